@@ -1,0 +1,148 @@
+package org.gramian.autodiff;
+
+import static org.gramian.autodiff.Adjoint.list;
+
+import java.util.List;
+import java.util.function.BinaryOperator;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/** Differentiable functions of single elements, with broadcasting, and sums. */
+public final class Arithmetic {
+    private Arithmetic() {}
+
+    /** {@code a + b}. */
+    public static Var add(Var a, Var b) {
+        return a.tape()
+                .apply(
+                        List.of(a, b),
+                        () -> Result.of(
+                                Elementwise.add(a.value(), b.value()),
+                                (g, wanted) -> list(sumTo(g, a.shape()), sumTo(g, b.shape()))));
+    }
+
+    /** {@code a − b}. */
+    public static Var sub(Var a, Var b) {
+        return a.tape()
+                .apply(
+                        List.of(a, b),
+                        () -> Result.of(
+                                Elementwise.sub(a.value(), b.value()),
+                                (g, wanted) -> list(sumTo(g, a.shape()), sumTo(Elementwise.mul(g, -1), b.shape()))));
+    }
+
+    /** {@code a·b}, element by element. */
+    public static Var mul(Var a, Var b) {
+        return a.tape()
+                .apply(
+                        List.of(a, b),
+                        () -> Result.of(
+                                Elementwise.mul(a.value(), b.value()),
+                                (g, wanted) -> list(
+                                        sumTo(Elementwise.mul(g, b.value()), a.shape()),
+                                        sumTo(Elementwise.mul(g, a.value()), b.shape()))));
+    }
+
+    /** {@code a / b}, element by element. */
+    public static Var div(Var a, Var b) {
+        return a.tape().apply(List.of(a, b), () -> {
+            Tensor quotient = Elementwise.div(a.value(), b.value());
+            return Result.of(quotient, (g, wanted) -> {
+                Tensor ofA = Elementwise.div(g, b.value());
+                Tensor ofB = Elementwise.mul(Elementwise.mul(ofA, quotient), -1);
+                return list(sumTo(ofA, a.shape()), sumTo(ofB, b.shape()));
+            });
+        });
+    }
+
+    /** {@code factor·x}. */
+    public static Var scale(Var x, double factor) {
+        return unary(x, v -> Elementwise.mul(v, factor), (g, y) -> Elementwise.mul(g, factor));
+    }
+
+    /** {@code x + value}. */
+    public static Var shift(Var x, double value) {
+        return unary(x, v -> Elementwise.add(v, value), (g, y) -> g);
+    }
+
+    /** {@code exp(x)}. */
+    public static Var exp(Var x) {
+        return unary(x, Elementwise::exp, (g, y) -> Elementwise.mul(g, y));
+    }
+
+    /** {@code log(x)}. */
+    public static Var log(Var x) {
+        return unary(x, Elementwise::log, (g, y) -> Elementwise.div(g, x.value()));
+    }
+
+    /** {@code √x}. */
+    public static Var sqrt(Var x) {
+        return unary(x, Elementwise::sqrt, (g, y) -> Elementwise.mul(Elementwise.div(g, y), 0.5));
+    }
+
+    /** {@code x^exponent}. */
+    public static Var pow(Var x, double exponent) {
+        return unary(
+                x,
+                v -> Elementwise.pow(v, exponent),
+                (g, y) -> Elementwise.mul(Elementwise.mul(g, Elementwise.pow(x.value(), exponent - 1)), exponent));
+    }
+
+    /** {@code max(x, 0)}; the derivative at 0 is 0. */
+    public static Var relu(Var x) {
+        return unary(x, Elementwise::relu, (g, y) -> Elementwise.mul(g, Elementwise.sign(y)));
+    }
+
+    /** The sum of all elements. */
+    public static Var sum(Var x) {
+        return x.tape()
+                .apply(
+                        List.of(x),
+                        () -> Result.of(Reductions.sum(x.value()), (g, wanted) -> list(spread(g, x.shape()))));
+    }
+
+    /** Sums over the given dimensions, which stay with size 1. */
+    public static Var sum(Var x, int... dimensions) {
+        return x.tape()
+                .apply(
+                        List.of(x),
+                        () -> Result.of(
+                                Reductions.sum(x.value(), dimensions),
+                                (g, wanted) -> list(Views.expand(g, x.shape().sizes()))));
+    }
+
+    /** The mean of all elements. */
+    public static Var mean(Var x) {
+        return scale(sum(x), 1.0 / x.shape().elements());
+    }
+
+    private static Var unary(Var x, UnaryOperator<Tensor> function, BinaryOperator<Tensor> derivativeTimes) {
+        return x.tape().apply(List.of(x), () -> {
+            Tensor y = function.apply(x.value());
+            return Result.of(y, (g, wanted) -> list(derivativeTimes.apply(g, y)));
+        });
+    }
+
+    /** Sums a gradient over the dimensions along which a value of the given shape was repeated. */
+    static Tensor sumTo(Tensor gradient, Shape shape) {
+        if (gradient.shape().equals(shape)) {
+            return gradient;
+        }
+        int extra = gradient.shape().rank() - shape.rank();
+        int[] repeated = IntStream.range(0, gradient.shape().rank())
+                .filter(i -> i < extra || shape.at(i - extra) != gradient.size(i))
+                .toArray();
+        return Views.reshape(Reductions.sum(gradient, repeated), shape.sizes());
+    }
+
+    private static Tensor spread(Tensor number, Shape shape) {
+        Tensor ones = Tensors.full(1, shape, number.type(), number.device());
+        return Elementwise.mulInPlace(ones, number);
+    }
+}

@@ -1,0 +1,115 @@
+package org.gramian.autodiff;
+
+import static org.gramian.autodiff.Adjoint.list;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Views;
+
+/**
+ * Batch normalization, {@code y = γ·(x − μ)/√(v + ε) + β} per channel (dimension 1).
+ *
+ * <p>While training, μ and v are the mean and the biased variance over all other dimensions, and gradients flow through
+ * them: {@code dx = γ/√(v+ε)·(g − mean(g) − x̂·mean(g∘x̂))} (Ioffe and Szegedy, 2015). While predicting they are the
+ * running statistics, which are constants. Shapes: x {@code [n, c, ...]}, the rest {@code [c]}.
+ *
+ * @param epsilon ε, added to the variance
+ * @param momentum share of the new batch in the running statistics
+ */
+public record BatchNorm(double epsilon, double momentum) {
+    /** The constants in common use. */
+    public static final BatchNorm STANDARD = new BatchNorm(1e-5, 0.1);
+
+    /** Running mean and variance {@code [c]}, changed in place by training. */
+    public record Statistics(Tensor mean, Tensor variance) {}
+
+    /** Normalizes by the statistics of this batch and moves the running ones towards them. */
+    public Var train(Var x, Var gamma, Var beta, Statistics running) {
+        requireChannels(x, gamma, beta);
+        int[] others = others(x);
+        Shape perChannel = perChannel(x);
+        double count = x.shape().elements() / (double) x.shape().at(1);
+        return x.tape().apply(List.of(x, gamma, beta), () -> {
+            Tensor mean = Elementwise.mul(Reductions.sum(x.value(), others), 1 / count);
+            Tensor centred = Elementwise.sub(x.value(), mean);
+            Tensor variance = Elementwise.mul(Reductions.sum(Elementwise.mul(centred, centred), others), 1 / count);
+            move(running.mean(), mean);
+            move(running.variance(), Elementwise.mul(variance, count / Math.max(1, count - 1)));
+            Tensor inverse = Elementwise.pow(Elementwise.add(variance, epsilon), -0.5);
+            Tensor normal = Elementwise.mul(centred, inverse);
+            return Result.of(
+                    affine(normal, gamma, beta, perChannel),
+                    (g, wanted) -> {
+                        Tensor sumG = Reductions.sum(g, others);
+                        Tensor sumGn = Reductions.sum(Elementwise.mul(g, normal), others);
+                        Tensor share = Elementwise.add(sumG, Elementwise.mul(normal, sumGn));
+                        Tensor dx = Elementwise.mul(
+                                Elementwise.addScaled(g, share, -1 / count),
+                                Elementwise.mul(Views.reshape(gamma.value(), perChannel.sizes()), inverse));
+                        return list(dx, flat(sumGn, gamma), flat(sumG, beta));
+                    },
+                    normal,
+                    inverse);
+        });
+    }
+
+    /** Normalizes by fixed statistics. */
+    public Var predict(Var x, Var gamma, Var beta, Statistics running) {
+        requireChannels(x, gamma, beta);
+        int[] others = others(x);
+        Shape perChannel = perChannel(x);
+        return x.tape().apply(List.of(x, gamma, beta), () -> {
+            Tensor inverse = Views.reshape(
+                    Elementwise.pow(Elementwise.add(running.variance(), epsilon), -0.5), perChannel.sizes());
+            Tensor centred = Elementwise.sub(x.value(), Views.reshape(running.mean(), perChannel.sizes()));
+            Tensor normal = Elementwise.mul(centred, inverse);
+            return Result.of(
+                    affine(normal, gamma, beta, perChannel),
+                    (g, wanted) -> {
+                        Tensor scale = Elementwise.mul(Views.reshape(gamma.value(), perChannel.sizes()), inverse);
+                        Tensor sumGn = Reductions.sum(Elementwise.mul(g, normal), others);
+                        return list(
+                                Elementwise.mul(g, scale), flat(sumGn, gamma), flat(Reductions.sum(g, others), beta));
+                    },
+                    normal,
+                    inverse);
+        });
+    }
+
+    private void move(Tensor running, Tensor batch) {
+        Tensor flat = Views.reshape(batch, running.shape().sizes());
+        running.copyFrom(Elementwise.addScaled(Elementwise.mul(running, 1 - momentum), flat, momentum));
+    }
+
+    private static Tensor affine(Tensor normal, Var gamma, Var beta, Shape perChannel) {
+        Tensor scaled = Elementwise.mul(normal, Views.reshape(gamma.value(), perChannel.sizes()));
+        return Elementwise.add(scaled, Views.reshape(beta.value(), perChannel.sizes()));
+    }
+
+    private static Tensor flat(Tensor sums, Var like) {
+        return Views.reshape(sums, like.shape().sizes());
+    }
+
+    private static int[] others(Var x) {
+        return IntStream.range(0, x.shape().rank()).filter(i -> i != 1).toArray();
+    }
+
+    private static Shape perChannel(Var x) {
+        long[] sizes = new long[x.shape().rank()];
+        Arrays.fill(sizes, 1);
+        return Shape.of(sizes).with(1, x.shape().at(1));
+    }
+
+    private static void requireChannels(Var x, Var gamma, Var beta) {
+        Shape wanted = Shape.of(x.shape().rank() < 2 ? 0 : x.shape().at(1));
+        if (!gamma.shape().equals(wanted) || !beta.shape().equals(wanted)) {
+            throw new IllegalArgumentException("batch norm: one scale and one offset per channel of " + x.value()
+                    + " are wanted, found " + gamma.value() + " and " + beta.value());
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package org.gramian.autodiff;
+
+import static org.gramian.autodiff.Adjoint.list;
+
+import java.util.List;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/** Differentiable functions from class scores {@code [n, k]} to probabilities and to a loss. */
+public final class Classification {
+    private Classification() {}
+
+    /** {@code p = exp(x) / Σ exp(x)} along the last dimension; {@code dx = p∘(g − Σ g∘p)}. */
+    public static Var softmax(Var scores) {
+        return scores.tape().apply(List.of(scores), () -> {
+            Tensor p = Elementwise.softmax(scores.value());
+            return Result.of(p, (g, wanted) -> {
+                Tensor gp = Elementwise.mul(g, p);
+                return list(Elementwise.sub(gp, Elementwise.mul(p, Reductions.sum(gp, -1))));
+            });
+        });
+    }
+
+    /** {@code x − log Σ exp(x)} along the last dimension; {@code dx = g − softmax(x)·Σ g}. */
+    public static Var logSoftmax(Var scores) {
+        return scores.tape().apply(List.of(scores), () -> {
+            Tensor y = Elementwise.logSoftmax(scores.value());
+            return Result.of(
+                    y,
+                    (g, wanted) ->
+                            list(Elementwise.sub(g, Elementwise.mul(Elementwise.exp(y), Reductions.sum(g, -1)))));
+        });
+    }
+
+    /**
+     * Mean cross-entropy {@code −(1/n) Σ q∘log softmax(x)} of scores against target weights {@code q [n, k]}.
+     *
+     * <p>Rows of q are usually {@link #oneHot}; smoothed labels and class weights are other rows. {@code dx = (softmax(x)
+     * ∘ rowsum(q) − q)/n}.
+     */
+    public static Var crossEntropy(Var scores, Tensor targets) {
+        if (!targets.shape().equals(scores.shape())) {
+            throw new IllegalArgumentException("cross-entropy: scores " + scores.value() + " and targets " + targets
+                    + " do not fit: both shapes must be equal");
+        }
+        return scores.tape().apply(List.of(scores), () -> {
+            Tensor logs = Elementwise.logSoftmax(scores.value());
+            double share = 1.0 / scores.shape().at(0);
+            Tensor loss = Elementwise.mul(Reductions.sum(Elementwise.mul(logs, targets)), -share);
+            return Result.of(
+                    loss,
+                    (g, wanted) -> {
+                        Tensor p = Elementwise.mul(Elementwise.exp(logs), Reductions.sum(targets, -1));
+                        Tensor difference = Elementwise.mul(Elementwise.sub(p, targets), share);
+                        return list(Elementwise.mul(difference, g));
+                    },
+                    logs);
+        });
+    }
+
+    /** Rows with a single 1, at the place of each label. */
+    public static Tensor oneHot(long[] labels, int classes, DType type) {
+        double[] rows = new double[Math.multiplyExact(labels.length, classes)];
+        for (int i = 0; i < labels.length; i++) {
+            if (labels[i] < 0 || labels[i] >= classes) {
+                throw new IllegalArgumentException(
+                        "labels must lie between 0 and " + (classes - 1) + ", found " + labels[i] + " at place " + i);
+            }
+            rows[i * classes + (int) labels[i]] = 1;
+        }
+        return Tensors.of(rows, Shape.of(labels.length, classes), type);
+    }
+}

@@ -1,0 +1,73 @@
+package org.gramian.autodiff;
+
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.random.RandomGenerator;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/** The parameters of a layer or a network by name, in a fixed order; owns their memory. */
+public final class ParameterSet implements AutoCloseable {
+    private final SequencedMap<String, Parameter> parameters = new LinkedHashMap<>();
+
+    /** Makes the first values of the specified parameters, in order, from one random generator. */
+    public static ParameterSet initialize(
+            List<ParameterSpec> specs, RandomGenerator random, DType type, Device device) {
+        ParameterSet set = new ParameterSet();
+        for (ParameterSpec spec : specs) {
+            try (Scope _ = Scope.open()) {
+                Tensor made = Tensors.to(spec.initial().make(random, spec.shape(), type), device);
+                if (set.parameters.put(spec.name(), new Parameter(spec, made)) != null) {
+                    throw new IllegalArgumentException("two parameters are named " + spec.name());
+                }
+            }
+        }
+        return set;
+    }
+
+    public Collection<Parameter> all() {
+        return parameters.sequencedValues();
+    }
+
+    public Parameter get(String name) {
+        Parameter parameter = parameters.get(name);
+        if (parameter == null) {
+            throw new IllegalArgumentException(
+                    "there is no parameter '" + name + "'; there are " + parameters.keySet());
+        }
+        return parameter;
+    }
+
+    /** Variables of a tape by name: those that training moves ask for a gradient. */
+    public SequencedMap<String, Var> variables(Tape tape) {
+        SequencedMap<String, Var> variables = new LinkedHashMap<>();
+        parameters.forEach((name, parameter) -> variables.put(
+                name,
+                parameter.spec().role() == ParameterSpec.Role.FITTED
+                        ? tape.constant(parameter.value())
+                        : tape.variable(parameter.value())));
+        return variables;
+    }
+
+    /** Replaces values by name; names and shapes must be those of parameters here, types and devices are converted. */
+    public void assign(Map<String, Tensor> values) {
+        values.forEach((name, value) -> {
+            Parameter parameter = get(name);
+            Tensor former = parameter.value();
+            try (Scope _ = Scope.open()) {
+                parameter.set(Tensors.copy(Tensors.to(Tensors.to(value, former.type()), former.device())));
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        parameters.values().forEach(Parameter::close);
+    }
+}

@@ -1,0 +1,191 @@
+package org.gramian.autodiff;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A record of a computation, read once from its end to its beginning to get gradients.
+ *
+ * <p>The tape owns every value computed on it and frees them when it is closed, or earlier, as the backward pass goes
+ * by. Gradients may share memory, so an adjoint never writes into its upstream. Tensors given to {@link #variable} and {@link #constant} stay their owner's.
+ */
+public final class Tape implements AutoCloseable {
+    /** One function's application; {@code owned} is freed with it. */
+    private record Node(Var output, List<Var> inputs, Adjoint adjoint, List<Tensor> owned) {}
+
+    private final boolean recording;
+    private final List<Node> nodes = new ArrayList<>();
+    private final List<Tensor> unrecorded = new ArrayList<>();
+    private boolean used;
+
+    private Tape(boolean recording) {
+        this.recording = recording;
+    }
+
+    /** A tape for training: what is computed on it can be differentiated. */
+    public static Tape recording() {
+        return new Tape(true);
+    }
+
+    /** A tape for prediction: nothing is kept for going backwards. */
+    public static Tape inference() {
+        return new Tape(false);
+    }
+
+    /** A tensor whose gradient is wanted. */
+    public Var variable(Tensor value) {
+        if (!value.type().isFloating()) {
+            throw new IllegalArgumentException("only floating-point tensors have gradients, found " + value);
+        }
+        return new Var(this, value, recording);
+    }
+
+    /** A tensor that is only used. */
+    public Var constant(Tensor value) {
+        return new Var(this, value, false);
+    }
+
+    /**
+     * Applies a function to variables of this tape.
+     *
+     * @param inputs what the function depends on; its adjoint answers in this order
+     * @param function computes the value from the inputs' values
+     */
+    public Var apply(List<Var> inputs, Supplier<Result> function) {
+        boolean wanted = false;
+        for (Var input : inputs) {
+            if (input.tape() != this) {
+                throw new IllegalArgumentException(input + " belongs to another tape");
+            }
+            wanted |= input.wantsGradient();
+        }
+        try (Scope scope = Scope.open()) {
+            Result result = function.get();
+            List<Tensor> owned = new ArrayList<>();
+            if (scope.release(result.value())) {
+                owned.add(result.value());
+            }
+            Var output = new Var(this, result.value(), wanted);
+            if (!wanted) {
+                unrecorded.addAll(owned);
+                return output;
+            }
+            result.saved().stream().filter(scope::release).forEach(owned::add);
+            nodes.add(new Node(output, inputs, result.adjoint(), owned));
+            return output;
+        }
+    }
+
+    /** Gradients of a single number with respect to every variable that asked for one. */
+    public Gradients backward(Var root) {
+        if (root.shape().elements() != 1) {
+            throw new IllegalArgumentException(
+                    "the gradient of a single number is wanted, found " + root + "; give an upstream gradient for it");
+        }
+        Tensor value = root.value();
+        try (Tensor one = own(() -> Tensors.full(1, value.shape(), value.type(), value.device()))) {
+            return backward(root, one);
+        }
+    }
+
+    /** Gradients of {@code ⟨upstream, root⟩} with respect to every variable that asked for one. */
+    public Gradients backward(Var root, Tensor upstream) {
+        requireFit(root, upstream);
+        if (used) {
+            throw new IllegalStateException("a tape can be read backwards once only");
+        }
+        used = true;
+        Map<Var, Tensor> gradients = new HashMap<>();
+        gradients.put(root, own(() -> Tensors.copy(upstream)));
+        try {
+            for (int i = nodes.size() - 1; i >= 0; i--) {
+                Node node = nodes.get(i);
+                Tensor gradient = gradients.remove(node.output());
+                if (gradient != null) {
+                    try (gradient) {
+                        propagate(node, gradient, gradients);
+                    }
+                }
+                if (node.output() != root) {
+                    node.owned().forEach(Tensor::close);
+                }
+            }
+            return new Gradients(gradients);
+        } catch (RuntimeException failed) {
+            gradients.values().forEach(Tensor::close);
+            throw failed;
+        }
+    }
+
+    private static void requireFit(Var root, Tensor upstream) {
+        Shape wanted = root.shape();
+        DType type = root.value().type();
+        if (!upstream.shape().equals(wanted) || upstream.type() != type) {
+            throw new IllegalArgumentException(
+                    "the upstream gradient must be " + type + wanted + " as the result is, found " + upstream);
+        }
+    }
+
+    private static void propagate(Node node, Tensor upstream, Map<Var, Tensor> gradients) {
+        List<Var> inputs = node.inputs();
+        boolean[] wanted = new boolean[inputs.size()];
+        for (int i = 0; i < wanted.length; i++) {
+            wanted[i] = inputs.get(i).wantsGradient();
+        }
+        try (Scope scope = Scope.open()) {
+            List<@Nullable Tensor> answers = node.adjoint().gradients(upstream, wanted);
+            for (int i = 0; i < wanted.length; i++) {
+                Tensor answer = answers.get(i);
+                if (wanted[i] && answer != null) {
+                    accumulate(inputs.get(i), answer, gradients, scope);
+                }
+            }
+        }
+    }
+
+    private static void accumulate(Var input, Tensor answer, Map<Var, Tensor> gradients, Scope scope) {
+        if (!answer.shape().equals(input.shape())) {
+            throw new IllegalStateException(
+                    "an adjoint gave a gradient " + answer + " for an input of shape " + input.shape());
+        }
+        Tensor present = gradients.get(input);
+        Tensor total = answer;
+        if (present != null) {
+            total = Elementwise.add(present, answer);
+            present.close();
+        }
+        if (!scope.release(total)) {
+            total = Views.reshape(total, total.shape().sizes()); // someone else's, as the upstream: a handle of our own
+            scope.release(total);
+        }
+        gradients.put(input, total);
+    }
+
+    /** Makes a tensor that belongs to no scope. */
+    private static Tensor own(Supplier<Tensor> making) {
+        try (Scope scope = Scope.open()) {
+            Tensor made = making.get();
+            scope.release(made);
+            return made;
+        }
+    }
+
+    @Override
+    public void close() {
+        nodes.forEach(node -> node.owned().forEach(Tensor::close));
+        nodes.clear();
+        unrecorded.forEach(Tensor::close);
+        unrecorded.clear();
+    }
+}

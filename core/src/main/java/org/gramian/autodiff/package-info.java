@@ -1,0 +1,32 @@
+/**
+ * Reverse-mode differentiation: functions of tensors that remember how to go backwards.
+ *
+ * <p>A {@link org.gramian.autodiff.Tape} records what is computed. A {@link org.gramian.autodiff.Var} is a tensor on a
+ * tape; functions take variables to variables: {@link org.gramian.autodiff.Arithmetic}, {@link
+ * org.gramian.autodiff.Matrices}, {@link org.gramian.autodiff.Shapes}, {@link org.gramian.autodiff.Maps}, {@link
+ * org.gramian.autodiff.Classification}. {@link org.gramian.autodiff.Tape#backward} then walks the tape from its end and
+ * gives the {@link org.gramian.autodiff.Gradients} of the variables that asked for one:
+ *
+ * <pre>{@code
+ * try (Tape tape = Tape.recording()) {
+ *     Var w = tape.variable(weights);
+ *     Var loss = Classification.crossEntropy(Matrices.matmul(tape.constant(x), w), targets);
+ *     try (Gradients gradients = tape.backward(loss)) {
+ *         Tensor dW = gradients.of(w);
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>A new function is a call of {@link org.gramian.autodiff.Tape#apply}: it computes the value, names the tensors that
+ * going backwards needs, and gives the {@link org.gramian.autodiff.Adjoint}. {@link
+ * org.gramian.autodiff.GradientCheck} then compares that adjoint with central differences in double precision; use it
+ * on your own layers.
+ *
+ * <p>A {@link org.gramian.autodiff.Layer} is a function with parameters: it says which ({@link
+ * org.gramian.autodiff.ParameterSpec}), and is applied to variables bound to their names ({@link
+ * org.gramian.autodiff.Bindings}). {@link org.gramian.autodiff.Parameter} is the value that training changes.
+ */
+@NullMarked
+package org.gramian.autodiff;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,124 @@
+package org.gramian.check;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.TensorFile;
+
+/**
+ * Compares every layer, forward and backward, with reference values in float64.
+ *
+ * @param type the type to compute in
+ * @param device the device to compute on
+ */
+public record GoldenCheck(DType type, Device device) {
+    /** Rounding of the small reference problems stays well below these. */
+    private static final Map<DType, Double> TOLERANCES = Map.of(DType.F64, 1e-9, DType.F32, 1e-4);
+
+    public GoldenCheck {
+        if (!TOLERANCES.containsKey(type)) {
+            throw new IllegalArgumentException("golden values are compared in F64 or F32, found " + type);
+        }
+    }
+
+    /**
+     * What a folder of reference files gave.
+     *
+     * @param outcomes one per reference tensor
+     * @param others files that belong to no layer known here
+     */
+    public record Report(List<Outcome> outcomes, List<String> others) {
+        public boolean passed() {
+            return !outcomes.isEmpty() && outcomes.stream().allMatch(Outcome::passed);
+        }
+    }
+
+    /** Names of the reference files that have a layer here. */
+    public static List<String> known() {
+        return GoldenLayers.names();
+    }
+
+    /**
+     * Compares all files of a folder.
+     *
+     * @throws IOException if the folder or a file cannot be read
+     */
+    public Report compare(Path folder) throws IOException {
+        Libtorch.load().setTf32(false);
+        List<Outcome> outcomes = new ArrayList<>();
+        List<String> others = new ArrayList<>();
+        for (Path file : files(folder)) {
+            String name = file.getFileName().toString().replace(".safetensors", "");
+            if (GoldenLayers.names().contains(name)) {
+                outcomes.addAll(compare(name, file));
+            } else {
+                others.add(name);
+            }
+        }
+        return new Report(outcomes, others);
+    }
+
+    private static List<Path> files(Path folder) throws IOException {
+        if (!Files.isDirectory(folder)) {
+            throw new IOException("a folder of reference files (*.safetensors) is wanted, found "
+                    + (Files.exists(folder) ? "the file " : "nothing at ") + folder);
+        }
+        try (Stream<Path> all = Files.list(folder)) {
+            List<Path> files = all.filter(f -> f.toString().endsWith(".safetensors"))
+                    .sorted()
+                    .toList();
+            if (files.isEmpty()) {
+                throw new IOException("there are no reference files (*.safetensors) in " + folder);
+            }
+            return files;
+        }
+    }
+
+    private List<Outcome> compare(String name, Path path) throws IOException {
+        try (Arena arena = Arena.ofShared();
+                Scope _ = Scope.open()) {
+            TensorFile file = Safetensors.read(path, arena);
+            GoldenValues values = new GoldenValues(file, type, device);
+            List<Outcome> outcomes = new ArrayList<>();
+            for (Map.Entry<String, Tensor> computed :
+                    GoldenLayers.compute(name, values).entrySet()) {
+                Tensor expected = file.get(computed.getKey()).toTensor();
+                outcomes.add(new Outcome(
+                        name + ": " + computed.getKey(),
+                        error(computed.getValue(), expected),
+                        TOLERANCES.getOrDefault(type, 0.0)));
+            }
+            return outcomes;
+        }
+    }
+
+    /** Largest deviation relative to the largest magnitude of the expected tensor; infinite for other shapes. */
+    static double error(Tensor found, Tensor expected) {
+        if (found.shape().elements() != expected.shape().elements()) {
+            return Double.POSITIVE_INFINITY;
+        }
+        Tensor host = Views.reshape(
+                Tensors.to(Tensors.to(found, Device.CPU), DType.F64),
+                expected.shape().sizes());
+        if (!Reductions.allFinite(host)) {
+            return Double.NaN;
+        }
+        double scale = Reductions.largestMagnitude(expected);
+        return Reductions.largestMagnitude(Elementwise.sub(host, expected)) / scale;
+    }
+}

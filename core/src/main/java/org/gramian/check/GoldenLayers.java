@@ -1,0 +1,189 @@
+package org.gramian.check;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SequencedMap;
+import java.util.function.Function;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.pooling.Normalization;
+import org.gramian.pooling.Pooling;
+import org.gramian.spd.Bilinear;
+import org.gramian.spd.Covariance;
+import org.gramian.spd.Kernel;
+import org.gramian.spd.Laplacian;
+import org.gramian.spd.NewtonSchulz;
+import org.gramian.spd.Polynomial;
+import org.gramian.spd.Rbf;
+import org.gramian.spd.Retraction;
+import org.gramian.spd.Sigma;
+import org.gramian.spd.SpdTransform;
+import org.gramian.spd.Spectral;
+import org.gramian.spd.SpectralFunction;
+import org.gramian.spd.SpectralFunction.Log;
+import org.gramian.spd.SpectralFunction.Power;
+import org.gramian.spd.SpectralFunction.ReEig;
+import org.gramian.spd.Stiefel;
+import org.gramian.spd.UpperTriangle;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.tensor.file.TensorFileException;
+
+/** Which layer each reference file is of: how to compute its tensors from its inputs. */
+final class GoldenLayers {
+    /** Computes the tensors of one file that are to be compared, by their names in it. */
+    @FunctionalInterface
+    private interface Computation {
+        Map<String, Tensor> of(GoldenValues values) throws TensorFileException;
+    }
+
+    private static final SequencedMap<String, Computation> ALL = new LinkedHashMap<>();
+
+    static {
+        kernel("bilinear", new Bilinear(0));
+        kernel("covariance", new Covariance(0));
+        kernel("kernel_laplacian", new Laplacian(3, 0));
+        kernel("kernel_polynomial", new Polynomial(2, 0.5, 1, 0));
+        kernel("kernel_rbf_mean", new Rbf(new Sigma.Mean(), 0));
+        kernel("kernel_rbf_mean_full", new Rbf(new Sigma.MeanFull(), 0));
+        layer(
+                "kernel_rbf_learned",
+                List.of("M", "logSigma"),
+                "K",
+                x -> new Rbf(new Sigma.Learned(), 0).apply(x.getFirst(), Bindings.of(Map.of("logSigma", x.get(1)))));
+        layer("spd_transform", List.of("S", "W"), "Y", x -> SpdTransform.apply(x.getFirst(), x.get(1)));
+        spectral("spectral_log", new Log(SpectralFunction.DEFAULT_FLOOR));
+        spectral("spectral_sqrt", new Power(0.5, SpectralFunction.DEFAULT_FLOOR));
+        spectral("spectral_power_0.3", new Power(0.3, SpectralFunction.DEFAULT_FLOOR));
+        spectral("spectral_reeig_0.5", new ReEig(0.5));
+        layer("isqrt_5", List.of("S"), "Y", x -> NewtonSchulz.squareRoot(x.getFirst(), 5));
+        layer("vectorize", List.of("Y"), "v", x -> UpperTriangle.vectorize(x.getFirst()));
+        Normalization root = new Normalization.Root(1e-5);
+        Normalization length = new Normalization.L2();
+        Bindings none = Bindings.of(Map.of());
+        layer("power_l2", List.of("v"), "z", x -> length.apply(root.apply(x.getFirst(), none), none));
+        ALL.put("head", GoldenLayers::head);
+        ALL.put("stiefel", GoldenLayers::stiefel);
+    }
+
+    private GoldenLayers() {}
+
+    static List<String> names() {
+        return List.copyOf(ALL.keySet());
+    }
+
+    static Map<String, Tensor> compute(String name, GoldenValues values) throws TensorFileException {
+        Computation computation = ALL.get(name);
+        if (computation == null) {
+            throw new IllegalArgumentException("no layer is known for the reference file " + name);
+        }
+        return computation.of(values);
+    }
+
+    private static void kernel(String file, Kernel kernel) {
+        layer(file, List.of("M"), "K", x -> kernel.apply(x.getFirst(), Bindings.of(Map.of())));
+    }
+
+    private static void spectral(String file, SpectralFunction function) {
+        layer(file, List.of("S"), "Y", x -> Spectral.apply(x.getFirst(), function));
+    }
+
+    /** A layer from named inputs to one output, whose upstream gradient is {@code g}. */
+    private static void layer(String file, List<String> inputs, String output, Function<List<Var>, Var> layer) {
+        ALL.put(file, values -> {
+            try (Tape tape = Tape.recording()) {
+                List<Var> variables = new ArrayList<>();
+                for (String input : inputs) {
+                    variables.add(tape.variable(values.get(input)));
+                }
+                Var result = layer.apply(variables);
+                Map<String, Tensor> computed = new LinkedHashMap<>();
+                computed.put(output, Tensors.copy(result.value()));
+                try (Gradients gradients = tape.backward(result, values.get("g"))) {
+                    for (int i = 0; i < inputs.size(); i++) {
+                        computed.put(gradientName(inputs.get(i)), Tensors.copy(gradients.of(variables.get(i))));
+                    }
+                }
+                return computed;
+            }
+        });
+    }
+
+    /** The files' name of a gradient: {@code dM} of M, {@code dLogSigma} of logSigma. */
+    private static String gradientName(String input) {
+        return input.length() == 1
+                ? "d" + input
+                : "d" + input.substring(0, 1).toUpperCase(Locale.ROOT) + input.substring(1);
+    }
+
+    /** The whole head with classifier and loss; K and Y are outputs of the pooling's beginnings. */
+    private static Map<String, Tensor> head(GoldenValues values) throws TensorFileException {
+        List<String> names = List.of("x", "convWeight", "convBias", "W", "fcWeight", "fcBias");
+        Map<String, Tensor> computed = new LinkedHashMap<>();
+        try (Tape tape = Tape.recording()) {
+            Map<String, Var> in = new LinkedHashMap<>();
+            for (String name : names) {
+                in.put(name, tape.variable(values.get(name)));
+            }
+            Bindings bindings = Bindings.of(Map.of(
+                    "conv.weight", at(in, "convWeight"), "conv.bias", at(in, "convBias"), "spd0.weight", at(in, "W")));
+            Var x = at(in, "x");
+            computed.put("K", matrix(Pooling.parse("conv:7/rbf/flat").apply(x, bindings)));
+            computed.put("Y", matrix(Pooling.parse("conv:7/rbf/spd:4/flat").apply(x, bindings)));
+            Var z = Pooling.parse("conv:7/rbf/spd:4/relu/triu/root/l2").apply(x, bindings);
+            Var logits = Matrices.linear(z, at(in, "fcWeight"), at(in, "fcBias"));
+            Tensor targets = Classification.oneHot(values.get("target").toLongs(), 3, values.type());
+            Var loss = Classification.crossEntropy(logits, Tensors.to(targets, values.device()));
+            computed.put("z", Tensors.copy(z.value()));
+            computed.put("logits", Tensors.copy(logits.value()));
+            computed.put("loss", Tensors.copy(loss.value()));
+            try (Gradients gradients = tape.backward(loss)) {
+                for (String name : names) {
+                    computed.put(gradientName(name), Tensors.copy(gradients.of(at(in, name))));
+                }
+            }
+        }
+        return computed;
+    }
+
+    private static Var at(Map<String, Var> variables, String name) {
+        return Objects.requireNonNull(variables.get(name), name);
+    }
+
+    private static Tensor matrix(Var flat) {
+        long size = Math.round(Math.sqrt((double) flat.shape().at(1)));
+        return Tensors.copy(Shapes.reshape(flat, flat.shape().at(0), size, size).value());
+    }
+
+    /** Three steps of size 0.1 along given gradients, for both metrics and the two retractions of the file. */
+    private static Map<String, Tensor> stiefel(GoldenValues values) throws TensorFileException {
+        Tensor gradients = values.get("F");
+        Map<String, Tensor> computed = new LinkedHashMap<>();
+        for (Stiefel.Metric metric : Stiefel.Metric.values()) {
+            for (Retraction retraction : List.of(Retraction.QR, Retraction.POLAR)) {
+                Tensor w = values.get("W0");
+                for (int step = 0; step < gradients.size(0); step++) {
+                    Tensor f = Views.reshape(
+                            Views.slice(gradients, 0, step, step + 1), w.shape().sizes());
+                    w = retraction.apply(w, Elementwise.mul(Stiefel.gradient(w, f, metric), -0.1));
+                }
+                computed.put(
+                        metric.name().toLowerCase(Locale.ROOT) + "_"
+                                + retraction.name().toLowerCase(Locale.ROOT),
+                        w);
+            }
+        }
+        return computed;
+    }
+}

@@ -1,0 +1,163 @@
+package org.gramian.check;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.Function;
+import java.util.random.RandomGenerator;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.BatchNorm;
+import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Maps;
+import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.ResponseNorm;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Convolution;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Window;
+
+/** The gradient of every differentiable function of the library against central differences, on one device. */
+public final class LayerCheck {
+    /** What double precision gives with room to spare. */
+    public static final double TOLERANCE = 1e-6;
+
+    /** Poolings that between them use every stage. */
+    private static final List<String> POOLINGS = List.of(
+            "conv:6/rbf/spd:4/relu/triu/root/l2",
+            "rbf:sigma=mean-full/flat",
+            "rbf:sigma=learned/spd:4/spd:3/triu",
+            "rbf:sigma=2/reeig:0.5/triu",
+            "laplacian:sigma=3/triu",
+            "polynomial:degree=2,scale=0.5,offset=1/triu/root",
+            "covariance:jitter=0.1/isqrt:5/triu",
+            "covariance:jitter=0.1/log/triu",
+            "bilinear:jitter=0.1/sqrt/triu",
+            "bilinear:jitter=0.1/power:0.3/triu/l2",
+            "pca:4/bilinear/triu",
+            "average/root/l2");
+
+    private final RandomGenerator random = new SplittableRandom(5);
+    private final List<Outcome> outcomes = new ArrayList<>();
+    private final Device device;
+
+    private LayerCheck(Device device) {
+        this.device = device;
+    }
+
+    /** Checks everything; takes a second or two. */
+    public static List<Outcome> run(Device device) {
+        LayerCheck check = new LayerCheck(device);
+        try (Scope _ = Scope.open()) {
+            check.arithmetic();
+            check.matrices();
+            check.maps();
+            check.classification();
+        }
+        for (String pooling : POOLINGS) {
+            check.outcomes.add(PoolingCheck.of(pooling, device).worst());
+        }
+        return check.outcomes;
+    }
+
+    private void arithmetic() {
+        Tensor a = gaussian(3, 4);
+        Tensor row = gaussian(1, 4);
+        Tensor positive = Elementwise.add(Elementwise.abs(gaussian(3, 4)), 0.5);
+        check("add", x -> Arithmetic.add(x.get(0), x.get(1)), a, row);
+        check("sub", x -> Arithmetic.sub(x.get(0), x.get(1)), a, row);
+        check("mul", x -> Arithmetic.mul(x.get(0), x.get(1)), a, row);
+        check("div", x -> Arithmetic.div(x.get(0), x.get(1)), a, positive);
+        check("exp", x -> Arithmetic.exp(x.getFirst()), a);
+        check("log", x -> Arithmetic.log(x.getFirst()), positive);
+        check("sqrt", x -> Arithmetic.sqrt(x.getFirst()), positive);
+        check("pow", x -> Arithmetic.pow(x.getFirst(), 1.7), positive);
+        check("relu", x -> Arithmetic.relu(x.getFirst()), a);
+        check("sum", x -> Arithmetic.sum(x.getFirst(), 0), a);
+        check("mean", x -> Arithmetic.mean(x.getFirst()), a);
+        check("reshape", x -> Shapes.reshape(x.getFirst(), 2, 6), a);
+        check("transpose", x -> Shapes.transpose(x.getFirst(), 0, 1), a);
+        check("slice", x -> Shapes.slice(x.getFirst(), 1, 1, 3), a);
+        check("concat", x -> Shapes.concat(x, 0), a, row);
+    }
+
+    private void matrices() {
+        check("matmul", x -> Matrices.matmul(x.get(0), x.get(1)), gaussian(3, 4), gaussian(4, 2));
+        check("bmm", x -> Matrices.matmul(x.get(0), x.get(1)), gaussian(2, 3, 4), gaussian(2, 4, 5));
+        check(
+                "matmul of a matrix and a batch",
+                x -> Matrices.matmul(x.get(0), x.get(1)),
+                gaussian(3, 4),
+                gaussian(2, 4, 5));
+        check(
+                "matmul of a batch and a matrix",
+                x -> Matrices.matmul(x.get(0), x.get(1)),
+                gaussian(2, 3, 4),
+                gaussian(4, 5));
+        check(
+                "linear",
+                x -> Matrices.linear(x.get(0), x.get(1), x.get(2)),
+                gaussian(3, 4),
+                gaussian(2, 4),
+                gaussian(2));
+    }
+
+    private void maps() {
+        Tensor maps = gaussian(2, 4, 5, 6);
+        Convolution strided = new Convolution(2, 1, 1);
+        Convolution grouped = new Convolution(1, 1, 2);
+        Function<Convolution, Function<List<Var>, Var>> convolve =
+                geometry -> x -> Maps.convolve(x.get(0), x.get(1), x.get(2), geometry);
+        check("conv2d", convolve.apply(strided), maps, gaussian(3, 4, 3, 3), gaussian(3));
+        check("conv2d in groups", convolve.apply(grouped), maps, gaussian(4, 2, 3, 3), gaussian(4));
+        Window window = Window.of(3, 2).padded(1, 1);
+        check("max pooling", x -> Maps.maxPool(x.getFirst(), window), maps);
+        check(
+                "max pooling, rounded up",
+                x -> Maps.maxPool(x.getFirst(), Window.of(3, 2).roundedUp()),
+                maps);
+        check("average pooling", x -> Maps.averagePool(x.getFirst(), window), maps);
+        ResponseNorm norm = new ResponseNorm(3, 0.5, 0.75, 1);
+        check("local response norm", x -> Maps.localResponseNorm(x.getFirst(), norm), maps);
+        BatchNorm batchNorm = BatchNorm.STANDARD;
+        check(
+                "batch norm, training",
+                x -> batchNorm.train(x.get(0), x.get(1), x.get(2), statistics()),
+                maps,
+                gaussian(4),
+                gaussian(4));
+        check(
+                "batch norm, predicting",
+                x -> batchNorm.predict(x.get(0), x.get(1), x.get(2), statistics()),
+                maps,
+                gaussian(4),
+                gaussian(4));
+    }
+
+    private BatchNorm.Statistics statistics() {
+        return new BatchNorm.Statistics(
+                Tensors.full(0.3, Shape.of(4), DType.F64, device), Tensors.full(1.7, Shape.of(4), DType.F64, device));
+    }
+
+    private void classification() {
+        Tensor targets = Tensors.to(Classification.oneHot(new long[] {1, 0, 4}, 5, DType.F64), device);
+        check("softmax", x -> Classification.softmax(x.getFirst()), gaussian(3, 5));
+        check("log-softmax", x -> Classification.logSoftmax(x.getFirst()), gaussian(3, 5));
+        check("cross-entropy", x -> Classification.crossEntropy(x.getFirst(), targets), gaussian(3, 5));
+    }
+
+    private Tensor gaussian(long... sizes) {
+        return Tensors.to(Tensors.gaussian(random, Shape.of(sizes), DType.F64), device);
+    }
+
+    private void check(String name, Function<List<Var>, Var> function, Tensor... inputs) {
+        outcomes.add(new Outcome(name, GradientCheck.of(function).check(inputs).worst(), TOLERANCE));
+    }
+}

@@ -1,0 +1,93 @@
+package org.gramian.check;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Var;
+import org.gramian.pooling.Fitting;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/**
+ * The gradients of a pooling with respect to features and every trained parameter, against central differences.
+ *
+ * @param pooling what was checked, as text
+ * @param outcomes one per input: {@code features}, {@code conv.weight}, …
+ */
+public record PoolingCheck(String pooling, List<Outcome> outcomes) {
+    private static final int IMAGES = 2;
+
+    /** Checks a pooling on small random features whose number of channels and positions differ. */
+    public static PoolingCheck of(String text, Device device) {
+        Pooling pooling = Pooling.parse(text);
+        int channels = smallestChannels(pooling);
+        SplittableRandom random = new SplittableRandom(11);
+        try (Scope _ = Scope.open();
+                ParameterSet parameters = pooling.initialize(channels, random, DType.F64, device)) {
+            Tensor features =
+                    Tensors.to(Tensors.gaussian(random, Shape.of(IMAGES, channels, 3, channels), DType.F64), device);
+            Fitting.fit(pooling, features, parameters);
+            return new PoolingCheck(text, check(pooling, features, parameters));
+        }
+    }
+
+    /** Enough channels for every stage. */
+    private static int smallestChannels(Pooling pooling) {
+        for (int channels = 5; channels <= 4096; channels++) {
+            try {
+                pooling.descriptorSize(channels);
+                return channels;
+            } catch (IllegalArgumentException tooFew) {
+                // try one more
+            }
+        }
+        throw new IllegalArgumentException("no number of channels up to 4096 fits " + pooling);
+    }
+
+    private static List<Outcome> check(Pooling pooling, Tensor features, ParameterSet parameters) {
+        List<String> names = new ArrayList<>(List.of("features"));
+        List<Tensor> inputs = new ArrayList<>(List.of(features));
+        Map<String, Tensor> fixed = new LinkedHashMap<>();
+        for (Parameter parameter : parameters.all()) {
+            if (parameter.spec().role() == Role.FITTED) {
+                fixed.put(parameter.name(), parameter.value());
+            } else {
+                names.add(parameter.name());
+                inputs.add(parameter.value());
+            }
+        }
+        GradientCheck.Report report = GradientCheck.of(x -> pooling.apply(x.getFirst(), bind(x, names, fixed)))
+                .check(inputs.toArray(Tensor[]::new));
+        return report.deviations().stream()
+                .map(d -> new Outcome(pooling + ": " + names.get(d.input()), d.error(), LayerCheck.TOLERANCE))
+                .toList();
+    }
+
+    private static Bindings bind(List<Var> inputs, List<String> names, Map<String, Tensor> fixed) {
+        Map<String, Var> variables = new LinkedHashMap<>();
+        fixed.forEach(
+                (name, value) -> variables.put(name, inputs.getFirst().tape().constant(value)));
+        for (int i = 1; i < names.size(); i++) {
+            variables.put(names.get(i), inputs.get(i));
+        }
+        return Bindings.of(variables);
+    }
+
+    /** The outcome of the largest error. */
+    public Outcome worst() {
+        return outcomes.stream().max(Comparator.comparingDouble(Outcome::error)).orElseThrow();
+    }
+}

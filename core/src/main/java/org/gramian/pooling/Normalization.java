@@ -1,0 +1,87 @@
+package org.gramian.pooling;
+
+import static org.gramian.autodiff.Adjoint.list;
+
+import java.util.List;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Tensor;
+
+/** A step from vectors {@code [n, d]} to vectors of the same length. */
+public sealed interface Normalization extends Stage {
+    @Override
+    default long outputs(long channels) {
+        return channels;
+    }
+
+    /**
+     * The signed root, smoothed at 0: {@code v / (√(|v|+ε) + √ε)}, which is {@code √(v+ε) − √ε} for positive v without
+     * the cancellation.
+     *
+     * <p>Slope {@code 1/(2√(|v|+ε))}, {@code 1/(2√ε)} at 0. With ε = 0, the paper as printed, the slope at 0 is infinite;
+     * it counts as 0 there, since exact zeros occur after ReLU.
+     */
+    record Root(double epsilon) implements Normalization {
+        /** Slope 158 at 0. */
+        static final double DEFAULT_EPSILON = 1e-5;
+
+        public Root {
+            if (!(epsilon >= 0) || Double.isInfinite(epsilon)) {
+                throw new IllegalArgumentException("root: eps must be a number of at least 0, found " + epsilon);
+            }
+        }
+
+        @Override
+        public String text() {
+            return epsilon == DEFAULT_EPSILON ? "root" : "root:eps=" + Words.number(epsilon);
+        }
+
+        @Override
+        public Var apply(Var vectors, Bindings parameters) {
+            Tensor v = vectors.value();
+            return vectors.tape().apply(List.of(vectors), () -> {
+                Tensor root = Elementwise.sqrtInPlace(Elementwise.add(Elementwise.abs(v), epsilon));
+                Tensor value = epsilon == 0
+                        ? Elementwise.mul(Elementwise.sign(v), root)
+                        : Elementwise.div(v, Elementwise.add(root, Math.sqrt(epsilon)));
+                return Result.of(value, (g, wanted) -> list(slopeTimes(g, root)), root);
+            });
+        }
+
+        private Tensor slopeTimes(Tensor g, Tensor root) {
+            Tensor quotient = Elementwise.mulInPlace(Elementwise.div(g, root), 0.5);
+            return epsilon > 0 ? quotient : Elementwise.where(Elementwise.greater(root, 0), quotient, 0);
+        }
+    }
+
+    /** {@code u = v/‖v‖₂}; backward {@code (g − u(u·g))/‖v‖}. */
+    record L2() implements Normalization {
+        /** No norm counts as smaller: a vector of zeros stays zeros. */
+        static final double SMALLEST_NORM = 1e-6;
+
+        @Override
+        public String text() {
+            return "l2";
+        }
+
+        @Override
+        public Var apply(Var vectors, Bindings parameters) {
+            Tensor v = vectors.value();
+            return vectors.tape().apply(List.of(vectors), () -> {
+                Tensor norm =
+                        Elementwise.atLeast(Elementwise.sqrt(Reductions.sum(Elementwise.mul(v, v), -1)), SMALLEST_NORM);
+                Tensor u = Elementwise.div(v, norm);
+                return Result.of(
+                        u,
+                        (g, wanted) -> {
+                            Tensor along = Reductions.sum(Elementwise.mul(u, g), -1);
+                            return list(Elementwise.div(Elementwise.sub(g, Elementwise.mul(u, along)), norm));
+                        },
+                        norm);
+            });
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package org.gramian.pooling;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/** A change of the number of channels, position by position: maps {@code [n, c, N]} become {@code [n, k, N]}. */
+public sealed interface Reduction extends Stage {
+    /** Number of channels that leave. */
+    int channels();
+
+    /**
+     * The paper's 1×1 convolution with ReLU, {@code max(0, W f + b)} at each position; parameters {@code weight [k, c, 1,
+     * 1]} and {@code bias [k]}.
+     */
+    record Conv(int channels) implements Reduction {
+        /** Keeps most units alive at the start, as in the authors' code. */
+        static final double INITIAL_BIAS = 0.2;
+
+        public Conv {
+            requirePositive("conv", channels);
+        }
+
+        @Override
+        public String text() {
+            return "conv:" + channels;
+        }
+
+        @Override
+        public long outputs(long entering) {
+            return channels;
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long entering) {
+            return List.of(
+                    new ParameterSpec("weight", Shape.of(channels, entering, 1, 1), Role.WEIGHT, Conv::he),
+                    new ParameterSpec(
+                            "bias",
+                            Shape.of(channels),
+                            Role.BIAS,
+                            (random, shape, type) -> Tensors.of(repeated(INITIAL_BIAS, channels), shape, type)));
+        }
+
+        /** Gaussian of variance 2/c (He et al., 2015). */
+        private static Tensor he(RandomGenerator random, Shape shape, DType type) {
+            try (Scope scope = Scope.open()) {
+                Tensor gaussian = Tensors.gaussian(random, shape, type);
+                return scope.keep(Elementwise.mulInPlace(gaussian, Math.sqrt(2.0 / shape.at(1))));
+            }
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            Var weight = parameters.get("weight");
+            if (weight.shape().rank() != 4
+                    || weight.shape().at(1) != maps.shape().at(1)) {
+                throw new IllegalArgumentException("conv: weights " + weight.value() + " do not fit maps "
+                        + maps.value() + "; [" + channels + ", " + maps.shape().at(1) + ", 1, 1] is wanted");
+            }
+            Var w = Shapes.reshape(weight, channels, maps.shape().at(1));
+            Var b = Shapes.reshape(parameters.get("bias"), channels, 1);
+            return Arithmetic.relu(Arithmetic.add(Matrices.matmul(w, maps), b));
+        }
+    }
+
+    /**
+     * Projection on the first principal axes, {@code P(f − μ)} at each position; {@code mean [c]} and {@code components [k,
+     * c]} are fitted to training features, not trained.
+     */
+    record Pca(int channels) implements Reduction {
+        public Pca {
+            requirePositive("pca", channels);
+        }
+
+        @Override
+        public String text() {
+            return "pca:" + channels;
+        }
+
+        @Override
+        public long outputs(long entering) {
+            if (channels > entering) {
+                throw new IllegalArgumentException("pca: at most as many components as channels are wanted, found "
+                        + channels + " of " + entering);
+            }
+            return channels;
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long entering) {
+            ParameterSpec.Initializer unset = (random, shape, type) ->
+                    Tensors.of(repeated(Double.NaN, Math.toIntExact(shape.elements())), shape, type);
+            return List.of(
+                    new ParameterSpec("mean", Shape.of(entering), Role.FITTED, unset),
+                    new ParameterSpec("components", Shape.of(channels, entering), Role.FITTED, unset));
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            Var mean = parameters.get("mean");
+            if (Double.isNaN(mean.value().toDoubles()[0])) {
+                throw new IllegalStateException("pca has not been fitted to training features yet");
+            }
+            Var column = Shapes.reshape(mean, maps.shape().at(1), 1);
+            return Matrices.matmul(parameters.get("components"), Arithmetic.sub(maps, column));
+        }
+    }
+
+    private static void requirePositive(String word, int channels) {
+        if (channels < 1) {
+            throw new IllegalArgumentException(word + ": at least 1 channel is wanted, found " + channels);
+        }
+    }
+
+    private static double[] repeated(double value, int count) {
+        double[] values = new double[count];
+        Arrays.fill(values, value);
+        return values;
+    }
+}

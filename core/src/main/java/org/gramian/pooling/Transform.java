@@ -1,0 +1,126 @@
+package org.gramian.pooling;
+
+import java.util.List;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Var;
+import org.gramian.spd.NewtonSchulz;
+import org.gramian.spd.SpdTransform;
+import org.gramian.spd.SpectralFunction;
+import org.gramian.spd.Stiefel;
+import org.gramian.tensor.Shape;
+
+/** A step from symmetric matrices to symmetric matrices. */
+public sealed interface Transform extends Stage {
+    /** The learned {@code Y = WᵀKW} of the paper, {@code weight [C, size]} with orthonormal columns. */
+    record Spd(int size) implements Transform {
+        public Spd {
+            if (size < 1) {
+                throw new IllegalArgumentException("spd: a size of at least 1 is wanted, found " + size);
+            }
+        }
+
+        @Override
+        public String text() {
+            return "spd:" + size;
+        }
+
+        @Override
+        public long outputs(long channels) {
+            if (size > channels) {
+                throw new IllegalArgumentException("spd:" + size + " cannot follow matrices of size " + channels
+                        + ": C' must not exceed C; the largest that fits is spd:" + channels);
+            }
+            return size;
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long channels) {
+            return List.of(
+                    new ParameterSpec("weight", Shape.of(channels, outputs(channels)), Role.STIEFEL, Stiefel::random));
+        }
+
+        @Override
+        public Var apply(Var matrices, Bindings parameters) {
+            return SpdTransform.apply(matrices, parameters.get("weight"));
+        }
+    }
+
+    /**
+     * {@code max(Y_ij, 0)}, element by element, as in the paper. Its Theorem 4, that this keeps matrices positive
+     * definite, is false from 4×4 on.
+     */
+    record Relu() implements Transform {
+        @Override
+        public String text() {
+            return "relu";
+        }
+
+        @Override
+        public long outputs(long channels) {
+            return channels;
+        }
+
+        @Override
+        public Var apply(Var matrices, Bindings parameters) {
+            return Arithmetic.relu(matrices);
+        }
+    }
+
+    /** A function of the eigenvalues. */
+    record Spectral(SpectralFunction function) implements Transform {
+        @Override
+        public String text() {
+            return switch (function) {
+                case SpectralFunction.ReEig reeig -> "reeig:" + Words.number(reeig.floor());
+                case SpectralFunction.Log log -> "log" + floor(":", log.floor());
+                case SpectralFunction.Power power when power.exponent() == 0.5 -> "sqrt" + floor(":", power.floor());
+                case SpectralFunction.Power power ->
+                    "power:" + Words.number(power.exponent()) + floor(",", power.floor());
+            };
+        }
+
+        private static String floor(String before, double floor) {
+            return floor == SpectralFunction.DEFAULT_FLOOR ? "" : before + "floor=" + Words.number(floor);
+        }
+
+        @Override
+        public long outputs(long channels) {
+            return channels;
+        }
+
+        @Override
+        public Var apply(Var matrices, Bindings parameters) {
+            return org.gramian.spd.Spectral.apply(matrices, function);
+        }
+    }
+
+    /** The square root by Newton–Schulz iterations. */
+    record Isqrt(int iterations) implements Transform {
+        /** What the method's authors found enough. */
+        static final int DEFAULT_ITERATIONS = 5;
+
+        public Isqrt {
+            if (iterations < 1) {
+                throw new IllegalArgumentException("isqrt: at least 1 iteration is wanted, found " + iterations);
+            }
+        }
+
+        @Override
+        public String text() {
+            return "isqrt:" + iterations;
+        }
+
+        @Override
+        public long outputs(long channels) {
+            return channels;
+        }
+
+        @Override
+        public Var apply(Var matrices, Bindings parameters) {
+            return NewtonSchulz.squareRoot(matrices, iterations);
+        }
+    }
+}

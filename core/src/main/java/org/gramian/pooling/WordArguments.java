@@ -1,0 +1,124 @@
+package org.gramian.pooling;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The arguments of one word: {@code name=value} pairs, of which the first that is asked for may stand without its name,
+ * as in {@code conv:512}.
+ */
+final class WordArguments {
+    private final Words.Word word;
+    private final Map<String, String> named = new LinkedHashMap<>();
+    private final Set<String> known = new LinkedHashSet<>();
+    private @Nullable String unnamed;
+
+    WordArguments(Words.Word word, String text) {
+        this.word = word;
+        for (String part : text.isEmpty() ? new String[0] : text.split(",", -1)) {
+            int equals = part.indexOf('=');
+            if (equals > 0) {
+                if (named.put(
+                                part.substring(0, equals).strip(),
+                                part.substring(equals + 1).strip())
+                        != null) {
+                    throw problem("the argument '" + part.substring(0, equals) + "' is given twice");
+                }
+            } else if (unnamed == null && named.isEmpty() && !part.isBlank()) {
+                unnamed = part.strip();
+            } else {
+                throw problem("'" + part + "' is not name=value");
+            }
+        }
+    }
+
+    String word() {
+        return word.name();
+    }
+
+    String text(String name, String byDefault) {
+        String found = find(name);
+        return found == null ? byDefault : found;
+    }
+
+    /** A whole number of at least 1 that must be given. */
+    int count(String name) {
+        return toCount(name, required(name));
+    }
+
+    int count(String name, int byDefault) {
+        String found = find(name);
+        return found == null ? byDefault : toCount(name, found);
+    }
+
+    /** A number that must be given. */
+    double number(String name) {
+        return toNumber(name, required(name));
+    }
+
+    double number(String name, double byDefault) {
+        String found = find(name);
+        return found == null ? byDefault : toNumber(name, found);
+    }
+
+    private @Nullable String find(String name) {
+        String found = named.get(name);
+        if (found == null && known.isEmpty()) {
+            found = unnamed; // the first argument asked for may stand without its name
+            if (found != null) {
+                named.put(name, found);
+                unnamed = null;
+            }
+        }
+        known.add(name);
+        return found;
+    }
+
+    private String required(String name) {
+        String found = find(name);
+        if (found == null) {
+            throw problem("the argument '" + name + "' is missing");
+        }
+        return found;
+    }
+
+    private int toCount(String name, String text) {
+        if (!text.matches("\\d{1,6}") || Integer.parseInt(text) < 1) {
+            throw wrong(name, "a whole number between 1 and 999999", text);
+        }
+        return Integer.parseInt(text);
+    }
+
+    private double toNumber(String name, String text) {
+        if (!text.matches("[-+]?(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d{1,3})?")) {
+            throw wrong(name, "a number", text);
+        }
+        return Double.parseDouble(text);
+    }
+
+    PoolingSyntaxException wrong(String name, String wanted, String found) {
+        return problem("the argument '" + name + "' must be " + wanted + ", found '" + found + "'");
+    }
+
+    /** To be called when everything wanted has been asked for: what is left over is a mistake. */
+    void requireAllUsed() {
+        List<String> over = new ArrayList<>(named.keySet());
+        over.removeAll(known);
+        if (unnamed != null) {
+            throw problem("the argument '" + unnamed + "' is not wanted");
+        }
+        if (!over.isEmpty()) {
+            throw problem("there is no argument '" + over.getFirst() + "'"
+                    + NearestWord.suggestion(over.getFirst(), List.copyOf(known)));
+        }
+    }
+
+    private PoolingSyntaxException problem(String what) {
+        return new PoolingSyntaxException(word.name() + ": " + what + "; it is written " + word.form());
+    }
+}

@@ -1,0 +1,150 @@
+package org.gramian.pooling;
+
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.function.Function;
+import org.gramian.spd.Bilinear;
+import org.gramian.spd.Covariance;
+import org.gramian.spd.Laplacian;
+import org.gramian.spd.Polynomial;
+import org.gramian.spd.Rbf;
+import org.gramian.spd.Sigma;
+import org.gramian.spd.SpectralFunction;
+import org.gramian.spd.SpectralFunction.Log;
+import org.gramian.spd.SpectralFunction.Power;
+import org.gramian.spd.SpectralFunction.ReEig;
+
+/** The words of the text form of a {@link Pooling}: their arguments, their meaning, and what they make. */
+public final class Words {
+    /**
+     * One word.
+     *
+     * @param name the word
+     * @param form the word with its arguments, for help
+     * @param meaning what the stage does, in one line
+     * @param making the stage or kernel for given arguments
+     */
+    public record Word(String name, String form, String meaning, Function<WordArguments, Object> making) {}
+
+    private static final List<Word> ALL = List.of(
+            new Word(
+                    "conv",
+                    "conv:<channels>",
+                    "1x1 convolution and ReLU",
+                    a -> new Reduction.Conv(a.count("channels"))),
+            new Word(
+                    "pca",
+                    "pca:<channels>",
+                    "principal axes of the features",
+                    a -> new Reduction.Pca(a.count("channels"))),
+            new Word(
+                    "rbf",
+                    "rbf[:sigma=mean|mean-full|estimate|learned|<number>,jitter=1e-4]",
+                    "K = exp(-|fi-fj|^2 / 2 sigma^2)",
+                    a -> new Rbf(sigma(a), jitter(a))),
+            new Word(
+                    "laplacian",
+                    "laplacian:sigma=<number>[,jitter=0]",
+                    "K = exp(-|fi-fj| / sigma)",
+                    a -> new Laplacian(a.number("sigma"), jitter(a))),
+            new Word(
+                    "polynomial",
+                    "polynomial:degree=2,scale=1,offset=1[,jitter=0]",
+                    "K = (scale <fi,fj> + offset)^degree",
+                    a -> new Polynomial(a.count("degree", 2), a.number("scale", 1), a.number("offset", 1), jitter(a))),
+            new Word("covariance", "covariance[:jitter=0]", "K = unbiased covariance", a -> new Covariance(jitter(a))),
+            new Word("bilinear", "bilinear[:jitter=0]", "K = M M^T / N, as in B-CNN", a -> new Bilinear(jitter(a))),
+            new Word("average", "average", "mean of each map, first order", a -> new Average()),
+            new Word(
+                    "spd",
+                    "spd:<size>",
+                    "Y = W^T K W, W with orthonormal columns",
+                    a -> new Transform.Spd(a.count("size"))),
+            new Word("relu", "relu", "max(Y, 0), element by element", a -> new Transform.Relu()),
+            new Word(
+                    "reeig",
+                    "reeig:<smallest>",
+                    "eigenvalues clamped from below",
+                    a -> spectral(new ReEig(a.number("smallest")))),
+            new Word("log", "log[:floor=1e-6]", "matrix logarithm", a -> spectral(new Log(floor(a)))),
+            new Word(
+                    "sqrt",
+                    "sqrt[:floor=1e-6]",
+                    "matrix square root by eigenvalues",
+                    a -> spectral(new Power(0.5, floor(a)))),
+            new Word(
+                    "power",
+                    "power:<exponent>[,floor=1e-6]",
+                    "matrix power by eigenvalues",
+                    a -> spectral(new Power(a.number("exponent"), floor(a)))),
+            new Word(
+                    "isqrt",
+                    "isqrt[:<iterations>]",
+                    "matrix square root by Newton-Schulz",
+                    a -> new Transform.Isqrt(a.count("iterations", Transform.Isqrt.DEFAULT_ITERATIONS))),
+            new Word("triu", "triu", "upper triangle, off-diagonal times sqrt 2", a -> Vectorization.TRIU),
+            new Word("flat", "flat", "the whole matrix", a -> Vectorization.FLAT),
+            new Word(
+                    "root",
+                    "root[:eps=1e-5]",
+                    "signed square root",
+                    a -> new Normalization.Root(a.number("eps", Normalization.Root.DEFAULT_EPSILON))),
+            new Word("l2", "l2", "unit length", a -> new Normalization.L2()));
+
+    private Words() {}
+
+    /** All words, in the order of the data. */
+    public static List<Word> all() {
+        return ALL;
+    }
+
+    private static Transform spectral(SpectralFunction function) {
+        return new Transform.Spectral(function);
+    }
+
+    private static double floor(WordArguments arguments) {
+        return arguments.number("floor", SpectralFunction.DEFAULT_FLOOR);
+    }
+
+    /** What is added to a kernel's diagonal unless told otherwise: inner-product kernels are used as published. */
+    static double defaultJitter(String word) {
+        return word.equals("rbf") ? Rbf.DEFAULT_JITTER : 0;
+    }
+
+    private static double jitter(WordArguments arguments) {
+        return arguments.number("jitter", defaultJitter(arguments.word()));
+    }
+
+    private static Sigma sigma(WordArguments arguments) {
+        String text = arguments.text("sigma", "mean");
+        return switch (text) {
+            case "mean" -> new Sigma.Mean();
+            case "mean-full" -> new Sigma.MeanFull();
+            case "estimate" -> new Sigma.Estimate();
+            case "learned" -> new Sigma.Learned();
+            default -> {
+                if (!text.matches("[-+.0-9].*")) {
+                    throw arguments.wrong(
+                            "sigma",
+                            "mean, mean-full, estimate, learned or a number",
+                            text + NearestWord.suggestion(text, List.of("mean", "mean-full", "estimate", "learned")));
+                }
+                yield new Sigma.Fixed(arguments.number("sigma"));
+            }
+        };
+    }
+
+    /** A number as one would type it: {@code 0.5}, {@code 3}, {@code 1E-4} as {@code 1e-4}. */
+    static String number(double value) {
+        if (value == Math.rint(value) && Math.abs(value) < 1e7) {
+            return Long.toString((long) value);
+        }
+        String plain = Double.toString(value);
+        if (!plain.contains("E")) {
+            return plain;
+        }
+        BigDecimal decimal = new BigDecimal(plain).stripTrailingZeros();
+        int exponent = decimal.precision() - decimal.scale() - 1;
+        return decimal.movePointLeft(exponent).stripTrailingZeros().toPlainString() + "e" + exponent;
+    }
+}

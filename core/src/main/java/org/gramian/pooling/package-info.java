@@ -1,0 +1,26 @@
+/**
+ * From feature maps to a descriptor: kernel, transformation, vectorization, and what they are compared with.
+ *
+ * <p>A {@link org.gramian.pooling.Pooling} is three steps in the order of the data: {@link
+ * org.gramian.pooling.Reduction}s of the channels (a 1×1 convolution, a PCA), an {@link
+ * org.gramian.pooling.Aggregation} of all positions into one vector ({@link org.gramian.pooling.SecondOrder}, the paper's
+ * path, or {@link org.gramian.pooling.Average}), and {@link org.gramian.pooling.Normalization}s of that vector. Methods
+ * of your own enter as a {@link org.gramian.pooling.CustomAggregation}.
+ *
+ * <p>Each pooling has one text form, used on the command line, in configuration and in model files:
+ *
+ * <pre>{@code
+ * Pooling paper = Pooling.parse("conv:512/rbf/spd:512/relu/triu/root/l2");
+ * ParameterSet parameters = paper.initialize(512, random, DType.F32, Device.CPU);
+ * try (Tape tape = Tape.inference()) {
+ *     Var descriptors = paper.apply(tape.constant(features), Bindings.of(parameters.variables(tape)));
+ * }
+ * }</pre>
+ *
+ * <p>{@link org.gramian.pooling.Words} lists the words of that form with their arguments, {@link
+ * org.gramian.pooling.Presets} the named poolings.
+ */
+@NullMarked
+package org.gramian.pooling;
+
+import org.jspecify.annotations.NullMarked;

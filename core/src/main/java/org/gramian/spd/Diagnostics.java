@@ -1,0 +1,78 @@
+package org.gramian.spd;
+
+import java.util.Arrays;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Decompositions;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/** What may be wrong with feature maps and with the matrices made of them. */
+public final class Diagnostics {
+    private Diagnostics() {}
+
+    /**
+     * Channels that spoil positive definiteness.
+     *
+     * @param channels number of maps per image
+     * @param dead maps that are 0 everywhere in every image
+     * @param duplicate maps, not dead, that equal an earlier one in every image
+     */
+    public record Channels(long channels, long dead, long duplicate) {}
+
+    /**
+     * The spectrum of a batch of symmetric matrices.
+     *
+     * @param smallest smallest eigenvalue of any of them
+     * @param largest largest eigenvalue of any of them
+     * @param condition largest ratio of the largest to the smallest magnitude of an eigenvalue within one matrix
+     */
+    public record Spectrum(double smallest, double largest, double condition) {
+        public boolean isPositiveDefinite() {
+            return smallest > 0;
+        }
+    }
+
+    /** Counts dead and duplicate channels of maps {@code [n, C, N]}. */
+    public static Channels channels(Tensor maps) {
+        try (Scope _ = Scope.open()) {
+            int count = Math.toIntExact(maps.size(1));
+            double[] squares = Reductions.sum(Elementwise.mul(maps, maps), 0, 2).toDoubles();
+            double[] distances = Reductions.sum(Distances.squaredOrZero(Distances.centred(maps)), 0)
+                    .toDoubles();
+            long dead = Arrays.stream(squares).filter(s -> s == 0).count();
+            long duplicate = 0;
+            for (int i = 0; i < count; i++) {
+                boolean found = false;
+                for (int j = 0; j < i && !found; j++) {
+                    found = squares[i] != 0 && distances[i * count + j] == 0;
+                }
+                duplicate += found ? 1 : 0;
+            }
+            return new Channels(count, dead, duplicate);
+        }
+    }
+
+    /** Extreme eigenvalues and condition of symmetric matrices {@code [n, C, C]}, in double precision. */
+    public static Spectrum spectrum(Tensor matrices) {
+        try (Scope _ = Scope.open()) {
+            int size = Math.toIntExact(matrices.size(-1));
+            Tensor exact = Spectral.symmetric(Tensors.to(matrices, DType.F64));
+            double[] values = Decompositions.symmetricEigen(exact).values().toDoubles();
+            double condition = 0;
+            for (int start = 0; start < values.length; start += size) {
+                double[] one = Arrays.stream(values, start, start + size)
+                        .map(Math::abs)
+                        .sorted()
+                        .toArray();
+                condition = Math.max(condition, one[size - 1] / one[0]);
+            }
+            return new Spectrum(
+                    Arrays.stream(values).min().orElse(Double.NaN),
+                    Arrays.stream(values).max().orElse(Double.NaN),
+                    condition);
+        }
+    }
+}

@@ -1,0 +1,38 @@
+package org.gramian.spd;
+
+import org.gramian.autodiff.Layer;
+import org.gramian.autodiff.Var;
+
+/**
+ * A kernel between feature maps: from {@code M [n, C, N]} to symmetric matrices {@code K [n, C, C]}, {@code K_ij =
+ * k(f_i, f_j)}.
+ *
+ * <p>Adjoints hold for any upstream gradient, symmetric or not.
+ */
+public sealed interface Kernel extends Layer permits Rbf, Laplacian, Polynomial, Covariance, Bilinear {
+    /** What is added to the diagonal, so that equal maps do not make K singular. */
+    double jitter();
+
+    /** Rejects maps that no second-order statistic can be made of. */
+    static void requireMaps(String kernel, Var maps) {
+        if (maps.shape().rank() != 3) {
+            throw new IllegalArgumentException(
+                    kernel + ": feature maps [n, channels, positions] are wanted, found " + maps.value());
+        }
+        if (maps.shape().at(1) < 2) {
+            throw new IllegalArgumentException(kernel + ": at least 2 channels are wanted to compare, found "
+                    + maps.shape().at(1) + " in " + maps.value());
+        }
+        if (maps.shape().at(2) < 2) {
+            throw new IllegalArgumentException(kernel + ": at least 2 positions (height times width) are wanted, found "
+                    + maps.shape().at(2) + " in " + maps.value() + "; take an earlier layer of the backbone");
+        }
+    }
+
+    /** Rejects a jitter that would take positive definiteness away. */
+    static void requireJitter(double jitter) {
+        if (!(jitter >= 0) || Double.isInfinite(jitter)) {
+            throw new IllegalArgumentException("jitter must be a number of at least 0, found " + jitter);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package org.gramian.spd;
+
+import static org.gramian.autodiff.Adjoint.list;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/**
+ * The square root of positive definite matrices by matrix products alone: iSQRT-COV (Li, Xie, Wang, Gao, CVPR 2018).
+ *
+ * <p>From {@code Y = S/tr S}, {@code Z = I}: {@code T = (3I − ZY)/2, Y ← YT, Z ← TZ}; the result is {@code √(tr S)·Y}.
+ * The adjoint runs the same steps in reverse. The input counts as {@code sym(S)}.
+ */
+public final class NewtonSchulz {
+    /** One step's inputs and its T. */
+    private record Step(Tensor y, Tensor z, Tensor t) {}
+
+    private NewtonSchulz() {}
+
+    public static Var squareRoot(Var matrices, int iterations) {
+        if (iterations < 1) {
+            throw new IllegalArgumentException("isqrt: at least 1 iteration is wanted, found " + iterations);
+        }
+        return matrices.tape().apply(List.of(matrices), () -> {
+            Tensor s = Spectral.symmetric(matrices.value());
+            Tensor trace = trace(s);
+            Tensor root = Elementwise.sqrt(trace);
+            Tensor identity = identity(s);
+            List<Step> steps = new ArrayList<>();
+            Tensor y = Elementwise.div(s, trace);
+            Tensor z = Views.expand(Views.unsqueeze(identity, 0), s.shape().sizes());
+            for (int i = 0; i < iterations; i++) {
+                Tensor t = Elementwise.addScaled(Elementwise.mul(identity, 1.5), Products.matmul(z, y), -0.5);
+                steps.add(new Step(y, z, t));
+                y = Products.matmul(y, t);
+                z = i == iterations - 1 ? z : Products.matmul(t, z); // the last Z is not used
+            }
+            Tensor last = y;
+            List<Tensor> saved = new ArrayList<>(List.of(s, trace, root, last));
+            steps.forEach(step -> saved.addAll(List.of(step.y(), step.z(), step.t())));
+            return new Result(Elementwise.mul(y, root), saved, (g, wanted) -> {
+                Tensor first = reverse(steps, Elementwise.mul(g, root));
+                Tensor ofTrace = Elementwise.sub(
+                        Elementwise.div(inner(g, last), Elementwise.mul(root, 2)),
+                        Elementwise.div(inner(first, s), Elementwise.mul(trace, trace)));
+                Tensor ds = Elementwise.add(Elementwise.div(first, trace), Elementwise.mul(identity(s), ofTrace));
+                return list(Spectral.symmetric(ds));
+            });
+        });
+    }
+
+    /** From the gradient of the last Y to that of the first. */
+    private static Tensor reverse(List<Step> steps, Tensor ofLast) {
+        Tensor gy = ofLast;
+        Tensor gz = Elementwise.mul(ofLast, 0);
+        for (Step step : steps.reversed()) {
+            Tensor tt = Views.transpose(step.t());
+            Tensor gt = Elementwise.add(
+                    Products.matmul(Views.transpose(step.y()), gy), Products.matmul(gz, Views.transpose(step.z())));
+            Tensor formerY = Products.matmul(gy, tt);
+            Tensor formerZ = Products.matmul(tt, gz);
+            gy = Elementwise.addScaled(formerY, Products.matmul(Views.transpose(step.z()), gt), -0.5);
+            gz = Elementwise.addScaled(formerZ, Products.matmul(gt, Views.transpose(step.y())), -0.5);
+        }
+        return gy;
+    }
+
+    private static Tensor identity(Tensor like) {
+        return Tensors.identity(like.size(-1), like.type(), like.device());
+    }
+
+    /** {@code [n, 1, 1]}. */
+    private static Tensor trace(Tensor matrices) {
+        return Views.unsqueeze(Reductions.sum(Views.diagonal(matrices), -1), -1);
+    }
+
+    /** {@code Σ_ij a_ij b_ij} per matrix, {@code [n, 1, 1]}. */
+    private static Tensor inner(Tensor a, Tensor b) {
+        return Reductions.sum(Elementwise.mul(a, b), 1, 2);
+    }
+}

@@ -1,0 +1,57 @@
+package org.gramian.spd;
+
+import static org.gramian.autodiff.Adjoint.list;
+
+import java.util.List;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Views;
+
+/**
+ * The learned map between manifolds, {@code Y = WᵀKW}, for symmetric {@code K [n, C, C]} and {@code W [C, C']} with
+ * orthonormal columns; Y is positive definite wherever K is and W has full rank.
+ *
+ * <p>With {@code E = dL/dY}: {@code dL/dK = WEWᵀ}, {@code dL/dW = KᵀWE + KWEᵀ}, which is {@code KW(E + Eᵀ)} since K is
+ * symmetric.
+ */
+public final class SpdTransform {
+    private SpdTransform() {}
+
+    public static Var apply(Var matrices, Var weight) {
+        Tensor k = matrices.value();
+        Tensor w = weight.value();
+        if (k.shape().rank() != 3 || k.size(1) != k.size(2) || w.shape().rank() != 2 || w.size(0) != k.size(1)) {
+            throw new IllegalArgumentException(
+                    "spd transform: matrices [n, C, C] and a weight [C, C'] are wanted, found " + k + " and " + w);
+        }
+        if (w.size(1) > w.size(0)) {
+            throw new IllegalArgumentException("spd transform: C' must not exceed C = " + w.size(0) + ", found C' = "
+                    + w.size(1) + " in the weight " + w);
+        }
+        return matrices.tape().apply(List.of(matrices, weight), () -> {
+            Tensor kw = timesEach(k, w);
+            Tensor y = Products.matmul(Views.transpose(w), kw);
+            return Result.of(
+                    y,
+                    (e, wanted) -> list(
+                            wanted[0] ? timesEach(Products.matmul(w, e), Views.transpose(w)) : null,
+                            wanted[1] ? gradientOfWeight(kw, e) : null),
+                    kw);
+        });
+    }
+
+    /** {@code A_n·B} for a batch and one matrix, as a single product of tall matrices. */
+    private static Tensor timesEach(Tensor batch, Tensor b) {
+        long n = batch.size(0);
+        Tensor rows = Views.reshape(batch, n * batch.size(1), batch.size(2));
+        return Views.reshape(Products.matmul(rows, b), n, batch.size(1), b.size(1));
+    }
+
+    /** {@code Σ_n KW(E + Eᵀ)}. */
+    private static Tensor gradientOfWeight(Tensor kw, Tensor e) {
+        return Products.sumOfProducts(kw, Elementwise.add(e, Views.transpose(e)));
+    }
+}

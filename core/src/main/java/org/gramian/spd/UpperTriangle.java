@@ -1,0 +1,97 @@
+package org.gramian.spd;
+
+import static org.gramian.autodiff.Adjoint.list;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/**
+ * A symmetric matrix as a vector: its upper triangle row by row, off-diagonal elements times √2, so that {@code ‖v‖₂ =
+ * ‖Y‖_F}; {@code [n, C, C]} becomes {@code [n, C(C+1)/2]}.
+ *
+ * <p>Backward: {@code E_ii = g_k}, {@code E_ij = E_ji = g_k·√2/2}. The paper prints √2 on both sides, which doubles the
+ * off-diagonal gradient.
+ */
+public final class UpperTriangle {
+    private record Key(long size, DType type, Device device) {}
+
+    /** Places of the upper and the lower triangle in the flattened matrix, and the factors of both directions. */
+    private record Layout(Tensor upper, Tensor lower, Tensor factors, Tensor gradientFactors) {}
+
+    /** A process uses few sizes; each is made once and kept. */
+    private static final Map<Key, Layout> LAYOUTS = new ConcurrentHashMap<>();
+
+    private UpperTriangle() {}
+
+    /** Length of the vector for matrices of the given size. */
+    public static long length(long size) {
+        return size * (size + 1) / 2;
+    }
+
+    public static Var vectorize(Var matrices) {
+        Tensor y = matrices.value();
+        if (y.shape().rank() != 3 || y.size(1) != y.size(2)) {
+            throw new IllegalArgumentException("triu: matrices [n, C, C] are wanted, found " + y);
+        }
+        long n = y.size(0);
+        long size = y.size(1);
+        Layout layout = LAYOUTS.computeIfAbsent(new Key(size, y.type(), y.device()), UpperTriangle::layout);
+        return matrices.tape()
+                .apply(
+                        List.of(matrices),
+                        () -> Result.of(
+                                Elementwise.mulInPlace(
+                                        Views.select(Views.reshape(y, n, size * size), 1, layout.upper()),
+                                        layout.factors()),
+                                (g, wanted) -> {
+                                    Tensor half = Elementwise.mul(g, layout.gradientFactors());
+                                    Tensor e = Tensors.empty(Shape.of(n, size * size), g.type(), g.device());
+                                    Views.put(e, 1, layout.upper(), half);
+                                    Views.put(e, 1, layout.lower(), half);
+                                    return list(Views.reshape(e, n, size, size));
+                                }));
+    }
+
+    private static Layout layout(Key key) {
+        int size = Math.toIntExact(key.size());
+        int length = Math.toIntExact(length(size));
+        long[] upper = new long[length];
+        long[] lower = new long[length];
+        double[] factors = new double[length];
+        double[] gradientFactors = new double[length];
+        int k = 0;
+        for (int i = 0; i < size; i++) {
+            for (int j = i; j < size; j++, k++) {
+                upper[k] = (long) i * size + j;
+                lower[k] = (long) j * size + i;
+                factors[k] = i == j ? 1 : Math.sqrt(2);
+                gradientFactors[k] = i == j ? 1 : Math.sqrt(2) / 2;
+            }
+        }
+        Shape shape = Shape.of(length);
+        try (Scope _ = Scope.open()) {
+            return new Layout(
+                    detached(Tensors.ofLongs(upper, shape), key.device()),
+                    detached(Tensors.ofLongs(lower, shape), key.device()),
+                    detached(Tensors.of(factors, shape, key.type()), key.device()),
+                    detached(Tensors.of(gradientFactors, shape, key.type()), key.device()));
+        }
+    }
+
+    private static Tensor detached(Tensor made, Device device) {
+        Tensor there = Tensors.to(made, device);
+        Scope.detach(there);
+        return there;
+    }
+}

@@ -1,0 +1,68 @@
+package org.gramian.tensor;
+
+import org.jspecify.annotations.Nullable;
+
+/** The conditions operators put on their arguments; each failure names the operator and both shapes. */
+final class Checks {
+    private Checks() {}
+
+    static IllegalArgumentException mismatch(String operation, Tensor a, Tensor b, String rule) {
+        return new IllegalArgumentException(operation + ": " + a + " and " + b + " do not fit: " + rule);
+    }
+
+    static void sameShape(String operation, Tensor a, Tensor b) {
+        if (!a.shape().equals(b.shape())) {
+            throw mismatch(operation, a, b, "both shapes must be equal");
+        }
+    }
+
+    /** Same type and same device; a single number on the processor goes with any device. */
+    static void sameKind(String operation, Tensor a, Tensor b) {
+        if (a.type() != b.type()) {
+            throw mismatch(operation, a, b, "both types must be equal");
+        }
+        boolean number = a.shape().rank() == 0 || b.shape().rank() == 0;
+        if (!number && !a.device().equals(b.device())) {
+            throw mismatch(operation, a, b, "both must be on the same device");
+        }
+    }
+
+    static void broadcastable(String operation, Tensor a, Tensor b) {
+        sameKind(operation, a, b);
+        int rank = Math.min(a.shape().rank(), b.shape().rank());
+        for (int i = 1; i <= rank; i++) {
+            long m = a.size(-i);
+            long n = b.size(-i);
+            if (m != n && m != 1 && n != 1) {
+                throw mismatch(
+                        operation, a, b, "sizes counted from the last must be equal or 1, found " + m + " and " + n);
+            }
+        }
+    }
+
+    static void floating(String operation, Tensor a) {
+        if (!a.type().isFloating()) {
+            throw new IllegalArgumentException(operation + ": a floating-point tensor is wanted, found " + a);
+        }
+    }
+
+    static void rank(String operation, Tensor a, int wanted) {
+        if (a.shape().rank() != wanted) {
+            throw new IllegalArgumentException(
+                    operation + ": a tensor of " + wanted + " dimensions is wanted, found " + a);
+        }
+    }
+
+    static void square(String operation, Tensor a) {
+        floating(operation, a);
+        if (a.shape().rank() < 2 || a.size(-1) != a.size(-2)) {
+            throw new IllegalArgumentException(operation + ": square matrices are wanted, found " + a);
+        }
+    }
+
+    static void channels(String operation, Tensor input, @Nullable Tensor perChannel) {
+        if (perChannel != null && (perChannel.shape().rank() != 1 || perChannel.size(0) != input.size(1))) {
+            throw mismatch(operation, input, perChannel, "one value per channel (dimension 1) is wanted");
+        }
+    }
+}

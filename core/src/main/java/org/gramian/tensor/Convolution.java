@@ -1,0 +1,132 @@
+package org.gramian.tensor;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A two-dimensional convolution over feature maps {@code [n, c, h, w]}: its geometry and its operators.
+ *
+ * @param stride step between windows
+ * @param padding rows and columns of zeros added on each side
+ * @param groups number of equal parts of the channels that are convolved separately
+ */
+public record Convolution(int stride, int padding, int groups) {
+    public Convolution {
+        if (stride < 1 || padding < 0 || groups < 1) {
+            throw new IllegalArgumentException(
+                    "a convolution needs stride >= 1, padding >= 0 and groups >= 1, found stride " + stride
+                            + ", padding " + padding + ", groups " + groups);
+        }
+    }
+
+    /** Gradients of a convolution; the input's is absent where not asked for. */
+    public record Gradients(@Nullable Tensor input, Tensor weight, Tensor bias) {}
+
+    /** A convolution of stride 1 without padding, all channels together. */
+    public static Convolution plain() {
+        return new Convolution(1, 0, 1);
+    }
+
+    /** Cross-correlation with weights {@code [k, c/groups, s, t]}, plus one bias per output map. */
+    public Tensor apply(Tensor input, Tensor weight, @Nullable Tensor bias) {
+        check(input, weight);
+        if (bias != null && !bias.shape().equals(Shape.of(weight.size(0)))) {
+            throw Checks.mismatch("conv2d", weight, bias, "one bias per output channel is wanted");
+        }
+        return DeviceFunctions.result(
+                "conv2d",
+                (arena, out) -> {
+                    MemorySegment steps = pair(arena, stride);
+                    MemorySegment zeroRows = pair(arena, padding);
+                    MemorySegment ones = pair(arena, 1);
+                    MemorySegment zeros = pair(arena, 0);
+                    MemorySegment biasAt =
+                            bias == null ? MemorySegment.NULL : arena.allocateFrom(ADDRESS, bias.handle());
+                    return (int) DeviceFunctions.of(input)
+                            .convolution
+                            .invokeExact(
+                                    input.handle(),
+                                    weight.handle(),
+                                    biasAt,
+                                    steps,
+                                    2L,
+                                    zeroRows,
+                                    2L,
+                                    ones,
+                                    2L,
+                                    0,
+                                    zeros,
+                                    2L,
+                                    (long) groups,
+                                    out);
+                },
+                input,
+                weight);
+    }
+
+    /** Gradients of {@link #apply} for a gradient of its result; the input's only on request. */
+    public Gradients backward(Tensor gradient, Tensor input, Tensor weight, boolean ofInput) {
+        check(input, weight);
+        Tensor[] gradients = DeviceFunctions.results(
+                "backward of conv2d",
+                3,
+                (arena, out) -> {
+                    MemorySegment biasSizes =
+                            arena.allocateFrom(ADDRESS, arena.allocateFrom(JAVA_LONG, weight.size(0)));
+                    MemorySegment steps = pair(arena, stride);
+                    MemorySegment zeroRows = pair(arena, padding);
+                    MemorySegment ones = pair(arena, 1);
+                    MemorySegment zeros = pair(arena, 0);
+                    MemorySegment mask = arena.allocateFrom(JAVA_INT, ofInput ? 1 : 0, 1, 1);
+                    return (int) DeviceFunctions.of(input)
+                            .convolutionBackward
+                            .invokeExact(
+                                    gradient.handle(),
+                                    input.handle(),
+                                    weight.handle(),
+                                    biasSizes,
+                                    1L,
+                                    steps,
+                                    2L,
+                                    zeroRows,
+                                    2L,
+                                    ones,
+                                    2L,
+                                    0,
+                                    zeros,
+                                    2L,
+                                    (long) groups,
+                                    mask,
+                                    3L,
+                                    out,
+                                    out.asSlice(8),
+                                    out.asSlice(16));
+                },
+                input,
+                weight);
+        int first = gradients.length - 2;
+        return new Gradients(first == 1 ? gradients[0] : null, gradients[first], gradients[first + 1]);
+    }
+
+    private static MemorySegment pair(Arena arena, long value) {
+        return arena.allocateFrom(JAVA_LONG, value, value);
+    }
+
+    private void check(Tensor input, Tensor weight) {
+        Checks.rank("conv2d", input, 4);
+        Checks.rank("conv2d", weight, 4);
+        Checks.sameKind("conv2d", input, weight);
+        if (input.size(1) != weight.size(1) * groups || weight.size(0) % groups != 0) {
+            throw Checks.mismatch(
+                    "conv2d", input, weight, "channels must be the weights' second size times groups = " + groups);
+        }
+        if (weight.size(2) > input.size(2) + 2L * padding || weight.size(3) > input.size(3) + 2L * padding) {
+            throw Checks.mismatch("conv2d", input, weight, "the window is larger than the maps padded by " + padding);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+package org.gramian.tensor;
+
+import java.util.stream.LongStream;
+
+/** Factorizations of matrices and batches of matrices: QR, Cholesky, eigenvalues, linear systems. */
+public final class Decompositions {
+    private static final class Operators {
+        static final Operator GEQRF = Operator.of("geqrf");
+        static final Operator HOUSEHOLDER = Operator.of("linalg_householder_product");
+        static final Operator CHOLESKY = Operator.of("linalg_cholesky_ex");
+        static final Operator TRIANGULAR = Operator.of("linalg_solve_triangular");
+        static final Operator SOLVE = Operator.of("linalg_solve");
+        static final Operator SVD = Operator.of("svd");
+        static final Operator EIGH = Operator.of("linalg_eigh");
+    }
+
+    private Decompositions() {}
+
+    /**
+     * A symmetric matrix taken apart, {@code A = U diag(values) Uᵀ}.
+     *
+     * @param values eigenvalues {@code [..., n]}, in no promised order
+     * @param vectors {@code U [..., n, n]}: eigenvectors as columns, in the order of the values
+     */
+    public record Eigen(Tensor values, Tensor vectors) {}
+
+    /**
+     * Orthonormal columns {@code Q [m, n]} of {@code A = QR}, m ≥ n.
+     *
+     * @param fixSigns whether columns are turned so that {@code diag(R) > 0}, which makes Q unique; otherwise they are
+     *     as LAPACK's Householder reflections leave them
+     */
+    public static Tensor orthonormalColumns(Tensor a, boolean fixSigns) {
+        Checks.rank("qr", a, 2);
+        Checks.floating("qr", a);
+        if (a.size(0) < a.size(1)) {
+            throw new IllegalArgumentException("qr: at least as many rows as columns are wanted, found " + a);
+        }
+        try (Scope scope = Scope.open()) {
+            Tensor[] factored = Operators.GEQRF.results(2, a);
+            Tensor q = Operators.HOUSEHOLDER.call(factored[0], factored[1]);
+            if (fixSigns) {
+                Tensor sign = Elementwise.sign(Views.diagonal(factored[0]));
+                Tensor zeros = Elementwise.add(Elementwise.mul(Elementwise.abs(sign), -1), 1);
+                q = Elementwise.mul(q, Elementwise.add(sign, zeros)); // columns with R_ii = 0 stay as they are
+            }
+            return scope.keep(Views.contiguous(q));
+        }
+    }
+
+    /**
+     * The lower triangular factor of {@code A = LLᵀ}, for a matrix or a batch.
+     *
+     * <p>Nothing is checked, so that the GPU need not be waited for: where A is not positive definite, the result holds
+     * garbage that {@link #isPositiveDefinite} tells from a factor.
+     */
+    public static Tensor cholesky(Tensor a) {
+        Tensor[] factorAndCode = choleskyWithCode(a);
+        factorAndCode[1].close();
+        return factorAndCode[0];
+    }
+
+    private static Tensor[] choleskyWithCode(Tensor a) {
+        Checks.square("cholesky", a);
+        return Operators.CHOLESKY.results(2, a, false, false);
+    }
+
+    /** Whether every matrix of a batch is positive definite, judged by its Cholesky factorization. */
+    public static boolean isPositiveDefinite(Tensor a) {
+        try (Scope _ = Scope.open()) {
+            return LongStream.of(choleskyWithCode(a)[1].toLongs()).allMatch(code -> code == 0);
+        }
+    }
+
+    /** {@code X} with {@code A X = B} (left) or {@code X A = B}, A triangular. */
+    public static Tensor solveTriangular(Tensor a, Tensor b, boolean upper, boolean left) {
+        Checks.square("triangular solve", a);
+        Checks.sameKind("triangular solve", a, b);
+        if (b.size(left ? -2 : -1) != a.size(-1)) {
+            throw Checks.mismatch("triangular solve", a, b, "the system's size differs from the right-hand side's");
+        }
+        return Operators.TRIANGULAR.call(a, b, upper, left, false);
+    }
+
+    /** {@code X} with {@code A X = B}, A square and invertible. */
+    public static Tensor solve(Tensor a, Tensor b) {
+        Checks.square("solve", a);
+        Checks.sameKind("solve", a, b);
+        if (b.shape().rank() < 2 || b.size(-2) != a.size(-1)) {
+            throw Checks.mismatch("solve", a, b, "the system's size differs from the right-hand side's");
+        }
+        return Operators.SOLVE.call(a, b, true);
+    }
+
+    /**
+     * Eigenvalues and eigenvectors of symmetric matrices {@code [..., n, n]}.
+     *
+     * <p>Before libtorch 2.10 they come from the singular value decomposition of {@code A + cI}, {@code c = ‖A‖₁}: that
+     * matrix is positive semidefinite, so its left singular vectors are eigenvectors of A, indefinite or not, and {@code
+     * s − c} the eigenvalues.
+     */
+    public static Eigen symmetricEigen(Tensor a) {
+        Checks.square("symmetric eigendecomposition", a);
+        if (Libtorch.load().hasLists()) {
+            Tensor[] valuesAndVectors = Operators.EIGH.results(2, a, "L");
+            return new Eigen(valuesAndVectors[0], valuesAndVectors[1]);
+        }
+        try (Scope scope = Scope.open()) {
+            Tensor norm = Reductions.max(Reductions.sum(Elementwise.abs(a), -2), -1); // [..., 1, 1]
+            Tensor shifted =
+                    Elementwise.add(a, Elementwise.mul(Tensors.identity(a.size(-1), a.type(), a.device()), norm));
+            Tensor[] factors = Operators.SVD.results(3, shifted, true, true);
+            Tensor values = Elementwise.sub(Views.unsqueeze(factors[1], -2), norm);
+            long[] sizes = factors[1].shape().sizes();
+            return new Eigen(scope.keep(Views.reshape(values, sizes)), scope.keep(factors[0]));
+        }
+    }
+}

@@ -1,0 +1,198 @@
+package org.gramian.tensor;
+
+/**
+ * Operators on single elements. Binary ones broadcast: sizes counted from the last dimension must be equal or 1, and
+ * both types must be equal.
+ */
+public final class Elementwise {
+    private static final class Operators {
+        static final Operator EXP = Operator.of("exp");
+        static final Operator LOG = Operator.of("log");
+        static final Operator SQRT = Operator.of("sqrt");
+        static final Operator ABS = Operator.of("abs");
+        static final Operator SIGN = Operator.of("sign");
+        static final Operator RELU = Operator.of("relu");
+        static final Operator RECIPROCAL = Operator.of("reciprocal");
+        static final Operator EXP_IN_PLACE = Operator.of("exp_");
+        static final Operator SQRT_IN_PLACE = Operator.of("sqrt_");
+        static final Operator RELU_IN_PLACE = Operator.of("relu_");
+        static final Operator MUL = Operator.of("mul", "Tensor");
+        static final Operator MUL_IN_PLACE = Operator.of("mul_", "Tensor");
+        static final Operator DIV = Operator.of("div", "Tensor");
+        static final Operator MAXIMUM = Operator.of("maximum");
+        static final Operator GREATER = Operator.of("gt", "Tensor");
+        static final Operator WHERE = Operator.of("where", "self");
+        static final Operator SOFTMAX = Operator.of("_softmax");
+        static final Operator LOG_SOFTMAX = Operator.of("_log_softmax");
+    }
+
+    private Elementwise() {}
+
+    public static Tensor exp(Tensor x) {
+        return unary("exp", Operators.EXP, x);
+    }
+
+    /** Natural logarithm. */
+    public static Tensor log(Tensor x) {
+        return unary("log", Operators.LOG, x);
+    }
+
+    public static Tensor sqrt(Tensor x) {
+        return unary("sqrt", Operators.SQRT, x);
+    }
+
+    public static Tensor abs(Tensor x) {
+        return unary("abs", Operators.ABS, x);
+    }
+
+    /** −1, 0 or 1; 0 at 0. */
+    public static Tensor sign(Tensor x) {
+        return unary("sign", Operators.SIGN, x);
+    }
+
+    /** {@code max(x, 0)}. */
+    public static Tensor relu(Tensor x) {
+        return unary("relu", Operators.RELU, x);
+    }
+
+    public static Tensor reciprocal(Tensor x) {
+        return unary("reciprocal", Operators.RECIPROCAL, x);
+    }
+
+    /** {@code x ← exp(x)}; returns x. */
+    public static Tensor expInPlace(Tensor x) {
+        return Operators.EXP_IN_PLACE.inPlace(x);
+    }
+
+    /** {@code x ← √x}; returns x. */
+    public static Tensor sqrtInPlace(Tensor x) {
+        return Operators.SQRT_IN_PLACE.inPlace(x);
+    }
+
+    /** {@code x ← max(x, 0)}; returns x. */
+    public static Tensor reluInPlace(Tensor x) {
+        return Operators.RELU_IN_PLACE.inPlace(x);
+    }
+
+    private static Tensor unary(String name, Operator operator, Tensor x) {
+        Checks.floating(name, x);
+        return operator.call(x);
+    }
+
+    public static Tensor add(Tensor a, Tensor b) {
+        return addScaled(a, b, 1);
+    }
+
+    public static Tensor sub(Tensor a, Tensor b) {
+        return addScaled(a, b, -1);
+    }
+
+    /** {@code a + factor·b}. */
+    public static Tensor addScaled(Tensor a, Tensor b, double factor) {
+        Checks.broadcastable("add", a, b);
+        return DeviceFunctions.result(
+                "add",
+                (arena, out) -> (int) DeviceFunctions.of(a).add.invokeExact(a.handle(), b.handle(), factor, out),
+                a,
+                b);
+    }
+
+    /** {@code a + value}. */
+    public static Tensor add(Tensor a, double value) {
+        return DeviceFunctions.result(
+                "add of a number",
+                (arena, out) -> (int) DeviceFunctions.of(a).addScalar.invokeExact(a.handle(), value, 1.0, out),
+                a);
+    }
+
+    public static Tensor mul(Tensor a, Tensor b) {
+        Checks.broadcastable("mul", a, b);
+        return Operators.MUL.call(a, b);
+    }
+
+    /** {@code a ← a·b}; returns a. */
+    public static Tensor mulInPlace(Tensor a, Tensor b) {
+        Checks.broadcastable("mul", a, b);
+        return Operators.MUL_IN_PLACE.inPlace(a, b);
+    }
+
+    /** {@code a ← factor·a}; returns a. */
+    public static Tensor mulInPlace(Tensor a, double factor) {
+        try (Scope _ = Scope.open()) {
+            return Operators.MUL_IN_PLACE.inPlace(a, Tensors.number(factor, a.type()));
+        }
+    }
+
+    /** {@code factor·a}. */
+    public static Tensor mul(Tensor a, double factor) {
+        return DeviceFunctions.result(
+                "mul by a number",
+                (arena, out) -> (int) DeviceFunctions.of(a).mulScalar.invokeExact(a.handle(), factor, out),
+                a);
+    }
+
+    public static Tensor div(Tensor a, Tensor b) {
+        Checks.broadcastable("div", a, b);
+        Checks.floating("div", a);
+        return Operators.DIV.call(a, b);
+    }
+
+    /** {@code a^exponent}. */
+    public static Tensor pow(Tensor a, double exponent) {
+        Checks.floating("pow", a);
+        return DeviceFunctions.result(
+                "pow", (arena, out) -> (int) DeviceFunctions.of(a).powScalar.invokeExact(a.handle(), exponent, out), a);
+    }
+
+    /** The larger of each pair. */
+    public static Tensor maximum(Tensor a, Tensor b) {
+        Checks.broadcastable("maximum", a, b);
+        return Operators.MAXIMUM.call(a, b);
+    }
+
+    /** {@code max(a, floor)}. */
+    public static Tensor atLeast(Tensor a, double floor) {
+        try (Scope scope = Scope.open()) {
+            return scope.keep(Operators.MAXIMUM.call(a, Tensors.number(floor, a.type())));
+        }
+    }
+
+    /** Where {@code a > b}, a tensor of truth values. */
+    public static Tensor greater(Tensor a, Tensor b) {
+        Checks.broadcastable("greater", a, b);
+        return Operators.GREATER.call(a, b);
+    }
+
+    /** Where {@code a > value}. */
+    public static Tensor greater(Tensor a, double value) {
+        try (Scope scope = Scope.open()) {
+            return scope.keep(Operators.GREATER.call(a, Tensors.number(value, a.type())));
+        }
+    }
+
+    /** {@code a} where the condition holds, the number elsewhere. */
+    public static Tensor where(Tensor condition, Tensor a, double otherwise) {
+        try (Scope scope = Scope.open()) {
+            Tensor number = Tensors.to(Tensors.number(otherwise, a.type()), a.device());
+            return scope.keep(Operators.WHERE.call(condition, a, number));
+        }
+    }
+
+    /** {@code a} where the condition holds, {@code b} elsewhere. */
+    public static Tensor where(Tensor condition, Tensor a, Tensor b) {
+        Checks.broadcastable("where", a, b);
+        return Operators.WHERE.call(condition, a, b);
+    }
+
+    /** {@code exp(x) / Σ exp(x)} along the last dimension. */
+    public static Tensor softmax(Tensor x) {
+        Checks.floating("softmax", x);
+        return Operators.SOFTMAX.call(x, -1L, false);
+    }
+
+    /** {@code x − log Σ exp(x)} along the last dimension. */
+    public static Tensor logSoftmax(Tensor x) {
+        Checks.floating("log-softmax", x);
+        return Operators.LOG_SOFTMAX.call(x, -1L, false);
+    }
+}

@@ -1,0 +1,165 @@
+package org.gramian.tensor;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The loaded libtorch of this process: where it lies, its version, and the switches that are global in it.
+ *
+ * <p>Loaded once, by the first tensor or by an explicit {@link #load()}. Functions of the C ABI are found by name;
+ * the few C++ ones (switches only) are optional, so that a version without them still works.
+ */
+public final class Libtorch {
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static @Nullable Libtorch loaded;
+
+    private final LibtorchFolder folder;
+    private final SymbolLookup symbols;
+    private final long abiVersion;
+    private final boolean lists;
+    private final int cudaDevices;
+
+    private Libtorch(LibtorchFolder folder) {
+        this.folder = folder;
+        LibtorchLoader.Libraries libraries = LibtorchLoader.load(folder);
+        this.symbols = libraries.symbols();
+        this.abiVersion = callLong("aoti_torch_abi_version");
+        this.lists = symbols.find("torch_call_dispatcher").isPresent();
+        this.cudaDevices = libraries.cuda() ? countCudaDevices() : 0;
+        if (System.getProperty("os.arch").equals("aarch64")) {
+            setContextSwitch("_ZN2at7Context20setUserEnabledMkldnnEb", false); // oneDNN's backward is slow there
+        }
+    }
+
+    /**
+     * The libtorch of this process, loaded on the first call.
+     *
+     * @throws LibtorchException if none is found or it cannot be loaded; the message says what to try
+     */
+    public static synchronized Libtorch load() {
+        Libtorch present = loaded;
+        if (present == null) {
+            present = new Libtorch(LibtorchLocator.ofProcess().locate());
+            loaded = present;
+        }
+        return present;
+    }
+
+    /** Where the libraries lie and where that choice came from. */
+    public LibtorchFolder folder() {
+        return folder;
+    }
+
+    /** The version as {@code 2.7.1}. */
+    public String version() {
+        return (abiVersion >>> 56) + "." + (abiVersion >>> 48 & 0xff) + "." + (abiVersion >>> 40 & 0xff);
+    }
+
+    long abiVersion() {
+        return abiVersion;
+    }
+
+    /** Whether the dispatcher takes lists and texts: from 2.10 on. */
+    boolean hasLists() {
+        return lists;
+    }
+
+    /** Number of GPUs that this libtorch can use. */
+    public int cudaDevices() {
+        return cudaDevices;
+    }
+
+    /** Number of threads that one operator may use. */
+    public int threads() {
+        return (int) invoke(find("_ZN2at15get_num_threadsEv", FunctionDescriptor.of(JAVA_INT))
+                .orElseThrow());
+    }
+
+    /** Sets the number of threads that one operator may use; results are reproducible at one thread count. */
+    public void setThreads(int threads) {
+        if (threads < 1) {
+            throw new IllegalArgumentException("the number of threads must be at least 1, found " + threads);
+        }
+        find("_ZN2at15set_num_threadsEi", FunctionDescriptor.ofVoid(JAVA_INT)).ifPresent(f -> invoke(f, threads));
+    }
+
+    /** Lets float32 products and convolutions on the GPU use TF32 (ten bits of mantissa): faster, less exact. */
+    public void setTf32(boolean allowed) {
+        setContextSwitch("_ZN2at7Context18setAllowTF32CuBLASEb", allowed);
+        setContextSwitch("_ZN2at7Context17setAllowTF32CuDNNEb", allowed);
+    }
+
+    /** Makes cuDNN choose reproducible algorithms only. */
+    public void setDeterministic(boolean deterministic) {
+        setContextSwitch("_ZN2at7Context21setDeterministicCuDNNEb", deterministic);
+    }
+
+    /** Waits until everything given to the GPU so far is done; nothing to wait for on the processor. */
+    public void synchronize(Device device) {
+        if (device.kind() == Device.Kind.CUDA) {
+            find("cudaDeviceSynchronize", FunctionDescriptor.of(JAVA_INT)).ifPresent(Libtorch::invoke);
+        }
+    }
+
+    /** Memory of the GPU in use by all processes, in bytes, where CUDA's runtime tells. */
+    public Optional<Long> cudaMemoryInUse() {
+        if (cudaDevices == 0) {
+            return Optional.empty();
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment free = arena.allocate(JAVA_LONG);
+            MemorySegment total = arena.allocate(JAVA_LONG);
+            return find("cudaMemGetInfo", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS))
+                    .map(f -> invoke(f, free, total))
+                    .map(code -> total.get(JAVA_LONG, 0) - free.get(JAVA_LONG, 0));
+        }
+    }
+
+    MemorySegment symbol(String name) {
+        return symbols.find(name)
+                .orElseThrow(() -> new LibtorchException("libtorch at " + folder.folder() + " has no function " + name
+                        + "; PyTorch 2.7 or later is needed"));
+    }
+
+    private void setContextSwitch(String setter, boolean value) {
+        find("_ZN2at13globalContextEv", FunctionDescriptor.of(ADDRESS))
+                .ifPresent(context -> find(setter, FunctionDescriptor.ofVoid(ADDRESS, JAVA_BOOLEAN))
+                        .ifPresent(f -> invoke(f, invoke(context), value)));
+    }
+
+    private int countCudaDevices() {
+        return find("_ZN3c104cuda12device_countEv", FunctionDescriptor.of(JAVA_BYTE))
+                .map(f -> Byte.toUnsignedInt((byte) invoke(f)))
+                .orElse(0);
+    }
+
+    private long callLong(String name) {
+        return (long) invoke(LINKER.downcallHandle(symbol(name), FunctionDescriptor.of((MemoryLayout) JAVA_LONG)));
+    }
+
+    private Optional<MethodHandle> find(String name, FunctionDescriptor descriptor) {
+        return symbols.find(name).map(address -> LINKER.downcallHandle(address, descriptor));
+    }
+
+    private static Object invoke(MethodHandle function, Object... arguments) {
+        try {
+            Object result = function.invokeWithArguments(arguments);
+            return result == null ? 0 : result;
+        } catch (Throwable thrown) {
+            throw Native.wrap(thrown);
+        }
+    }
+}

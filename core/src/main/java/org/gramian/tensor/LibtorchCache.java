@@ -1,0 +1,82 @@
+package org.gramian.tensor;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The folder into which libtorch is unpacked once, shared by all processes of a user.
+ *
+ * <p>A library folder appears there complete or not at all: it is filled under a temporary name and then renamed. So an
+ * intact one is used without taking the lock, and also from a read-only disk.
+ *
+ * @param root the cache folder, created if missing
+ * @param disk what is free and how files are opened
+ * @param progress told, in one sentence each, about unpacking, repairing and waiting
+ */
+record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
+    private static final String LOCK_FILE = "libtorch.lock";
+
+    /** The unpacked libraries of an artifact, unpacking them if they are missing or damaged. */
+    LibtorchFolder provide(LibtorchArtifact artifact) {
+        Path folder = root.resolve("libtorch-" + artifact.version() + "-" + artifact.classifier());
+        if (damage(folder, artifact) != null) {
+            Path realRoot = createRoot();
+            Path target = realRoot.resolve(folder.getFileName());
+            CacheLock lock = new CacheLock(realRoot.resolve(LOCK_FILE), this::tellWaiting);
+            try {
+                lock.hold(() -> unpackUnlessDone(target, artifact));
+            } catch (IOException e) {
+                throw UnpackingFailures.notWritable(realRoot, e);
+            }
+        }
+        String origin = "Maven artifact " + artifact.release() + " unpacked into the cache";
+        return new LibtorchFolder(folder, origin, artifact.release());
+    }
+
+    private Path unpackUnlessDone(Path target, LibtorchArtifact artifact) {
+        // Another process may have unpacked it while this one waited for the lock.
+        String damage = damage(target, artifact);
+        if (damage == null) {
+            return target;
+        }
+        if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+            progress.accept("the unpacked libtorch is damaged and is unpacked again: " + damage);
+        }
+        return new Unpacking(artifact, target, disk, progress).run();
+    }
+
+    /** Why a folder cannot be used as it is, by a check that is cheap enough for every start; null if it can. */
+    private static @Nullable String damage(Path folder, LibtorchArtifact artifact) {
+        LibtorchManifest manifest = LibtorchManifest.readFrom(folder);
+        if (manifest == null) {
+            return folder.resolve(LibtorchManifest.FILE_NAME) + " is missing or unreadable";
+        }
+        if (!manifest.names().equals(artifact.names())) {
+            return folder + " holds other libraries than the artifact";
+        }
+        List<String> problems = manifest.sizeProblems(folder);
+        return problems.isEmpty() ? null : String.join("; ", problems);
+    }
+
+    private Path createRoot() {
+        try {
+            // Not through createDirectories' own check alone: a link to a folder is a fine cache folder.
+            if (!Files.isDirectory(root)) {
+                Files.createDirectories(root);
+            }
+            // Two names of one folder must not be two locks.
+            return root.toRealPath();
+        } catch (IOException e) {
+            throw UnpackingFailures.notWritable(root, e);
+        }
+    }
+
+    private void tellWaiting() {
+        progress.accept("waiting for another process that unpacks libtorch into " + root);
+    }
+}

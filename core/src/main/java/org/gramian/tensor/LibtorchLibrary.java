@@ -1,0 +1,100 @@
+package org.gramian.tensor;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.JarURLConnection;
+import java.net.URI;
+import java.net.URLConnection;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import java.util.zip.CRC32;
+
+/**
+ * One library inside the Maven artifact.
+ *
+ * @param name its file name
+ * @param location where its bytes are read from, inside a jar or in a folder of the class path
+ */
+record LibtorchLibrary(String name, URI location) {
+    private static final int BUFFER_BYTES = 1 << 20;
+    private static final long UNKNOWN = -1;
+
+    /** The library opened for reading, with what its container states about it. */
+    private record Source(InputStream in, long size, long crc) implements AutoCloseable {
+        @Override
+        public void close() throws IOException {
+            in.close();
+        }
+    }
+
+    /** Size when unpacked, or 0 where the source does not say. */
+    long bytes() {
+        try (Source source = open()) {
+            return Math.max(0, source.size());
+        } catch (IOException e) {
+            throw UnpackingFailures.damagedArtifact(location, e);
+        }
+    }
+
+    /**
+     * Writes the library to a file.
+     *
+     * @throws IOException if it cannot be written
+     * @throws LibtorchException if it cannot be read, or its bytes are not those that were packed
+     */
+    LibtorchManifest.Entry copyTo(Path file, Disk disk) throws IOException {
+        try (Source source = open();
+                OutputStream out = disk.create(file)) {
+            MessageDigest digest = LibtorchManifest.sha256();
+            CRC32 crc = new CRC32();
+            byte[] buffer = new byte[BUFFER_BYTES];
+            long size = 0;
+            for (int count = read(source, buffer); count >= 0; count = read(source, buffer)) {
+                out.write(buffer, 0, count);
+                digest.update(buffer, 0, count);
+                crc.update(buffer, 0, count);
+                size += count;
+            }
+            check(source, size, crc.getValue());
+            return new LibtorchManifest.Entry(name, size, HexFormat.of().formatHex(digest.digest()));
+        }
+    }
+
+    private Source open() {
+        try {
+            URLConnection connection = location.toURL().openConnection();
+            // The cache of jar connections is shared by the whole virtual machine: others could close our file.
+            connection.setUseCaches(false);
+            InputStream in = connection.getInputStream();
+            long crc = connection instanceof JarURLConnection jar
+                    ? jar.getJarEntry().getCrc()
+                    : UNKNOWN;
+            return new Source(in, connection.getContentLengthLong(), crc);
+        } catch (IOException e) {
+            throw UnpackingFailures.damagedArtifact(location, e);
+        }
+    }
+
+    /** Reading and writing fail for different reasons with different remedies, so they are told apart here. */
+    private int read(Source source, byte[] buffer) {
+        try {
+            return source.in().read(buffer);
+        } catch (IOException e) {
+            throw UnpackingFailures.damagedArtifact(location, e);
+        }
+    }
+
+    /** Java compares the CRC-32 of an entry only when it reads a jar as one stream, so it is done here. */
+    private void check(Source source, long size, long crc) {
+        if (source.size() != UNKNOWN && source.size() != size) {
+            String found = "it should have " + source.size() + " bytes, found " + size;
+            throw UnpackingFailures.damagedArtifact(location, new IOException(found));
+        }
+        if (source.crc() != UNKNOWN && source.crc() != crc) {
+            String found = "its CRC-32 should be %08x, found %08x".formatted(source.crc(), crc);
+            throw UnpackingFailures.damagedArtifact(location, new IOException(found));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package org.gramian.tensor;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Name, size and SHA-256 of every unpacked library; stored beside them, one tab-separated line per file. */
+record LibtorchManifest(List<Entry> entries) {
+    static final String FILE_NAME = "gramian-manifest.tsv";
+
+    /** One library. */
+    record Entry(String name, long size, String sha256) {}
+
+    LibtorchManifest {
+        entries = List.copyOf(entries);
+    }
+
+    static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+
+    /** The manifest in a folder, or null where there is none, or none that can be understood. */
+    static @Nullable LibtorchManifest readFrom(Path folder) {
+        try {
+            List<Entry> entries = new ArrayList<>();
+            for (String line : Files.readAllLines(folder.resolve(FILE_NAME))) {
+                String[] fields = line.split("\t", -1);
+                if (fields.length != 3) {
+                    return null;
+                }
+                entries.add(new Entry(fields[0], Long.parseLong(fields[1]), fields[2]));
+            }
+            return new LibtorchManifest(entries);
+        } catch (IOException | NumberFormatException e) {
+            return null;
+        }
+    }
+
+    String text() {
+        return entries.stream()
+                .map(entry -> entry.name() + "\t" + entry.size() + "\t" + entry.sha256() + "\n")
+                .collect(Collectors.joining());
+    }
+
+    Set<String> names() {
+        return entries.stream().map(Entry::name).collect(Collectors.toUnmodifiableSet());
+    }
+
+    /** The cheap check of every start: one sentence per file that is missing or has another size. */
+    List<String> sizeProblems(Path folder) {
+        List<String> problems = new ArrayList<>();
+        for (Entry entry : entries) {
+            Path file = folder.resolve(entry.name());
+            try {
+                long size = Files.size(file);
+                if (size != entry.size()) {
+                    problems.add(file + " has " + size + " bytes instead of " + entry.size());
+                }
+            } catch (IOException e) {
+                problems.add(file + (Files.exists(file) ? " cannot be read: " + e.getMessage() : " is missing"));
+            }
+        }
+        return problems;
+    }
+
+    /** The thorough check: sizes first, then the content of every file. */
+    List<String> checksumProblems(Path folder) {
+        List<String> problems = new ArrayList<>(sizeProblems(folder));
+        if (!problems.isEmpty()) {
+            return problems;
+        }
+        for (Entry entry : entries) {
+            Path file = folder.resolve(entry.name());
+            try {
+                String found = hash(file);
+                if (!found.equals(entry.sha256())) {
+                    problems.add(file + " has the SHA-256 " + found + " instead of " + entry.sha256());
+                }
+            } catch (IOException e) {
+                problems.add(file + " cannot be read: " + e.getMessage());
+            }
+        }
+        return problems;
+    }
+
+    private static String hash(Path file) throws IOException {
+        MessageDigest digest = sha256();
+        try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
+            in.transferTo(OutputStream.nullOutputStream());
+        }
+        return HexFormat.of().formatHex(digest.digest());
+    }
+}

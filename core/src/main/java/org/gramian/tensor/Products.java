@@ -1,0 +1,66 @@
+package org.gramian.tensor;
+
+/** Matrix products. Batches are leading dimensions: {@code [n, a, b] · [n, b, c] = [n, a, c]}. */
+public final class Products {
+    private static final class Operators {
+        static final Operator MATMUL = Operator.of("matmul");
+    }
+
+    private Products() {}
+
+    /** The product of two matrices, or of two batches; a matrix against a batch is used for each of its members. */
+    public static Tensor matmul(Tensor a, Tensor b) {
+        Checks.sameKind("matmul", a, b);
+        int m = a.shape().rank();
+        int n = b.shape().rank();
+        if (m < 2 || n < 2 || m > 3 || n > 3 || a.size(-1) != b.size(-2)) {
+            throw Checks.mismatch("matmul", a, b, "matrices [.., a, b] and [.., b, c] are wanted");
+        }
+        if (m == 3 && n == 3 && a.size(0) != b.size(0)) {
+            throw Checks.mismatch("matmul", a, b, "both batches must be of one size");
+        }
+        return Operators.MATMUL.call(a, b);
+    }
+
+    /** {@code Σ_n a_n·b_n}: the sum of a batch of products, {@code [n, a, b] · [n, b, c] = [a, c]}. */
+    public static Tensor sumOfProducts(Tensor a, Tensor b) {
+        checkBatches("sum of products", a, b);
+        try (Scope scope = Scope.open()) {
+            Tensor zero = Tensors.zeros(Shape.of(a.size(1), b.size(2)), a.type(), a.device());
+            return scope.keep(DeviceFunctions.result(
+                    "sum of products",
+                    (arena, out) -> (int) DeviceFunctions.of(a)
+                            .sumOfProducts
+                            .invokeExact(zero.handle(), a.handle(), b.handle(), 0.0, 1.0, out),
+                    a,
+                    b));
+        }
+    }
+
+    /** {@code target ← keep·target + factor·a·b} for batches of matrices; returns the target. */
+    public static Tensor addProducts(Tensor target, double keep, double factor, Tensor a, Tensor b) {
+        checkBatches("product", a, b);
+        Checks.sameKind("product", target, a);
+        if (!target.shape().equals(Shape.of(a.size(0), a.size(1), b.size(2)))) {
+            throw Checks.mismatch("product", a, b, "their product does not have the target's shape " + target);
+        }
+        try {
+            int code = (int) DeviceFunctions.of(target)
+                    .addProducts
+                    .invokeExact(target.handle(), target.handle(), a.handle(), b.handle(), keep, factor);
+            if (code != 0) {
+                throw Native.failure("product", a, b);
+            }
+            return target;
+        } catch (Throwable thrown) {
+            throw Native.wrap(thrown);
+        }
+    }
+
+    private static void checkBatches(String operation, Tensor a, Tensor b) {
+        Checks.sameKind(operation, a, b);
+        if (a.shape().rank() != 3 || b.shape().rank() != 3 || a.size(0) != b.size(0) || a.size(2) != b.size(1)) {
+            throw Checks.mismatch(operation, a, b, "batches [n, a, b] and [n, b, c] are wanted");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+package org.gramian.tensor;
+
+import java.util.Arrays;
+
+/** The sizes of a tensor's dimensions, an immutable value; printed as {@code [3, 7, 12]}. */
+public final class Shape {
+    private final long[] sizes;
+
+    private Shape(long[] sizes) {
+        this.sizes = sizes;
+    }
+
+    /**
+     * A shape of the given sizes; no sizes at all is the shape of a single number.
+     *
+     * @throws IllegalArgumentException if a size is negative or the number of elements exceeds a {@code long}
+     */
+    public static Shape of(long... sizes) {
+        Shape shape = new Shape(sizes.clone());
+        long count = 1;
+        for (long size : sizes) {
+            if (size < 0) {
+                throw new IllegalArgumentException("sizes must not be negative, found " + shape);
+            }
+            if (size != 0 && count > Long.MAX_VALUE / size) {
+                throw new IllegalArgumentException("the number of elements of " + shape + " exceeds 2^63-1");
+            }
+            count *= size;
+        }
+        return shape;
+    }
+
+    /** Number of dimensions. */
+    public int rank() {
+        return sizes.length;
+    }
+
+    /** Size of one dimension; negative numbers count from the end. */
+    public long at(int dimension) {
+        return sizes[index(dimension)];
+    }
+
+    /** The dimension as a non-negative number, with negative ones counted from the end. */
+    public int index(int dimension) {
+        int index = dimension < 0 ? dimension + sizes.length : dimension;
+        if (index < 0 || index >= sizes.length) {
+            throw new IndexOutOfBoundsException("dimension " + dimension + " of a tensor of shape " + this);
+        }
+        return index;
+    }
+
+    /** Number of elements: the product of all sizes. */
+    public long elements() {
+        long count = 1;
+        for (long size : sizes) {
+            count *= size;
+        }
+        return count;
+    }
+
+    /** This shape with one dimension's size replaced. */
+    public Shape with(int dimension, long size) {
+        long[] changed = sizes.clone();
+        changed[index(dimension)] = size;
+        return of(changed);
+    }
+
+    /** A copy of the sizes. */
+    public long[] sizes() {
+        return sizes.clone();
+    }
+
+    /** Row-major strides, in elements. */
+    long[] strides() {
+        long[] strides = new long[sizes.length];
+        long step = 1;
+        for (int i = sizes.length - 1; i >= 0; i--) {
+            strides[i] = step;
+            step *= Math.max(1, sizes[i]);
+        }
+        return strides;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Shape shape && Arrays.equals(sizes, shape.sizes);
+    }
+
+    @Override
+    public int hashCode() {
+        return Arrays.hashCode(sizes);
+    }
+
+    @Override
+    public String toString() {
+        return Arrays.toString(sizes);
+    }
+}

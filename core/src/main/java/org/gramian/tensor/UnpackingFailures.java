@@ -1,0 +1,81 @@
+package org.gramian.tensor;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+
+/** The wording of what can go wrong with the cache folder: each names the path and the way out. */
+final class UnpackingFailures {
+    private static final long MEGABYTE = 1_000_000;
+
+    private UnpackingFailures() {}
+
+    static LibtorchException notWritable(Path folder, IOException cause) {
+        return new LibtorchException(
+                "libtorch is unpacked into the cache folder " + folder
+                        + ", which must be a writable folder; found that " + reason(folder, cause) + ". "
+                        + wayOut("a writable folder"),
+                cause);
+    }
+
+    static LibtorchException notEnoughSpace(Path folder, long needed, long free) {
+        return new LibtorchException(
+                "unpacking libtorch into " + folder + " needs " + megabytes(needed) + ", only " + megabytes(free)
+                        + " are free. Make room there, or " + lowerFirst(wayOut("a folder on a larger disk")));
+    }
+
+    static LibtorchException diskFull(Path folder, long needed, IOException cause) {
+        return new LibtorchException(
+                "the disk became full while unpacking libtorch (" + megabytes(needed) + ") into " + folder
+                        + "; what was written has been removed. Make room there, or "
+                        + lowerFirst(wayOut("a folder on a larger disk")),
+                cause);
+    }
+
+    static LibtorchException damagedArtifact(URI location, IOException cause) {
+        return new LibtorchException(
+                location + " cannot be unpacked: " + cause.getMessage()
+                        + ". The artifact is damaged: delete its jar from"
+                        + " the local Maven repository, so that it is downloaded again",
+                cause);
+    }
+
+    /** Whether a write failed for want of space; Java has no type for that, only the system's text. */
+    static boolean isDiskFull(IOException e) {
+        String text = String.valueOf(e.getMessage()).toLowerCase(Locale.ROOT);
+        return text.contains("no space left") || text.contains("not enough space") || text.contains("quota exceeded");
+    }
+
+    static String megabytes(long bytes) {
+        return bytes < MEGABYTE ? bytes + " bytes" : Math.ceilDiv(bytes, MEGABYTE) + " MB";
+    }
+
+    private static String reason(Path folder, IOException cause) {
+        Path existing = folder;
+        while (!Files.exists(existing) && existing.getParent() != null) {
+            existing = existing.getParent();
+        }
+        if (!Files.isDirectory(existing)) {
+            return existing + " is a file";
+        }
+        if (cause instanceof AccessDeniedException || !Files.isWritable(existing)) {
+            return existing + " may not be written to";
+        }
+        String detail = cause instanceof FileSystemException system ? system.getReason() : cause.getMessage();
+        return "writing below " + existing + " fails"
+                + (detail == null ? " with " + cause.getClass().getSimpleName() : ": " + detail);
+    }
+
+    private static String wayOut(String what) {
+        return "Set the environment variable " + LibtorchSettings.CACHE_VARIABLE + " to " + what + ", or "
+                + LibtorchSettings.FOLDER_VARIABLE + " to an installed libtorch";
+    }
+
+    private static String lowerFirst(String text) {
+        return text.substring(0, 1).toLowerCase(Locale.ROOT) + text.substring(1);
+    }
+}

@@ -1,0 +1,162 @@
+package org.gramian.tensor;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Other looks at the same elements: reshaped, transposed, sliced, repeated; and joining tensors. No view copies. */
+public final class Views {
+    private static final class Operators {
+        static final Operator CONTIGUOUS = Operator.of("contiguous");
+        static final Operator INDEX_SELECT = Operator.of("index_select");
+        static final Operator INDEX_COPY = Operator.of("index_copy_");
+    }
+
+    private Views() {}
+
+    private static Tensor view(Tensor source, long[] sizes, long[] strides, long offset) {
+        return new Tensor(Native.view(source.handle(), sizes, strides, offset), source.anchor);
+    }
+
+    /** The tensor itself if its elements lie row by row without gaps, otherwise a copy whose elements do. */
+    public static Tensor contiguous(Tensor source) {
+        return source.isContiguous() ? source : Operators.CONTIGUOUS.call(source, 0L);
+    }
+
+    /** The same elements, row by row, under another shape; copies only if they do not lie row by row. */
+    public static Tensor reshape(Tensor source, long... sizes) {
+        Shape shape = Shape.of(sizes);
+        if (shape.elements() != source.shape().elements()) {
+            throw new IllegalArgumentException("reshape: " + source + " has "
+                    + source.shape().elements() + " elements, the shape " + shape + " has " + shape.elements());
+        }
+        try (Scope scope = Scope.open()) {
+            return scope.keep(view(contiguous(source), sizes, shape.strides(), 0));
+        }
+    }
+
+    /** Two dimensions exchanged. */
+    public static Tensor transpose(Tensor source, int first, int second) {
+        int i = source.shape().index(first);
+        int j = source.shape().index(second);
+        long[] sizes = source.shape().sizes();
+        long[] strides = source.strides();
+        swap(sizes, i, j);
+        swap(strides, i, j);
+        return view(source, sizes, strides, 0);
+    }
+
+    private static void swap(long[] values, int i, int j) {
+        long kept = values[i];
+        values[i] = values[j];
+        values[j] = kept;
+    }
+
+    /** The transposes of a batch of matrices: the last two dimensions exchanged. */
+    public static Tensor transpose(Tensor matrices) {
+        return transpose(matrices, -2, -1);
+    }
+
+    /** The elements from {@code start} (included) to {@code end} (excluded) along one dimension. */
+    public static Tensor slice(Tensor source, int dimension, long start, long end) {
+        int i = source.shape().index(dimension);
+        if (start < 0 || end < start || end > source.size(i)) {
+            throw new IllegalArgumentException("slice: from " + start + " to " + end + " along dimension " + dimension
+                    + " does not lie within " + source);
+        }
+        long[] strides = source.strides();
+        return view(source, source.shape().with(i, end - start).sizes(), strides, start * strides[i]);
+    }
+
+    /** One more dimension of size 1, before the given place. */
+    public static Tensor unsqueeze(Tensor source, int place) {
+        List<Long> sizes = list(source.shape().sizes());
+        List<Long> strides = list(source.strides());
+        int i = place < 0 ? place + sizes.size() + 1 : place;
+        sizes.add(i, 1L);
+        strides.add(i, 1L);
+        return view(source, array(sizes), array(strides), 0);
+    }
+
+    /** Dimensions of size 1 repeated, without copying, to the given sizes. */
+    public static Tensor expand(Tensor source, long... sizes) {
+        long[] strides = source.strides();
+        if (sizes.length != strides.length) {
+            throw new IllegalArgumentException("expand: " + source + " cannot become " + Shape.of(sizes));
+        }
+        for (int i = 0; i < sizes.length; i++) {
+            if (source.size(i) != sizes[i]) {
+                if (source.size(i) != 1) {
+                    throw new IllegalArgumentException("expand: " + source + " cannot become " + Shape.of(sizes));
+                }
+                strides[i] = 0;
+            }
+        }
+        return view(source, sizes, strides, 0);
+    }
+
+    /** The diagonals of a batch of matrices {@code [..., m, n]} as {@code [..., min(m, n)]}; writing changes them. */
+    public static Tensor diagonal(Tensor matrices) {
+        List<Long> sizes = list(matrices.shape().sizes());
+        List<Long> strides = list(matrices.strides());
+        long size = Math.min(sizes.removeLast(), sizes.removeLast());
+        long stride = strides.removeLast() + strides.removeLast();
+        sizes.add(size);
+        strides.add(stride);
+        return view(matrices, array(sizes), array(strides), 0);
+    }
+
+    /** The entries at the given places along a dimension. */
+    public static Tensor select(Tensor source, int dimension, Tensor places) {
+        return Operators.INDEX_SELECT.call(source, (long) source.shape().index(dimension), places);
+    }
+
+    /** Writes entries to distinct places along a dimension of an existing tensor. */
+    public static Tensor put(Tensor target, int dimension, Tensor places, Tensor entries) {
+        Checks.sameKind("put", target, entries);
+        return Operators.INDEX_COPY.inPlace(target, (long) target.shape().index(dimension), places, entries);
+    }
+
+    /** Tensors joined along one dimension; the other sizes must be equal. */
+    public static Tensor concat(List<Tensor> parts, int dimension) {
+        if (parts.isEmpty()) {
+            throw new IllegalArgumentException("concat: at least one tensor is wanted, found none");
+        }
+        Tensor first = parts.getFirst();
+        int along = first.shape().index(dimension);
+        for (Tensor part : parts) {
+            Checks.sameKind("concat", first, part);
+            if (part.shape().rank() != first.shape().rank()
+                    || !part.shape().with(along, 0).equals(first.shape().with(along, 0))) {
+                throw Checks.mismatch(
+                        "concat", first, part, "sizes other than of dimension " + along + " must be equal");
+            }
+        }
+        return DeviceFunctions.result(
+                "concat",
+                (arena, out) -> {
+                    MemorySegment handles = arena.allocate(ADDRESS, parts.size());
+                    for (int i = 0; i < parts.size(); i++) {
+                        handles.setAtIndex(ADDRESS, i, parts.get(i).handle());
+                    }
+                    return (int) DeviceFunctions.of(first)
+                            .concat
+                            .invokeExact(handles, (long) parts.size(), (long) along, out);
+                },
+                parts.toArray(Tensor[]::new));
+    }
+
+    private static List<Long> list(long[] values) {
+        List<Long> list = new ArrayList<>();
+        for (long value : values) {
+            list.add(value);
+        }
+        return list;
+    }
+
+    private static long[] array(List<Long> values) {
+        return values.stream().mapToLong(Long::longValue).toArray();
+    }
+}

@@ -1,0 +1,178 @@
+package org.gramian.tensor;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * How a window slides over feature maps {@code [n, c, h, w]}, with maximum and average pooling over it.
+ *
+ * @param size rows and columns of the window
+ * @param stride step between windows
+ * @param padding rows and columns added on each side: zeros, or minus infinity for maximum pooling
+ * @param ceil whether pooling also makes windows that reach beyond the padded border (Caffe's rounding)
+ */
+public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
+    public Window {
+        if (size.least() < 1 || stride.least() < 1 || padding.least() < 0) {
+            throw new IllegalArgumentException("a window needs size >= 1, stride >= 1 and padding >= 0, found size "
+                    + size + ", stride " + stride + ", padding " + padding);
+        }
+    }
+
+    /** A number for the vertical and one for the horizontal direction. */
+    public record Pair(int vertical, int horizontal) {
+        int least() {
+            return Math.min(vertical, horizontal);
+        }
+
+        MemorySegment in(Arena arena) {
+            return arena.allocateFrom(JAVA_LONG, vertical, horizontal);
+        }
+    }
+
+    /** Largest values of each window, and where they were, which the backward pass needs. */
+    public record Maxima(Tensor values, Tensor places) {}
+
+    /** A square window without padding. */
+    public static Window of(int size, int stride) {
+        return new Window(new Pair(size, size), new Pair(stride, stride), new Pair(0, 0), false);
+    }
+
+    /** The same window with rows and columns of padding on each side. */
+    public Window padded(int rows, int columns) {
+        return new Window(size, stride, new Pair(rows, columns), ceil);
+    }
+
+    /** The same window, with incomplete windows at the far border included. */
+    public Window roundedUp() {
+        return new Window(size, stride, padding, true);
+    }
+
+    /** The largest value of each window. */
+    public Maxima max(Tensor input) {
+        check("max pooling", input);
+        Tensor[] results = DeviceFunctions.results(
+                "max pooling",
+                2,
+                (arena, out) -> {
+                    MemorySegment sizeAt = size.in(arena);
+                    MemorySegment strideAt = stride.in(arena);
+                    MemorySegment paddingAt = padding.in(arena);
+                    MemorySegment ones = new Pair(1, 1).in(arena);
+                    return (int) DeviceFunctions.of(input)
+                            .maxPool
+                            .invokeExact(
+                                    input.handle(),
+                                    sizeAt,
+                                    2L,
+                                    strideAt,
+                                    2L,
+                                    paddingAt,
+                                    2L,
+                                    ones,
+                                    2L,
+                                    ceil ? 1 : 0,
+                                    out,
+                                    out.asSlice(8));
+                },
+                input);
+        return new Maxima(results[0], results[1]);
+    }
+
+    /** Gradient of {@link #max} with respect to its input. */
+    public Tensor maxBackward(Tensor gradient, Tensor input, Tensor places) {
+        return DeviceFunctions.result(
+                "backward of max pooling",
+                (arena, out) -> {
+                    MemorySegment sizeAt = size.in(arena);
+                    MemorySegment strideAt = stride.in(arena);
+                    MemorySegment paddingAt = padding.in(arena);
+                    MemorySegment ones = new Pair(1, 1).in(arena);
+                    return (int) DeviceFunctions.of(input)
+                            .maxPoolBackward
+                            .invokeExact(
+                                    gradient.handle(),
+                                    input.handle(),
+                                    sizeAt,
+                                    2L,
+                                    strideAt,
+                                    2L,
+                                    paddingAt,
+                                    2L,
+                                    ones,
+                                    2L,
+                                    ceil ? 1 : 0,
+                                    places.handle(),
+                                    out);
+                },
+                input);
+    }
+
+    /** The mean of each window, padding counted as zeros. */
+    public Tensor average(Tensor input) {
+        check("average pooling", input);
+        return DeviceFunctions.result(
+                "average pooling",
+                (arena, out) -> {
+                    MemorySegment sizeAt = size.in(arena);
+                    MemorySegment strideAt = stride.in(arena);
+                    MemorySegment paddingAt = padding.in(arena);
+                    return (int) DeviceFunctions.of(input)
+                            .averagePool
+                            .invokeExact(
+                                    input.handle(),
+                                    sizeAt,
+                                    2L,
+                                    strideAt,
+                                    2L,
+                                    paddingAt,
+                                    2L,
+                                    ceil ? 1 : 0,
+                                    1,
+                                    MemorySegment.NULL,
+                                    out);
+                },
+                input);
+    }
+
+    /** Gradient of {@link #average} with respect to its input. */
+    public Tensor averageBackward(Tensor gradient, Tensor input) {
+        return DeviceFunctions.result(
+                "backward of average pooling",
+                (arena, out) -> {
+                    MemorySegment sizeAt = size.in(arena);
+                    MemorySegment strideAt = stride.in(arena);
+                    MemorySegment paddingAt = padding.in(arena);
+                    return (int) DeviceFunctions.of(input)
+                            .averagePoolBackward
+                            .invokeExact(
+                                    gradient.handle(),
+                                    input.handle(),
+                                    sizeAt,
+                                    2L,
+                                    strideAt,
+                                    2L,
+                                    paddingAt,
+                                    2L,
+                                    ceil ? 1 : 0,
+                                    1,
+                                    MemorySegment.NULL,
+                                    out);
+                },
+                input);
+    }
+
+    private void check(String operation, Tensor input) {
+        Checks.rank(operation, input, 4);
+        Checks.floating(operation, input);
+        if (padding.vertical() > size.vertical() / 2
+                || padding.horizontal() > size.horizontal() / 2
+                || size.vertical() > input.size(2) + 2L * padding.vertical()
+                || size.horizontal() > input.size(3) + 2L * padding.horizontal()) {
+            throw new IllegalArgumentException(operation + ": a window of " + size + " padded by " + padding
+                    + " does not fit " + input + "; it may not exceed the padded maps, nor the padding half of it");
+        }
+    }
+}

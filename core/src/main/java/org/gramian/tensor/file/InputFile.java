@@ -1,0 +1,85 @@
+package org.gramian.tensor.file;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+
+/** A file open for reading, of a size that is known; every failure is a {@link TensorFileException}. */
+record InputFile(Path path, FileChannel channel, long size) implements Closeable {
+    static InputFile open(Path path) throws TensorFileException {
+        try {
+            // Asked before opening: opening a pipe would wait for its other end for ever.
+            BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
+            if (!attributes.isRegularFile()) {
+                String kind = attributes.isDirectory() ? "a directory" : "something that is no regular file";
+                throw new TensorFileException(path, "expected a file, found " + kind);
+            }
+            FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
+            return new InputFile(path, channel, attributes.size());
+        } catch (TensorFileException e) {
+            throw e;
+        } catch (NoSuchFileException e) {
+            throw new TensorFileException(path, "expected a file, found nothing of that name", e);
+        } catch (AccessDeniedException e) {
+            throw new TensorFileException(path, "may not be read: permission denied", e);
+        } catch (IOException e) {
+            throw unreadable(path, e);
+        }
+    }
+
+    /** The bytes from a position on, little-endian; {@code what} names them should the file end before. */
+    ByteBuffer read(long position, int count, String what) throws TensorFileException {
+        if (count > size - position) {
+            throw new TensorFileException(
+                    path,
+                    "expected %s in bytes %d to %d, found the end of the file after %d bytes"
+                            .formatted(what, position, position + count, size));
+        }
+        ByteBuffer bytes = ByteBuffer.allocate(count).order(ByteOrder.LITTLE_ENDIAN);
+        try {
+            while (bytes.hasRemaining()) {
+                if (channel.read(bytes, position + bytes.position()) < 0) {
+                    throw new TensorFileException(path, "became shorter while it was being read");
+                }
+            }
+        } catch (TensorFileException e) {
+            throw e;
+        } catch (IOException e) {
+            throw unreadable(path, e);
+        }
+        return bytes.flip();
+    }
+
+    /** The rest of the file from a position on, mapped read-only for as long as the arena lives. */
+    MemorySegment map(long position, Arena arena) throws TensorFileException {
+        try {
+            return channel.map(MapMode.READ_ONLY, position, size - position, arena);
+        } catch (IOException e) {
+            throw unreadable(path, e);
+        }
+    }
+
+    @Override
+    public void close() throws TensorFileException {
+        try {
+            channel.close();
+        } catch (IOException e) {
+            throw unreadable(path, e);
+        }
+    }
+
+    private static TensorFileException unreadable(Path path, IOException cause) {
+        return new TensorFileException(path, "could not be read: " + cause.getMessage(), cause);
+    }
+}

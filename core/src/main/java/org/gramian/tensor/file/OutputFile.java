@@ -1,0 +1,100 @@
+package org.gramian.tensor.file;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+
+/**
+ * A file that appears under its name complete or not at all: written beside it, forced to the disk, then renamed over
+ * whatever was there. On any failure the partial file is removed and the old one is left as it was.
+ */
+final class OutputFile {
+    /** One step of a stream; large enough for the disk, small enough for any heap. */
+    private static final int CHUNK = 1 << 20;
+
+    private OutputFile() {}
+
+    /** What goes into a file. */
+    @FunctionalInterface
+    interface Content {
+        void writeTo(FileChannel channel) throws IOException;
+    }
+
+    /** Writes a header, then the data of all tensors in their order. */
+    static void write(Path path, byte[] header, List<StoredTensor> tensors) throws TensorFileException {
+        write(path, channel -> {
+            writeFully(channel, ByteBuffer.wrap(header));
+            try (Arena arena = Arena.ofConfined()) {
+                MemorySegment chunk = arena.allocate(CHUNK);
+                for (StoredTensor tensor : tensors) {
+                    stream(tensor.data(), chunk, channel);
+                }
+            }
+        });
+    }
+
+    static void write(Path path, Content content) throws TensorFileException {
+        if (Files.exists(path) && !Files.isRegularFile(path)) {
+            String kind = Files.isDirectory(path) ? "a directory" : "something that is no regular file";
+            throw new TensorFileException(path, "cannot be written: expected a file or nothing there, found " + kind);
+        }
+        Path folder = Objects.requireNonNull(path.toAbsolutePath().getParent(), "only a directory has no parent");
+        if (!Files.isDirectory(folder)) {
+            throw new TensorFileException(path, "cannot be written: there is no folder " + folder);
+        }
+        // Not Files.createTempFile: its files are private to the owner, whatever the user's umask says.
+        Path partial = folder.resolve(".gramian-" + UUID.randomUUID() + ".partial");
+        try {
+            writeAndRename(partial, path, content);
+        } catch (AccessDeniedException e) {
+            throw new TensorFileException(path, "cannot be written: permission denied in folder " + folder, e);
+        } catch (IOException e) {
+            throw new TensorFileException(path, "cannot be written in folder " + folder + ": " + reason(e), e);
+        }
+    }
+
+    private static void writeAndRename(Path partial, Path path, Content content) throws IOException {
+        try {
+            try (FileChannel channel =
+                    FileChannel.open(partial, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+                content.writeTo(channel);
+                channel.force(true);
+            }
+            Files.move(partial, path, StandardCopyOption.ATOMIC_MOVE);
+        } finally {
+            Files.deleteIfExists(partial);
+        }
+    }
+
+    /** Through a chunk outside the heap, since a segment over a {@code double[]} has no view as a byte buffer. */
+    private static void stream(MemorySegment data, MemorySegment chunk, FileChannel channel) throws IOException {
+        for (long from = 0; from < data.byteSize(); from += CHUNK) {
+            long count = Math.min(CHUNK, data.byteSize() - from);
+            MemorySegment.copy(data, from, chunk, 0, count);
+            writeFully(channel, chunk.asSlice(0, count).asByteBuffer());
+        }
+    }
+
+    private static void writeFully(FileChannel channel, ByteBuffer bytes) throws IOException {
+        while (bytes.hasRemaining()) {
+            channel.write(bytes);
+        }
+    }
+
+    private static String reason(IOException e) {
+        // A file system's own message begins with the partial file's name, which means nothing to the user.
+        String message = e instanceof FileSystemException failure ? failure.getReason() : e.getMessage();
+        return message == null ? e.getClass().getSimpleName() : message;
+    }
+}

@@ -1,0 +1,27 @@
+/**
+ * Tensors: the only place that knows libtorch.
+ *
+ * <p>Start at {@link org.gramian.tensor.Libtorch}: it finds the native libraries (an installed PyTorch, or the Maven
+ * artifact unpacked once into a cache), loads them through the foreign-function interface and holds the switches that
+ * are global in libtorch: threads, TF32, determinism. A {@link org.gramian.tensor.Tensor} is a handle on native memory
+ * with a {@link org.gramian.tensor.DType}, a {@link org.gramian.tensor.Shape} and a {@link org.gramian.tensor.Device}.
+ * {@link org.gramian.tensor.Tensors} makes them; a {@link org.gramian.tensor.Scope} frees them:
+ *
+ * <pre>{@code
+ * try (Scope _ = Scope.open()) {
+ *     Tensor m = Tensors.gaussian(new SplittableRandom(7), Shape.of(3, 5), DType.F64);
+ *     Tensor gram = Products.matmul(m, Views.transpose(m, 0, 1));
+ *     double[] values = gram.toDoubles();
+ * } // both tensors are freed here
+ * }</pre>
+ *
+ * <p>Operators are grouped by what they do: {@link org.gramian.tensor.Elementwise}, {@link org.gramian.tensor.Products},
+ * {@link org.gramian.tensor.Reductions}, {@link org.gramian.tensor.Views}, {@link org.gramian.tensor.Convolution}, {@link org.gramian.tensor.Window},
+ * {@link org.gramian.tensor.Decompositions}. Each checks types and shapes before it calls native code, and names
+ * itself and both shapes when they do not fit. Underneath, {@code Operator} calls any ATen operator by name and {@code
+ * DeviceFunctions} the per-device C functions for those whose arguments the older dispatcher cannot carry.
+ */
+@NullMarked
+package org.gramian.tensor;
+
+import org.jspecify.annotations.NullMarked;

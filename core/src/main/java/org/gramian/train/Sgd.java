@@ -1,0 +1,89 @@
+package org.gramian.train;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stochastic gradient descent with momentum, {@code v ← μv + (g + d·w)}, {@code w ← w − λv}; parameters on the Stiefel
+ * manifold move along it.
+ *
+ * <p>Weight decay d applies to weights alone. The velocities are this object's state, owned until it is closed.
+ */
+public final class Sgd implements AutoCloseable {
+    private final Map<String, Tensor> velocities = new LinkedHashMap<>();
+    private SgdOptions options;
+
+    public Sgd(SgdOptions options) {
+        this.options = options;
+    }
+
+    /** Changes the learning rate from the next step on. */
+    public void setLearningRate(double rate) {
+        options = options.at(rate);
+    }
+
+    public SgdOptions options() {
+        return options;
+    }
+
+    /** Moves every parameter that a gradient reached. */
+    public void step(ParameterSet parameters, Map<String, Var> variables, Gradients gradients) {
+        for (Parameter parameter : parameters.all()) {
+            Var variable = variables.get(parameter.name());
+            if (variable != null && gradients.has(variable)) {
+                step(parameter, gradients.of(variable));
+            }
+        }
+    }
+
+    /** Moves one parameter along a gradient of the loss. */
+    public void step(Parameter parameter, Tensor gradient) {
+        Tensor velocity = velocities.get(parameter.name());
+        try (Scope _ = Scope.open()) {
+            if (parameter.spec().role() == Role.STIEFEL) {
+                StiefelStep step = StiefelStep.from(parameter.value(), gradient, velocity, options);
+                remember(parameter, step.velocity());
+                parameter.set(step.point());
+            } else {
+                Tensor direction = direction(parameter, gradient, velocity);
+                Tensor moved = Elementwise.addScaled(parameter.value(), direction, -options.learningRate());
+                remember(parameter, options.momentum() == 0 ? null : direction);
+                parameter.set(moved);
+            }
+        }
+    }
+
+    private Tensor direction(Parameter parameter, Tensor gradient, @Nullable Tensor velocity) {
+        double decay = parameter.spec().role() == Role.WEIGHT ? options.weightDecay() : 0;
+        // a copy where nothing is added: the gradient belongs to the caller, the velocity to us
+        Tensor decayed =
+                decay == 0 ? Elementwise.mul(gradient, 1) : Elementwise.addScaled(gradient, parameter.value(), decay);
+        return velocity == null ? decayed : Elementwise.addScaled(decayed, velocity, options.momentum());
+    }
+
+    private void remember(Parameter parameter, @Nullable Tensor velocity) {
+        Tensor former =
+                velocity == null ? velocities.remove(parameter.name()) : velocities.put(parameter.name(), velocity);
+        if (velocity != null) {
+            Scope.detach(velocity);
+        }
+        if (former != null) {
+            former.close();
+        }
+    }
+
+    @Override
+    public void close() {
+        velocities.values().forEach(Tensor::close);
+        velocities.clear();
+    }
+}

@@ -1,0 +1,43 @@
+package org.gramian.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class GoldenCheckTest {
+    private static final Path GOLDEN = Path.of("src", "test", "resources", "golden");
+
+    @ParameterizedTest
+    @EnumSource(
+            value = DType.class,
+            names = {"F64", "F32"})
+    void everyLayerMatchesItsReferenceValuesForwardAndBackward(DType type) throws IOException {
+        GoldenCheck.Report report = new GoldenCheck(type, Device.CPU).compare(GOLDEN);
+        assertThat(report.outcomes())
+                .allSatisfy(outcome ->
+                        assertThat(outcome.error()).as(outcome.subject()).isLessThanOrEqualTo(outcome.tolerance()));
+        assertThat(report.passed()).isTrue();
+    }
+
+    @Test
+    void onlyTheFilesOfMethodsToComeAreLeftOut() throws IOException {
+        GoldenCheck.Report report = new GoldenCheck(DType.F64, Device.CPU).compare(GOLDEN);
+        assertThat(report.others())
+                .containsExactlyInAnyOrder("compact_bilinear", "deep_ten", "fisher_vector", "netvlad");
+    }
+
+    @Test
+    void aFolderWithoutReferenceFilesIsAnErrorNotASuccess(@TempDir Path empty) {
+        GoldenCheck check = new GoldenCheck(DType.F64, Device.CPU);
+        assertThatThrownBy(() -> check.compare(empty)).hasMessageContaining("no reference files");
+        assertThatThrownBy(() -> check.compare(empty.resolve("absent"))).hasMessageContaining("nothing at");
+    }
+}

@@ -1,0 +1,133 @@
+package org.gramian.tensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Full disks, read-only folders and damaged artifacts: each a message that names the path and the way out. */
+final class LibtorchCacheFailureTest {
+    @TempDir
+    private Path temporary;
+
+    private Path root;
+    private FakeLibtorch jar;
+
+    @BeforeEach
+    void packAJar() throws IOException {
+        root = temporary.resolve("cache");
+        jar = FakeLibtorch.jar(temporary.resolve("libtorch.jar"));
+    }
+
+    @Test
+    void tooLittleSpaceIsSaidBeforeAnythingIsWritten() {
+        Disk small = new Disk() {
+            @Override
+            public long usableSpace(Path folder) {
+                return 2_000_000;
+            }
+
+            @Override
+            public OutputStream create(Path file) throws IOException {
+                throw new IOException("must not be reached");
+            }
+        };
+        assertThatThrownBy(() -> provide(root, small))
+                .isInstanceOf(LibtorchException.class)
+                .hasMessageContainingAll(root.toString(), "needs 4 MB", "only 2 MB are free", "GRAMIAN_CACHE");
+    }
+
+    @Test
+    void aDiskThatFillsUpMidwayIsNamedAndLeftClean() {
+        for (long capacity : List.of(0L, 500L, 2_000_000L, 3_001_077L)) {
+            assertThatThrownBy(() -> provide(root, FakeLibtorch.thatFillsUpAfter(capacity)))
+                    .isInstanceOf(LibtorchException.class)
+                    .hasMessageContainingAll("disk became full", "4 MB", root.toString(), "GRAMIAN_CACHE");
+            assertThat(root).isDirectoryNotContaining(file -> file.toString().contains("libtorch-"));
+        }
+        assertThat(provide(root, Disk.REAL).verifyChecksums()).isEmpty();
+    }
+
+    @Test
+    void aCachePathThatIsAFileIsNamed() throws IOException {
+        Files.writeString(root, "a file");
+        assertThatThrownBy(() -> provide(root, Disk.REAL))
+                .isInstanceOf(LibtorchException.class)
+                .hasMessageContainingAll(root + " is a file", "GRAMIAN_CACHE");
+    }
+
+    @Test
+    void aCachePathBelowAFileIsNamed() throws IOException {
+        Files.writeString(root, "a file");
+        Path below = root.resolve("gramian").resolve("cache");
+        assertThatThrownBy(() -> provide(below, Disk.REAL))
+                .isInstanceOf(LibtorchException.class)
+                .hasMessageContainingAll(below.toString(), root + " is a file", "GRAMIAN_CACHE");
+    }
+
+    @Test
+    void aFolderWithoutWritePermissionIsNamed() throws IOException {
+        Files.createDirectory(root);
+        Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("r-xr-xr-x"));
+        assumeFalse(Files.isWritable(root), "this user may write anywhere");
+        for (Path folder : List.of(root, root.resolve("below"))) {
+            assertThatThrownBy(() -> provide(folder, Disk.REAL))
+                    .isInstanceOf(LibtorchException.class)
+                    .hasMessageContainingAll(folder.toString(), root + " may not be written to", "GRAMIAN_CACHE");
+        }
+    }
+
+    @Test
+    void aFileSystemThatTakesNoFoldersIsNamed() {
+        Path folder = Path.of("/proc/gramian");
+        assumeTrue(Files.isDirectory(Path.of("/proc/self")), "no /proc here");
+        assertThatThrownBy(() -> provide(folder, Disk.REAL))
+                .isInstanceOf(LibtorchException.class)
+                .hasMessageContainingAll("/proc/gramian", "must be a writable folder", "GRAMIAN_CACHE");
+    }
+
+    @Test
+    void aReadOnlyFolderWithUnpackedLibrariesIsUsed() throws IOException {
+        LibtorchFolder unpacked = provide(root, Disk.REAL);
+        Files.delete(root.resolve("libtorch.lock"));
+        Files.setPosixFilePermissions(root, PosixFilePermissions.fromString("r-xr-xr-x"));
+        assertThat(provide(root, Disk.REAL)).isEqualTo(unpacked);
+        assertThat(root.resolve("libtorch.lock")).doesNotExist();
+    }
+
+    @Test
+    void aFlippedBitInTheJarIsFoundByItsChecksum() throws IOException {
+        byte[] bytes = Files.readAllBytes(jar.location());
+        LibtorchArtifact artifact = jar.artifact();
+        // The library is random, hence stored nearly verbatim, and fills most of the jar.
+        bytes[bytes.length / 2] ^= 4;
+        Files.write(jar.location(), bytes);
+        assertThatThrownBy(() -> new LibtorchCache(root, Disk.REAL, text -> {}).provide(artifact))
+                .isInstanceOf(LibtorchException.class)
+                .hasMessageContainingAll(jar.location().toString(), "damaged", "local Maven repository");
+        assertThat(root).isDirectoryNotContaining(file -> file.toString().contains("libtorch-"));
+    }
+
+    @Test
+    void aLibraryThatTheArtifactListsButLacksIsNamed() throws IOException {
+        FakeLibtorch folder = FakeLibtorch.folder(temporary.resolve("classes"), "linux-x86_64");
+        Files.delete(folder.location().resolve("pytorch/cpu/linux-x86_64/libc10.so"));
+        assertThatThrownBy(() -> new LibtorchCache(root, Disk.REAL, text -> {}).provide(folder.artifact()))
+                .isInstanceOf(LibtorchException.class)
+                .hasMessageContainingAll("libc10.so", "cannot be unpacked");
+    }
+
+    private LibtorchFolder provide(Path folder, Disk disk) {
+        return new LibtorchCache(folder, disk, text -> {}).provide(jar.artifact());
+    }
+}

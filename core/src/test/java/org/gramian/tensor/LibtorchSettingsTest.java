@@ -1,0 +1,68 @@
+package org.gramian.tensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Where the cache lies, and how a platform is recognized. */
+final class LibtorchSettingsTest {
+    private static final Map<String, String> HOME = Map.of("user.home", "/home/ada");
+
+    @Test
+    void theCacheIsTheNamedOneElseThatOfTheSystemElseThatOfTheUser() {
+        Map<String, String> both = Map.of("GRAMIAN_CACHE", "/big/cache", "XDG_CACHE_HOME", "/xdg");
+        assertThat(new LibtorchSettings(HOME, both).cacheFolder()).isEqualTo(absolute("/big/cache"));
+        assertThat(new LibtorchSettings(
+                                HOME, Map.of("XDG_CACHE_HOME", absolute("/xdg").toString()))
+                        .cacheFolder())
+                .isEqualTo(absolute("/xdg/gramian"));
+        assertThat(new LibtorchSettings(HOME, Map.of()).cacheFolder()).isEqualTo(absolute("/home/ada/.cache/gramian"));
+    }
+
+    @Test
+    void blankAndRelativeSettingsOfTheSystemAreIgnored() {
+        Map<String, String> environment = Map.of("GRAMIAN_CACHE", "", "XDG_CACHE_HOME", "relative");
+        assertThat(new LibtorchSettings(HOME, environment).cacheFolder())
+                .isEqualTo(absolute("/home/ada/.cache/gramian"));
+    }
+
+    @Test
+    void aUserWithoutAHomeIsAskedForACacheFolder() {
+        for (Map<String, String> properties : List.of(Map.<String, String>of(), Map.of("user.home", "?"))) {
+            assertThatThrownBy(() -> new LibtorchSettings(properties, Map.of()).cacheFolder())
+                    .isInstanceOf(LibtorchException.class)
+                    .hasMessageContaining("GRAMIAN_CACHE");
+        }
+    }
+
+    @Test
+    void aTextThatIsNoPathIsNamed() {
+        assertThatThrownBy(() -> LibtorchSettings.path("a\0b", "GRAMIAN_CACHE"))
+                .isInstanceOf(LibtorchException.class)
+                .hasMessageContaining("GRAMIAN_CACHE");
+    }
+
+    @Test
+    void platformsAreNamedAsTheArtifactNamesThem() {
+        assertThat(NativePlatform.of("Linux", "amd64").classifier()).isEqualTo("linux-x86_64");
+        assertThat(NativePlatform.of("Linux", "aarch64").classifier()).isEqualTo("linux-aarch64");
+        assertThat(NativePlatform.of("Mac OS X", "aarch64").classifier()).isEqualTo("osx-aarch64");
+        assertThat(NativePlatform.of("Windows 11", "amd64").classifier()).isEqualTo("win-x86_64");
+        assertThat(NativePlatform.of("FreeBSD", "riscv64").classifier()).isEqualTo("freebsd-riscv64");
+    }
+
+    @Test
+    void theSettingsOfThisProcessAreThoseOfTheVirtualMachine() {
+        LibtorchSettings settings = LibtorchSettings.ofProcess();
+        assertThat(settings.property("os.name")).isEqualTo(System.getProperty("os.name"));
+        assertThat(settings.environment()).isEqualTo(System.getenv());
+    }
+
+    private static Path absolute(String text) {
+        return Path.of(text).toAbsolutePath();
+    }
+}

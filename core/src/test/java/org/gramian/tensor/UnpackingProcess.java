@@ -1,0 +1,95 @@
+package org.gramian.tensor;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.MalformedURLException;
+import java.net.URISyntaxException;
+import java.net.URL;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+
+/** A program that unpacks a jar into a cache folder: what the concurrency tests start several times at once. */
+public final class UnpackingProcess {
+    private UnpackingProcess() {}
+
+    /** Arguments: jar, cache folder, folder of the start signal, {@code stall} to hang after the first bytes. */
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        Path signal = Path.of(arguments[2]);
+        Files.writeString(signal.resolve("ready-" + ProcessHandle.current().pid()), "");
+        while (!Files.exists(signal.resolve("go"))) {
+            Thread.sleep(1);
+        }
+        LibtorchFolder found = unpack(arguments);
+        if (!found.verifyChecksums().isEmpty()) {
+            throw new IllegalStateException(String.join("; ", found.verifyChecksums()));
+        }
+    }
+
+    /** Starts a virtual machine of its own; its output goes to a file beside the signal. */
+    static Process start(Path log, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home", ""), "bin", "java").toString(),
+                "-Xshare:auto",
+                "-cp",
+                classPath().stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator)),
+                UnpackingProcess.class.getName()));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+    }
+
+    /** What the program needs, found from its classes, for the class path of a test runner may be a mere wrapper. */
+    static List<Path> classPath() {
+        List<Path> paths = new ArrayList<>();
+        for (Class<?> type : List.of(UnpackingProcess.class, LibtorchCache.class, Logger.class)) {
+            try {
+                paths.add(Path.of(
+                        type.getProtectionDomain().getCodeSource().getLocation().toURI()));
+            } catch (URISyntaxException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+        return paths;
+    }
+
+    static URL[] classPathUrls() throws MalformedURLException {
+        List<URL> urls = new ArrayList<>();
+        for (Path path : classPath()) {
+            urls.add(path.toUri().toURL());
+        }
+        return urls.toArray(URL[]::new);
+    }
+
+    private static LibtorchFolder unpack(String[] arguments) {
+        Disk disk = arguments.length > 3 ? stalling() : Disk.REAL;
+        LibtorchArtifact artifact = new FakeLibtorch(Path.of(arguments[0])).artifact();
+        return new LibtorchCache(Path.of(arguments[1]), disk, System.out::println).provide(artifact);
+    }
+
+    private static Disk stalling() {
+        return new Disk() {
+            @Override
+            public long usableSpace(Path folder) {
+                return Long.MAX_VALUE;
+            }
+
+            @Override
+            public OutputStream create(Path file) throws IOException {
+                Files.writeString(file, "the first bytes");
+                try {
+                    Thread.sleep(60_000);
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+                throw new IOException("should have been killed by now");
+            }
+        };
+    }
+}

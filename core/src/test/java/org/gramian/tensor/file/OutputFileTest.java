@@ -1,0 +1,90 @@
+package org.gramian.tensor.file;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class OutputFileTest {
+    @TempDir
+    Path folder;
+
+    @Test
+    void afterAFullDiskTheOldFileIsThereAndNothingElse() throws IOException {
+        Path path = Files.writeString(folder.resolve("file"), "old");
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> OutputFile.write(path, channel -> {
+                    channel.write(ByteBuffer.allocate(100));
+                    throw new IOException("No space left on device");
+                }))
+                .withMessage(path + ": cannot be written in folder " + folder + ": No space left on device");
+        assertOnly(path, "old");
+    }
+
+    @Test
+    void aReadOnlyFolderIsNamed() throws IOException {
+        Path path = Files.writeString(folder.resolve("file"), "old");
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> OutputFile.write(path, channel -> {
+                    throw new AccessDeniedException("file");
+                }))
+                .withMessage(path + ": cannot be written: permission denied in folder " + folder);
+        assertOnly(path, "old");
+    }
+
+    @Test
+    void aReadOnlyDiskIsNamedWithoutTheNameOfThePartialFile() {
+        Path path = folder.resolve("file");
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> OutputFile.write(path, channel -> {
+                    throw new FileSystemException(".gramian-0.partial", null, "Read-only file system");
+                }))
+                .withMessage(path + ": cannot be written in folder " + folder + ": Read-only file system");
+        assertThat(folder).isEmptyDirectory();
+    }
+
+    @Test
+    void afterAProgrammingErrorTheOldFileIsThereAndNothingElse() throws IOException {
+        Path path = Files.writeString(folder.resolve("file"), "old");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> OutputFile.write(path, channel -> {
+                    throw new IllegalStateException("Already closed");
+                }));
+        assertOnly(path, "old");
+    }
+
+    @Test
+    void anOldFileIsReplaced() throws IOException {
+        Path path = Files.writeString(folder.resolve("file"), "a longer old one");
+        OutputFile.write(path, channel -> channel.write(ByteBuffer.wrap(new byte[] {'n', 'e', 'w'})));
+        assertOnly(path, "new");
+    }
+
+    @Test
+    void anAbsentFolderIsNamed() {
+        Path path = folder.resolve("absent").resolve("file");
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> OutputFile.write(path, channel -> {}))
+                .withMessage(path + ": cannot be written: there is no folder " + path.getParent());
+    }
+
+    @Test
+    void onlyFilesAreReplaced() {
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> OutputFile.write(folder, channel -> {}))
+                .withMessageEndingWith("expected a file or nothing there, found a directory");
+    }
+
+    private void assertOnly(Path path, String content) {
+        assertThat(path).hasContent(content);
+        assertThat(folder).isDirectoryNotContaining(other -> !other.equals(path));
+    }
+}

@@ -1,0 +1,35 @@
+package org.gramian.tensor.file;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.lang.foreign.MemorySegment;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
+import org.junit.jupiter.api.Test;
+
+final class StoredTensorTest {
+    private static final MemorySegment FIVE_BYTES = MemorySegment.ofArray(new byte[5]);
+
+    @Test
+    void dataMustBeOfTheSizeThatTypeAndShapeImply() {
+        assertThat(new StoredTensor(DType.U8, Shape.of(5), FIVE_BYTES).data()).isSameAs(FIVE_BYTES);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new StoredTensor(DType.F32, Shape.of(2, 3), FIVE_BYTES))
+                .withMessage("F32 of shape [2, 3] takes 24 bytes, found 5");
+    }
+
+    @Test
+    void aSizeBeyondTwoToThe63IsNamed() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new StoredTensor(DType.F64, Shape.of(1L << 61, 2), FIVE_BYTES))
+                .withMessageContaining("exceed 2^63-1");
+    }
+
+    @Test
+    void noTensorHasMoreThan64Dimensions() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new StoredTensor(DType.U8, Shape.of(new long[65]), FIVE_BYTES))
+                .withMessageContaining("at most 64 dimensions, found 65");
+    }
+}

@@ -1,0 +1,15 @@
+# shellcheck shell=bash
+# Runs Maven with a given JDK the same way everywhere: no questions, no colours, no warnings about Maven's own libraries; sourced by
+# gramian and verify.
+
+# use_maven HOME JDK: prepares `maven` (an array: the command and its first options) for the checkout HOME.
+use_maven() {
+    maven=(mvn -B -Dstyle.color=never -f "$1/pom.xml")
+    export JAVA_HOME=$2
+    export MAVEN_OPTS="${MAVEN_OPTS-} --sun-misc-unsafe-memory-access=allow"
+    # Where the home folder cannot be written, the downloads go into the checkout.
+    if [[ $MAVEN_OPTS != *maven.repo.local* ]]; then
+        [[ -z ${HOME-} ]] || mkdir -p "$HOME/.m2/repository" 2>/dev/null || true
+        [[ -n ${HOME-} && -w $HOME/.m2/repository ]] || maven+=("-Dmaven.repo.local=$1/.m2/repository")
+    fi
+}

@@ -35,11 +35,17 @@ public final class GradientCheck {
     private static final double STEP = 1e-5;
 
     private final Function<List<Var>, Var> function;
+    private final Function<List<Var>, Var> reference;
     private final UpstreamChoice upstream;
     private final double step;
 
-    private GradientCheck(Function<List<Var>, Var> function, UpstreamChoice upstream, double step) {
+    private GradientCheck(
+            Function<List<Var>, Var> function,
+            Function<List<Var>, Var> reference,
+            UpstreamChoice upstream,
+            double step) {
         this.function = function;
+        this.reference = reference;
         this.upstream = upstream;
         this.step = step;
     }
@@ -71,17 +77,26 @@ public final class GradientCheck {
 
     /** A check of a function from variables to a variable, with a Gaussian upstream gradient of a fixed seed. */
     public static GradientCheck of(Function<List<Var>, Var> function) {
-        return new GradientCheck(function, y -> Tensors.gaussian(new SplittableRandom(17), y.shape(), DType.F64), STEP);
+        return new GradientCheck(
+                function, function, y -> Tensors.gaussian(new SplittableRandom(17), y.shape(), DType.F64), STEP);
     }
 
     /** The same check with another upstream gradient. */
     public GradientCheck withUpstream(UpstreamChoice choice) {
-        return new GradientCheck(function, choice, step);
+        return new GradientCheck(function, reference, choice, step);
+    }
+
+    /**
+     * The same check with the differences taken of another function, for one that treats part of itself as a constant on
+     * the way back: the other is the same with that part held at its value.
+     */
+    public GradientCheck withReference(Function<List<Var>, Var> frozen) {
+        return new GradientCheck(function, frozen, upstream, step);
     }
 
     /** The same check with another step of the differences, for functions that bend within 1e-5. */
     public GradientCheck withStep(double h) {
-        return new GradientCheck(function, upstream, h);
+        return new GradientCheck(function, reference, upstream, h);
     }
 
     /** Checks the gradients of all inputs at a point given by double-precision tensors of one device. */
@@ -153,7 +168,7 @@ public final class GradientCheck {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
             Device device = g.device();
-            Var result = function.apply(point.stream()
+            Var result = reference.apply(point.stream()
                     .map(x -> tape.constant(Tensors.to(x, device)))
                     .toList());
             return Reductions.sum(Elementwise.mul(g, result.value())).item();

@@ -140,7 +140,7 @@ final class GoldenLayers {
                     "conv.weight", at(in, "convWeight"), "conv.bias", at(in, "convBias"), "spd0.weight", at(in, "W")));
             Var x = at(in, "x");
             computed.put("K", matrix(Pooling.parse("conv:7/rbf/flat").apply(x, bindings)));
-            computed.put("Y", matrix(Pooling.parse("conv:7/rbf/spd:4/flat").apply(x, bindings)));
+            computed.put("Y", matrix(Pooling.parse("conv:7/rbf/spd:4/relu/flat").apply(x, bindings)));
             Var z = Pooling.parse("conv:7/rbf/spd:4/relu/triu/root/l2").apply(x, bindings);
             Var logits = Matrices.linear(z, at(in, "fcWeight"), at(in, "fcBias"));
             Tensor targets = Classification.oneHot(values.get("target").toLongs(), 3, values.type());

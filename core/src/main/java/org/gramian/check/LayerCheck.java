@@ -35,6 +35,7 @@ public final class LayerCheck {
             "rbf:sigma=mean-full/flat",
             "rbf:sigma=learned/spd:4/spd:3/triu",
             "rbf:sigma=2/reeig:0.5/triu",
+            "rbf:sigma=estimate/triu",
             "laplacian:sigma=3/triu",
             "polynomial:degree=2,scale=0.5,offset=1/triu/root",
             "covariance:jitter=0.1/isqrt:5/triu",

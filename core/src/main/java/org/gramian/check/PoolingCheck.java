@@ -11,9 +11,13 @@ import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
+import org.gramian.pooling.SecondOrder;
+import org.gramian.spd.Rbf;
+import org.gramian.spd.Sigma;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
@@ -24,21 +28,22 @@ import org.gramian.tensor.Tensors;
 /**
  * The gradients of a pooling with respect to features and every trained parameter, against central differences.
  *
+ * <p>{@code sigma=mean} is a constant on the way back by definition: differences are taken with σ held at its value.
+ *
  * @param pooling what was checked, as text
  * @param outcomes one per input: {@code features}, {@code conv.weight}, …
  */
 public record PoolingCheck(String pooling, List<Outcome> outcomes) {
-    private static final int IMAGES = 2;
-
     /** Checks a pooling on small random features whose number of channels and positions differ. */
     public static PoolingCheck of(String text, Device device) {
         Pooling pooling = Pooling.parse(text);
         int channels = smallestChannels(pooling);
+        int images = meanSigma(pooling) ? 1 : 2; // one σ can be held, not one per image
         SplittableRandom random = new SplittableRandom(11);
         try (Scope _ = Scope.open();
                 ParameterSet parameters = pooling.initialize(channels, random, DType.F64, device)) {
             Tensor features =
-                    Tensors.to(Tensors.gaussian(random, Shape.of(IMAGES, channels, 3, channels), DType.F64), device);
+                    Tensors.to(Tensors.gaussian(random, Shape.of(images, channels, 3, channels), DType.F64), device);
             Fitting.fit(pooling, features, parameters);
             return new PoolingCheck(text, check(pooling, features, parameters));
         }
@@ -69,11 +74,29 @@ public record PoolingCheck(String pooling, List<Outcome> outcomes) {
                 inputs.add(parameter.value());
             }
         }
+        Pooling frozen = meanSigma(pooling) ? withSigmaHeld(pooling, features, parameters) : pooling;
         GradientCheck.Report report = GradientCheck.of(x -> pooling.apply(x.getFirst(), bind(x, names, fixed)))
+                .withReference(x -> frozen.apply(x.getFirst(), bind(x, names, fixed)))
                 .check(inputs.toArray(Tensor[]::new));
         return report.deviations().stream()
                 .map(d -> new Outcome(pooling + ": " + names.get(d.input()), d.error(), LayerCheck.TOLERANCE))
                 .toList();
+    }
+
+    private static boolean meanSigma(Pooling pooling) {
+        return pooling.aggregation() instanceof SecondOrder(Rbf(Sigma.Mean _, double _), var _, var _);
+    }
+
+    private static Pooling withSigmaHeld(Pooling pooling, Tensor features, ParameterSet parameters) {
+        try (Tape tape = Tape.inference()) {
+            Var maps = pooling.reduce(tape.constant(features), Bindings.of(parameters.variables(tape)));
+            SecondOrder second = (SecondOrder) pooling.aggregation();
+            Rbf held = new Rbf(
+                    new Sigma.Fixed(Rbf.meanDistance(maps.value())),
+                    second.kernel().jitter());
+            SecondOrder aggregation = new SecondOrder(held, second.transforms(), second.vectorization());
+            return new Pooling(pooling.reductions(), aggregation, pooling.normalizations());
+        }
     }
 
     private static Bindings bind(List<Var> inputs, List<String> names, Map<String, Tensor> fixed) {

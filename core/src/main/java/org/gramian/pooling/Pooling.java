@@ -100,6 +100,15 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
 
     /** Descriptors {@code [n, d]} of features {@code [n, c, h, w]}. */
     public Var apply(Var features, Bindings parameters) {
+        Var x = aggregation.apply(reduce(features, parameters), parameters);
+        for (Normalization normalization : normalizations) {
+            x = normalization.apply(x, parameters);
+        }
+        return x;
+    }
+
+    /** The maps {@code [n, C, N]} that the aggregation sees, of features {@code [n, c, h, w]}. */
+    public Var reduce(Var features, Bindings parameters) {
         if (features.shape().rank() != 4) {
             throw new IllegalArgumentException(
                     "pooling: features [n, channels, height, width] are wanted, found " + features.value());
@@ -111,10 +120,6 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
                 features.shape().at(2) * features.shape().at(3));
         for (int i = 0; i < reductions.size(); i++) {
             x = reductions.get(i).apply(x, parameters.under(name(i)));
-        }
-        x = aggregation.apply(x, parameters);
-        for (Normalization normalization : normalizations) {
-            x = normalization.apply(x, parameters);
         }
         return x;
     }

@@ -14,6 +14,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
+import org.gramian.tensor.library.LibtorchException;
+import org.gramian.tensor.library.LibtorchFolder;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,7 +54,7 @@ public final class Libtorch {
     public static synchronized Libtorch load() {
         Libtorch present = loaded;
         if (present == null) {
-            present = new Libtorch(LibtorchLocator.ofProcess().locate());
+            present = new Libtorch(LibtorchFolder.locate());
             loaded = present;
         }
         return present;

@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.gramian.tensor.library.LibtorchException;
+import org.gramian.tensor.library.LibtorchFolder;
 
 /** Opens libtorch's shared libraries in the order of their dependencies. */
 final class LibtorchLoader {

@@ -11,6 +11,7 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.util.Arrays;
+import org.gramian.tensor.library.LibtorchException;
 import org.jspecify.annotations.Nullable;
 
 /**

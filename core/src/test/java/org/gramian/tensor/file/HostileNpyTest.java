@@ -33,7 +33,7 @@ final class HostileNpyTest {
             {'descr': '<f8'; }                                       # expected '}', found '; }'
             {'descr: 1}                                              # expected a key
             {'descr': '>f8'}                                         # expected a little-endian type, found the big-e
-            {'descr': '<i4'}                                         # expected one of the types <f2, <f4, <f8, <i8,
+            {'descr': '<i2'}                                         # expected one of the types <f2, <f4, <f8, <i4, <i8,
             {'descr': '|O'}                                          # found '|O'
             {'descr': [('a', '<f8')]}                                # records are not supported
             {'fortran_order': 0}                                     # expected True or False as 'fortran_order'

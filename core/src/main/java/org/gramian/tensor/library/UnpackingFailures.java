@@ -1,4 +1,4 @@
-package org.gramian.tensor;
+package org.gramian.tensor.library;
 
 import java.io.IOException;
 import java.net.URI;

@@ -1,4 +1,4 @@
-package org.gramian.tensor;
+package org.gramian.tensor.library;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,6 +14,16 @@ import org.jspecify.annotations.Nullable;
  */
 public record LibtorchFolder(
         Path folder, String origin, @Nullable String version) {
+    /**
+     * The libtorch of this process: a folder given by {@code --libtorch} or {@code GRAMIAN_LIBTORCH}, else the Maven
+     * artifact, unpacked if that has not happened yet.
+     *
+     * @throws LibtorchException if there is none, or it cannot be unpacked
+     */
+    public static LibtorchFolder locate() {
+        return LibtorchLocator.ofProcess().locate();
+    }
+
     /** Whether checksums were stored beside the libraries; so it is for those we unpacked, not for given folders. */
     public boolean hasChecksums() {
         return Files.exists(folder.resolve(LibtorchManifest.FILE_NAME));

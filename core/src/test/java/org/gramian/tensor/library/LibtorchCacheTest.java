@@ -1,4 +1,4 @@
-package org.gramian.tensor;
+package org.gramian.tensor.library;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package org.gramian.tensor;
+package org.gramian.tensor.library;
 
 /** Thrown when libtorch cannot be found, unpacked or loaded, or when one of its operators fails. */
 public final class LibtorchException extends RuntimeException {

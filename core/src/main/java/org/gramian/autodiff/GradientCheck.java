@@ -4,10 +4,12 @@ import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.DoubleUnaryOperator;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -37,17 +39,20 @@ public final class GradientCheck {
     private final Function<List<Var>, Var> function;
     private final Function<List<Var>, Var> reference;
     private final UpstreamChoice upstream;
-    private final double step;
+    private final Differences differences;
+
+    /** How differences are taken: their step, and at how many elements of an input at most. */
+    private record Differences(double step, int elements) {}
 
     private GradientCheck(
             Function<List<Var>, Var> function,
             Function<List<Var>, Var> reference,
             UpstreamChoice upstream,
-            double step) {
+            Differences differences) {
         this.function = function;
         this.reference = reference;
         this.upstream = upstream;
-        this.step = step;
+        this.differences = differences;
     }
 
     /** Chooses the upstream gradient for a result. */
@@ -78,12 +83,15 @@ public final class GradientCheck {
     /** A check of a function from variables to a variable, with a Gaussian upstream gradient of a fixed seed. */
     public static GradientCheck of(Function<List<Var>, Var> function) {
         return new GradientCheck(
-                function, function, y -> Tensors.gaussian(new SplittableRandom(17), y.shape(), DType.F64), STEP);
+                function,
+                function,
+                y -> Tensors.gaussian(new SplittableRandom(17), y.shape(), DType.F64),
+                new Differences(STEP, Integer.MAX_VALUE));
     }
 
     /** The same check with another upstream gradient. */
     public GradientCheck withUpstream(UpstreamChoice choice) {
-        return new GradientCheck(function, reference, choice, step);
+        return new GradientCheck(function, reference, choice, differences);
     }
 
     /**
@@ -91,12 +99,17 @@ public final class GradientCheck {
      * the way back: the other is the same with that part held at its value.
      */
     public GradientCheck withReference(Function<List<Var>, Var> frozen) {
-        return new GradientCheck(function, frozen, upstream, step);
+        return new GradientCheck(function, frozen, upstream, differences);
     }
 
     /** The same check with another step of the differences, for functions that bend within 1e-5. */
     public GradientCheck withStep(double h) {
-        return new GradientCheck(function, reference, upstream, h);
+        return new GradientCheck(function, reference, upstream, new Differences(h, differences.elements()));
+    }
+
+    /** The same check at no more than the given number of elements of each input, chosen at random by a fixed seed. */
+    public GradientCheck withAtMost(int elements) {
+        return new GradientCheck(function, reference, upstream, new Differences(differences.step(), elements));
     }
 
     /** Checks the gradients of all inputs at a point given by double-precision tensors of one device. */
@@ -123,44 +136,49 @@ public final class GradientCheck {
                     double[] found = gradients.has(variables.get(i))
                             ? gradients.of(variables.get(i)).toDoubles()
                             : new double[(int) inputs[i].shape().elements()];
-                    deviations.add(compare(i, found, differences(point, i, g)));
+                    deviations.add(compare(point, i, g, found));
                 }
             }
             return new Report(deviations);
         }
     }
 
-    private static Deviation compare(int input, double[] found, double[] expected) {
-        double scale = Double.MIN_NORMAL;
-        int worst = 0;
-        for (int k = 0; k < found.length; k++) {
-            scale = Math.max(scale, Math.max(Math.abs(expected[k]), Math.abs(found[k])));
-            double deviation = Math.abs(found[k] - expected[k]);
-            if (!(deviation <= Math.abs(found[worst] - expected[worst]))) {
-                worst = k;
+    private Deviation compare(List<Tensor> point, int input, Tensor g, double[] found) {
+        double scale = Arrays.stream(found).map(Math::abs).reduce(Double.MIN_NORMAL, Math::max);
+        Deviation worst = new Deviation(input, 0, 0, found[0], found[0]);
+        for (int k : elements(found.length)) {
+            double expected = difference(point, input, k, g);
+            double error = Math.abs(found[k] - expected) / Math.max(scale, Math.abs(expected));
+            if (!(error <= worst.error())) {
+                worst = new Deviation(input, error, k, expected, found[k]);
             }
         }
-        double error = Math.abs(found[worst] - expected[worst]) / scale;
-        return new Deviation(input, error, worst, expected[worst], found[worst]);
+        return worst;
     }
 
-    private double[] differences(List<Tensor> point, int input, Tensor g) {
+    private int[] elements(int count) {
+        return count <= differences.elements()
+                ? IntStream.range(0, count).toArray()
+                : new SplittableRandom(count)
+                        .ints(0, count)
+                        .distinct()
+                        .limit(differences.elements())
+                        .toArray();
+    }
+
+    /** The derivative of {@code ⟨g, f⟩} with respect to one element of an input. */
+    private double difference(List<Tensor> point, int input, int element, Tensor g) {
         MemorySegment data = point.get(input).data();
-        double[] derivatives = new double[(int) point.get(input).shape().elements()];
-        for (int k = 0; k < derivatives.length; k++) {
-            double x = data.getAtIndex(JAVA_DOUBLE, k);
-            double h = step * Math.max(1, Math.abs(x));
-            int place = k;
-            DoubleUnaryOperator along = value -> {
-                data.setAtIndex(JAVA_DOUBLE, place, value);
-                return product(point, g);
-            };
-            double near = along.applyAsDouble(x + h) - along.applyAsDouble(x - h);
-            double far = along.applyAsDouble(x + 2 * h) - along.applyAsDouble(x - 2 * h);
-            data.setAtIndex(JAVA_DOUBLE, k, x);
-            derivatives[k] = (8 * near - far) / (12 * h);
-        }
-        return derivatives;
+        double x = data.getAtIndex(JAVA_DOUBLE, element);
+        double h = differences.step() * Math.max(1, Math.abs(x));
+        DoubleUnaryOperator along = value -> {
+            data.setAtIndex(JAVA_DOUBLE, element, value);
+            return product(point, g);
+        };
+        double near = along.applyAsDouble(x + h) - along.applyAsDouble(x - h);
+        double far = along.applyAsDouble(x + 2 * h) - along.applyAsDouble(x - 2 * h);
+        data.setAtIndex(JAVA_DOUBLE, element, x);
+        return (8 * near - far) / (12 * h);
     }
 
     /** {@code ⟨g, f(point)⟩}. */

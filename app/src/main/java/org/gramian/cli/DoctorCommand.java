@@ -1,0 +1,90 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.gramian.tensor.Device;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code gramian doctor}: what is installed, whether it computes right, and how fast. */
+@Command(
+        name = "doctor",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Shows versions, device, libtorch and threads, checks the gradient of every layer against central",
+            "differences, and times a matrix product and a training step. Exit code 1 if anything is wrong."
+        })
+final class DoctorCommand implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Option(names = "--json", description = "print JSON, with the outcome of every single check")
+    private boolean json;
+
+    @Option(
+            names = "--golden",
+            paramLabel = "DIR",
+            description = "also compare every layer with the reference files (*.safetensors) of a folder")
+    private @Nullable Path golden;
+
+    @Override
+    public Integer call() throws IOException {
+        Device device = torch.prepare();
+        Examination examination = new Examination(device);
+        PrintWriter err = spec.commandLine().getErr();
+        examination.machine();
+        examination.libtorch();
+        say(err, "checking the gradient of every layer ...");
+        examination.gradients();
+        if (golden != null) {
+            say(err, "comparing with " + golden + " ...");
+            examination.golden(golden);
+        }
+        say(err, "timing ...");
+        examination.timing();
+        print(examination);
+        return examination.healthy() ? Main.DONE : Main.FAILED;
+    }
+
+    private static void say(PrintWriter err, String sentence) {
+        err.println("gramian doctor: " + sentence);
+        err.flush();
+    }
+
+    private void print(Examination examination) {
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            JsonMapper mapper = JsonMapper.builder()
+                    .enable(SerializationFeature.INDENT_OUTPUT)
+                    .build();
+            out.println(mapper.writeValueAsString(examination.details()));
+            return;
+        }
+        examination.lines().forEach((topic, sentences) -> printTopic(out, topic, sentences));
+        out.println(
+                examination.healthy()
+                        ? "everything is in order"
+                        : "SOMETHING IS WRONG: " + String.join("; ", examination.problems()));
+    }
+
+    private static void printTopic(PrintWriter out, String topic, List<String> sentences) {
+        String label = topic;
+        for (String sentence : sentences) {
+            out.printf("%-10s %s%n", label, sentence);
+            label = "";
+        }
+    }
+}

@@ -1,0 +1,187 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.concurrent.Callable;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.pooling.Pooling;
+import org.gramian.pooling.Presets;
+import org.gramian.pooling.Words;
+import org.gramian.spd.Diagnostics;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Views;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code gramian pool}: descriptors, and gradients, of features that people bring themselves. */
+@Command(
+        name = "pool",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Computes descriptors of feature maps [n, channels, height, width].",
+            "FEATURES is a .npy file, or a .safetensors file with the key 'features'. OUT gets the key 'descriptors',",
+            "and with --upstream also 'grad.features', 'grad.conv.weight', 'grad.spd0.weight', ..."
+        })
+final class PoolCommand implements Callable<Integer> {
+    /** The element types to compute in. */
+    enum Precision {
+        F64(DType.F64),
+        F32(DType.F32);
+
+        private final DType type;
+
+        Precision(DType type) {
+            this.type = type;
+        }
+    }
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Option(
+            names = "--pooling",
+            paramLabel = "SPEC",
+            defaultValue = "default",
+            description = "stages joined by '/', or a preset (default: ${DEFAULT-VALUE}); see below")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String pooling;
+
+    @Option(
+            names = "--params",
+            paramLabel = "FILE",
+            description = "a .safetensors file with conv.weight, conv.bias, spd0.weight, ...; random ones without it")
+    private @Nullable Path params;
+
+    @Option(
+            names = "--upstream",
+            paramLabel = "FILE",
+            description = "a gradient of the descriptors (key 'upstream', or .npy): write gradients too")
+    private @Nullable Path upstream;
+
+    @Option(
+            names = "--dtype",
+            paramLabel = "TYPE",
+            defaultValue = "f32",
+            description = "f32 or f64 (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Precision precision;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "of random parameters (default: ${DEFAULT-VALUE})")
+    private long seed;
+
+    @Option(
+            names = "--batch",
+            paramLabel = "N",
+            defaultValue = "32",
+            description = "images at a time (default: ${DEFAULT-VALUE})")
+    private int batch;
+
+    @Parameters(index = "0", paramLabel = "FEATURES", description = "the features")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path features;
+
+    @Parameters(index = "1", paramLabel = "OUT", description = "a .safetensors file, or .npy for descriptors alone")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path out;
+
+    @Override
+    public Integer call() throws IOException {
+        Pooling parsed = Pooling.parse(pooling);
+        PooledFile target = new PooledFile(out, upstream != null);
+        target.requireNoneOf(features, params, upstream);
+        if (batch < 1) {
+            throw new IllegalArgumentException("--batch must be at least 1, found " + batch);
+        }
+        Device device = torch.prepare();
+        Libtorch.load().setTf32(false);
+        try (Arena arena = Arena.ofShared();
+                Scope _ = Scope.open()) {
+            Tensor maps = FeatureFile.read(features, "features", precision.type, arena);
+            requireMaps(maps);
+            long channels = maps.size(1);
+            warn(parsed, maps);
+            try (ParameterSet parameters =
+                    parsed.initialize(channels, new SplittableRandom(seed), precision.type, device)) {
+                new PoolParameters(parsed, parameters, this::note).fill(params, maps, arena);
+                Tensor gradient =
+                        upstream == null ? null : FeatureFile.read(upstream, "upstream", precision.type, arena);
+                PoolRun run = new PoolRun(parsed, parameters, device, batch);
+                target.write(run.compute(maps, gradient, this::progress), parsed);
+            }
+            spec.commandLine()
+                    .getOut()
+                    .printf(
+                            Locale.ROOT,
+                            "%s: %d descriptors of length %d by %s%n",
+                            out,
+                            maps.size(0),
+                            parsed.descriptorSize(channels),
+                            parsed);
+        }
+        return Main.DONE;
+    }
+
+    private void requireMaps(Tensor maps) {
+        if (maps.shape().rank() != 4 || maps.shape().elements() == 0) {
+            throw new IllegalArgumentException(features
+                    + ": features [n, channels, height, width], none of them 0, are wanted, found " + maps.shape());
+        }
+    }
+
+    private void warn(Pooling parsed, Tensor maps) {
+        parsed.warnings(maps.size(1)).forEach(this::note);
+        if (maps.size(1) > 1) {
+            Tensor flat = Views.reshape(maps, maps.size(0), maps.size(1), maps.size(2) * maps.size(3));
+            Diagnostics.Channels channels = Diagnostics.channels(flat);
+            if (channels.dead() + channels.duplicate() > 0) {
+                note(channels.dead() + " of " + channels.channels() + " channels are zero everywhere, "
+                        + channels.duplicate() + " equal another one");
+            }
+        }
+    }
+
+    private void note(String sentence) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println("gramian pool: " + sentence);
+        err.flush();
+    }
+
+    private void progress(long done, long all) {
+        note(done + " of " + all + " images");
+    }
+
+    /** The stages and presets, for the end of the help. */
+    static String stages() {
+        StringBuilder text = new StringBuilder("\nStages of --pooling:\n");
+        for (Words.Word word : Words.all()) {
+            text.append("  %-22s %s\n".formatted(word.name(), word.meaning()));
+            if (!word.form().equals(word.name())) {
+                text.append("  %-22s   written %s\n".formatted("", word.form()));
+            }
+        }
+        text.append("\nPresets:\n");
+        Presets.all().forEach((name, form) -> text.append("  %-22s %s\n".formatted(name, form)));
+        return text.toString();
+    }
+}

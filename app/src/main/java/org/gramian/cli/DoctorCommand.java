@@ -19,6 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
 @Command(
         name = "doctor",
         mixinStandardHelpOptions = true,
+        header = "What is installed, whether it computes right, and how fast.",
         description = {
             "Shows versions, device, libtorch and threads, checks the gradient of every layer against central",
             "differences, and times a matrix product and a training step. Exit code 1 if anything is wrong."

@@ -16,6 +16,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "gradcheck",
         mixinStandardHelpOptions = true,
+        header = "The gradients of a pooling against central differences.",
         description = {
             "Compares the gradients of a pooling with central differences in double precision,",
             "on small random features, for up to 100 elements of the features and of every parameter."

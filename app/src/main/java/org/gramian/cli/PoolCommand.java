@@ -30,6 +30,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "pool",
         mixinStandardHelpOptions = true,
+        header = "Descriptors of feature maps that you bring.",
         description = {
             "Computes descriptors of feature maps [n, channels, height, width].",
             "FEATURES is a .npy file, or a .safetensors file with the key 'features'. OUT gets the key 'descriptors',",

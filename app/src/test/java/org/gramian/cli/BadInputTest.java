@@ -1,0 +1,154 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every kind of bad input is one clear sentence that names the value found, exit code 2, and no output file. */
+class BadInputTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Path features(double[] values, long... sizes) throws IOException {
+        Path file = folder.resolve("features.safetensors");
+        try (Scope _ = Scope.open()) {
+            StoredTensor stored = StoredTensor.of(Tensors.of(values, Shape.of(sizes), DType.F64));
+            Safetensors.write(file, Map.of("features", stored), Map.of());
+        }
+        return file;
+    }
+
+    private Path randomFeatures(long... sizes) throws IOException {
+        double[] values = new SplittableRandom(1)
+                .doubles(Shape.of(sizes).elements(), -1, 1)
+                .toArray();
+        return features(values, sizes);
+    }
+
+    private void assertRefused(Path file, String pooling, String... words) {
+        Path out = folder.resolve("out.safetensors");
+        Run run = Run.of("pool", "--pooling", pooling, file, out);
+        assertThat(run.code()).as(run.err()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.err()).contains(words).doesNotContain("Exception").doesNotContain("\tat ");
+        assertThat(out).doesNotExist();
+    }
+
+    @Test
+    void notANumber() throws IOException {
+        double[] values = new double[2 * 3 * 4];
+        values[13] = Double.NaN;
+        values[20] = Double.POSITIVE_INFINITY;
+        assertRefused(features(values, 2, 3, 2, 2), "rbf/triu", "found 2 of 24 that are not", "NaN at [1, 0, 0, 1]");
+    }
+
+    @Test
+    void featuresOfAnotherShape() throws IOException {
+        assertRefused(randomFeatures(2, 3, 4), "rbf/triu", "[n, channels, height, width]", "found [2, 3, 4]");
+    }
+
+    @Test
+    void noImagesAtAll() throws IOException {
+        assertRefused(features(new double[0], 0, 3, 2, 2), "rbf/triu", "none of them 0", "found [0, 3, 2, 2]");
+    }
+
+    @Test
+    void aLargerMatrixThanThereAreChannels() throws IOException {
+        assertRefused(randomFeatures(1, 3, 2, 2), "rbf/spd:5/triu", "spd:5", "size 3", "spd:3");
+    }
+
+    @Test
+    void onePosition() throws IOException {
+        assertRefused(randomFeatures(2, 3, 1, 1), "rbf/triu", "at least 2 positions", "found 1");
+        assertRefused(randomFeatures(2, 3, 1, 1), "covariance/triu", "at least 2 positions", "found 1");
+    }
+
+    @Test
+    void oneChannel() throws IOException {
+        assertRefused(randomFeatures(2, 1, 3, 3), "rbf/triu", "at least 2 channels", "found 1");
+    }
+
+    @Test
+    void anEmptyFile() throws IOException {
+        Path file = Files.createFile(folder.resolve("features.safetensors"));
+        assertRefused(file, "rbf/triu", "features.safetensors", "found");
+    }
+
+    @Test
+    void anAbsentFile() {
+        assertRefused(folder.resolve("absent.safetensors"), "rbf/triu", "absent.safetensors");
+    }
+
+    @Test
+    void aTruncatedFile() throws IOException {
+        Path file = randomFeatures(2, 3, 4, 4);
+        byte[] bytes = Files.readAllBytes(file);
+        Files.write(file, Arrays.copyOf(bytes, bytes.length - 5));
+        assertRefused(file, "rbf/triu", "features.safetensors");
+    }
+
+    @Test
+    void aLyingHeader() throws IOException {
+        byte[] header = "{\"features\":{\"dtype\":\"F64\",\"shape\":[9,9,9,9],\"data_offsets\":[0,8]}}"
+                .getBytes(StandardCharsets.UTF_8);
+        ByteBuffer bytes = ByteBuffer.allocate(8 + header.length + 8).order(ByteOrder.LITTLE_ENDIAN);
+        Path file = folder.resolve("features.safetensors");
+        Files.write(file, bytes.putLong(header.length).put(header).array());
+        assertRefused(file, "rbf/triu", "features.safetensors", "[9, 9, 9, 9]");
+        bytes.putLong(0, Long.MAX_VALUE);
+        Files.write(file, bytes.array());
+        assertRefused(file, "rbf/triu", "features.safetensors");
+    }
+
+    @Test
+    void aFileWithoutTheKey() throws IOException {
+        Path file = folder.resolve("other.safetensors");
+        try (Scope _ = Scope.open()) {
+            StoredTensor stored = StoredTensor.of(Tensors.of(new double[4], Shape.of(4), DType.F64));
+            Safetensors.write(file, Map.of("maps", stored), Map.of());
+        }
+        assertRefused(file, "rbf/triu", "'features'", "'maps'");
+    }
+
+    @Test
+    void aTypoInThePooling() throws IOException {
+        assertRefused(randomFeatures(2, 3, 2, 2), "rbff/triu", "no stage 'rbff'", "did you mean 'rbf'?");
+    }
+
+    @Test
+    void anUpstreamGradientOfAnotherShape() throws IOException {
+        Path file = randomFeatures(2, 3, 2, 2);
+        Run run = Run.of("pool", "--pooling", "rbf/triu", "--upstream", file, file, folder.resolve("o.safetensors"));
+        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.err()).contains("'upstream'", "'features'");
+    }
+
+    @Test
+    void aDeviceThatIsNone() throws IOException {
+        Run run = Run.of("pool", "--device", "tpu", randomFeatures(2, 3, 2, 2), folder.resolve("o.safetensors"));
+        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.err()).contains("found 'tpu'");
+    }
+
+    @Test
+    void anOptionThatIsNone() {
+        Run run = Run.of("doctor", "--jsn");
+        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.err()).contains("--json");
+    }
+}

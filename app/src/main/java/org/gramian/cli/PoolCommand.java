@@ -60,7 +60,7 @@ final class PoolCommand implements Callable<Integer> {
             names = "--pooling",
             paramLabel = "SPEC",
             defaultValue = "default",
-            description = "stages joined by '/', or a preset (default: ${DEFAULT-VALUE}); see below")
+            description = "stages joined by '/', or a preset, see below (default: the preset '${DEFAULT-VALUE}')")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String pooling;
 

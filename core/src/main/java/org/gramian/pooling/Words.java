@@ -26,6 +26,8 @@ public final class Words {
      */
     public record Word(String name, String form, String meaning, Function<WordArguments, Object> making) {}
 
+    private static final String FLOOR = "floor=" + number(SpectralFunction.DEFAULT_FLOOR);
+
     private static final List<Word> ALL = List.of(
             new Word(
                     "conv",
@@ -39,7 +41,7 @@ public final class Words {
                     a -> new Reduction.Pca(a.count("channels"))),
             new Word(
                     "rbf",
-                    "rbf[:sigma=mean|mean-full|estimate|learned|<number>,jitter=1e-4]",
+                    "rbf[:sigma=mean|mean-full|estimate|learned|<number>,jitter=" + number(Rbf.DEFAULT_JITTER) + "]",
                     "K = exp(-|fi-fj|^2 / 2 sigma^2)",
                     a -> new Rbf(sigma(a), jitter(a))),
             new Word(
@@ -49,9 +51,9 @@ public final class Words {
                     a -> new Laplacian(a.number("sigma"), jitter(a))),
             new Word(
                     "polynomial",
-                    "polynomial:degree=2,scale=1,offset=1[,jitter=0]",
+                    "polynomial:degree=<number>,scale=<number>,offset=<number>[,jitter=0]",
                     "K = (scale <fi,fj> + offset)^degree",
-                    a -> new Polynomial(a.count("degree", 2), a.number("scale", 1), a.number("offset", 1), jitter(a))),
+                    a -> new Polynomial(a.count("degree"), a.number("scale"), a.number("offset"), jitter(a))),
             new Word("covariance", "covariance[:jitter=0]", "K = unbiased covariance", a -> new Covariance(jitter(a))),
             new Word("bilinear", "bilinear[:jitter=0]", "K = M M^T / N, as in B-CNN", a -> new Bilinear(jitter(a))),
             new Word("average", "average", "mean of each map, first order", a -> new Average()),
@@ -66,27 +68,27 @@ public final class Words {
                     "reeig:<smallest>",
                     "eigenvalues clamped from below",
                     a -> spectral(new ReEig(a.number("smallest")))),
-            new Word("log", "log[:floor=1e-6]", "matrix logarithm", a -> spectral(new Log(floor(a)))),
+            new Word("log", "log[:" + FLOOR + "]", "matrix logarithm", a -> spectral(new Log(floor(a)))),
             new Word(
                     "sqrt",
-                    "sqrt[:floor=1e-6]",
+                    "sqrt[:" + FLOOR + "]",
                     "matrix square root by eigenvalues",
                     a -> spectral(new Power(0.5, floor(a)))),
             new Word(
                     "power",
-                    "power:<exponent>[,floor=1e-6]",
+                    "power:<exponent>[," + FLOOR + "]",
                     "matrix power by eigenvalues",
                     a -> spectral(new Power(a.number("exponent"), floor(a)))),
             new Word(
                     "isqrt",
-                    "isqrt[:<iterations>]",
+                    "isqrt[:iterations=" + Transform.Isqrt.DEFAULT_ITERATIONS + "]",
                     "matrix square root by Newton-Schulz",
                     a -> new Transform.Isqrt(a.count("iterations", Transform.Isqrt.DEFAULT_ITERATIONS))),
             new Word("triu", "triu", "upper triangle, off-diagonal times sqrt 2", a -> Vectorization.TRIU),
             new Word("flat", "flat", "the whole matrix", a -> Vectorization.FLAT),
             new Word(
                     "root",
-                    "root[:eps=1e-5]",
+                    "root[:eps=" + number(Normalization.Root.DEFAULT_EPSILON) + "]",
                     "signed square root",
                     a -> new Normalization.Root(a.number("eps", Normalization.Root.DEFAULT_EPSILON))),
             new Word("l2", "l2", "unit length", a -> new Normalization.L2()));

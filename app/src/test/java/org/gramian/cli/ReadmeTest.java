@@ -1,0 +1,79 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The commands shown in the README work as shown. */
+class ReadmeTest {
+    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+
+    @Test
+    void everyCommandOfTheReadmeSucceeds(@TempDir Path folder) throws IOException, InterruptedException {
+        Files.createSymbolicLink(folder.resolve("docs"), ROOT.resolve("docs"));
+        List<String> commands = commands();
+        assertThat(commands).hasSizeGreaterThan(3).contains("./verify"); // which is what runs this test
+        for (String command : commands) {
+            if (!command.equals("./verify")) {
+                assertThat(run(command, folder)).as(command).isZero();
+            }
+        }
+    }
+
+    @Test
+    void everyFileThatTheReadmeLinksToExists() throws IOException {
+        String text = Files.readString(ROOT.resolve("README.md"));
+        List<String> targets = new ArrayList<>();
+        Matcher links = Pattern.compile("]\\(([^)#:]+)\\)").matcher(text);
+        while (links.find()) {
+            targets.add(links.group(1));
+        }
+        assertThat(targets)
+                .isNotEmpty()
+                .allSatisfy(target -> assertThat(ROOT.resolve(target)).exists());
+    }
+
+    /** The lines of the blocks marked as shell. */
+    private static List<String> commands() throws IOException {
+        List<String> commands = new ArrayList<>();
+        boolean inside = false;
+        for (String line : Files.readAllLines(ROOT.resolve("README.md"))) {
+            if (line.startsWith("```")) {
+                inside = line.equals("```sh");
+            } else if (inside) {
+                commands.add(line);
+            }
+        }
+        return commands;
+    }
+
+    /** Runs the program in a process of its own, on this test's class path instead of the launcher's. */
+    private static int run(String command, Path folder) throws IOException, InterruptedException {
+        List<String> words = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
+                Main.class.getName()));
+        String[] parts = command.split(" ");
+        assertThat(parts[0]).isEqualTo("./gramian");
+        words.addAll(List.of(parts).subList(1, parts.length));
+        Process process = new ProcessBuilder(words)
+                .directory(folder.toFile())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        int code = process.waitFor();
+        assertThat(output).as(command).doesNotContain("Exception");
+        return code;
+    }
+}

@@ -8,6 +8,7 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.NewtonSchulz;
 import org.gramian.spd.SpdTransform;
+import org.gramian.spd.Spectral;
 import org.gramian.spd.SpectralFunction;
 import org.gramian.spd.Stiefel;
 import org.gramian.tensor.Shape;
@@ -70,7 +71,7 @@ public sealed interface Transform extends Stage {
     }
 
     /** A function of the eigenvalues. */
-    record Spectral(SpectralFunction function) implements Transform {
+    record Spectrum(SpectralFunction function) implements Transform {
         @Override
         public String text() {
             return switch (function) {
@@ -93,7 +94,7 @@ public sealed interface Transform extends Stage {
 
         @Override
         public Var apply(Var matrices, Bindings parameters) {
-            return org.gramian.spd.Spectral.apply(matrices, function);
+            return Spectral.apply(matrices, function);
         }
     }
 

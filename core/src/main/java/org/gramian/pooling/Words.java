@@ -101,7 +101,7 @@ public final class Words {
     }
 
     private static Transform spectral(SpectralFunction function) {
-        return new Transform.Spectral(function);
+        return new Transform.Spectrum(function);
     }
 
     private static double floor(WordArguments arguments) {

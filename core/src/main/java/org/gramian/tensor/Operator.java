@@ -9,6 +9,7 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -60,7 +61,7 @@ final class Operator {
             MethodHandle call = LINKER.downcallHandle(
                     LIBTORCH.symbol("torch_call_dispatcher"),
                     FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, ADDRESS, JAVA_LONG));
-            return java.lang.invoke.MethodHandles.insertArguments(call, 3, LIBTORCH.abiVersion());
+            return MethodHandles.insertArguments(call, 3, LIBTORCH.abiVersion());
         }
     }
 

@@ -8,6 +8,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -135,7 +136,7 @@ public final class Tensor implements AutoCloseable {
         return toDoubles()[0];
     }
 
-    private <R> R withHostCopy(DType wanted, java.util.function.Function<Tensor, R> reading) {
+    private <R> R withHostCopy(DType wanted, Function<Tensor, R> reading) {
         try (Scope _ = Scope.open()) {
             return reading.apply(Views.contiguous(Tensors.to(Tensors.to(this, Device.CPU), wanted)));
         }

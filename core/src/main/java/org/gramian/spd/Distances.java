@@ -25,7 +25,19 @@ final class Distances {
 
     /** {@code D [n, C, C]} of centred maps. */
     static Tensor squared(Tensor centred) {
+        return squared(centred, squaredNorms(centred));
+    }
+
+    /**
+     * {@code max(D_ij − 16ε(s_i + s_j), 0)}: within rounding the same as {@code D}, and exactly 0 for equal maps, at no
+     * cost, so that the roots of rounding errors do not add up in a mean distance.
+     */
+    static Tensor squaredAboveRounding(Tensor centred) {
         Tensor s = squaredNorms(centred);
+        return squared(centred, Elementwise.mulInPlace(s, 1 - 16 * epsilon(centred.type())));
+    }
+
+    private static Tensor squared(Tensor centred, Tensor s) {
         Tensor d = Elementwise.add(s, Views.transpose(s));
         Products.addProducts(d, 1, -2, centred, Views.transpose(centred));
         Elementwise.reluInPlace(d);

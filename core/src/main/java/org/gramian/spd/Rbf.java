@@ -65,7 +65,7 @@ public record Rbf(Sigma sigma, double jitter) implements Kernel {
     /** The mean distance of different maps over a batch, to which {@link Sigma.Estimate} is fitted. */
     public static double meanDistance(Tensor maps) {
         try (Scope _ = Scope.open()) {
-            Tensor d = Elementwise.sqrt(Distances.squared(Distances.centred(maps)));
+            Tensor d = Elementwise.sqrt(Distances.squaredAboveRounding(Distances.centred(maps)));
             return Math.max(
                     SMALLEST_SIGMA, Reductions.mean(Distances.meanOverPairs(d)).item());
         }
@@ -103,7 +103,7 @@ public record Rbf(Sigma sigma, double jitter) implements Kernel {
     /** σ given, or the mean distance where it is null; a constant for the gradient either way. */
     private Result constantWidth(Tensor maps, @Nullable Tensor given) {
         Tensor x = Distances.centred(maps);
-        Tensor d = Distances.squared(x);
+        Tensor d = given == null ? Distances.squaredAboveRounding(x) : Distances.squared(x);
         Tensor width = floored(given == null ? Distances.meanOverPairs(Elementwise.sqrt(d)) : given);
         Tensor factor = factor(width);
         Tensor k = kernel(d, factor);

@@ -1,0 +1,222 @@
+package org.gramian.spd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BinaryOperator;
+import java.util.stream.Stream;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.spd.Samples.Defect;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@ExtendWith(SingleThreaded.class)
+class KernelGradientTest {
+    private static final double TOLERANCE = 1e-6;
+
+    static Stream<Arguments> kernelsAndUpstreams() {
+        return KernelUnderTest.all().stream()
+                .flatMap(kernel -> Stream.of(Upstream.values()).map(upstream -> Arguments.of(kernel, upstream)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("kernelsAndUpstreams")
+    void theGradientOfAKernelAgreesWithDifferences(KernelUnderTest kernel, Upstream upstream) {
+        for (Defect defect : Defect.values()) {
+            boolean equalMaps = defect == Defect.REPEATED || defect == Defect.TWO_DEAD;
+            if (equalMaps && !kernel.smoothAtEqualMaps()) {
+                continue;
+            }
+            check(kernel, upstream, defect, 5, 7);
+            check(kernel, upstream, defect, 6, 3);
+        }
+    }
+
+    private static void check(KernelUnderTest kernel, Upstream upstream, Defect defect, long channels, long positions) {
+        long seed = 100 * channels + positions;
+        try (Scope _ = Scope.open()) {
+            long images = kernel.holdsMean() ? 1 : 2; // one σ can be held, not one per image
+            Tensor maps = Samples.maps(Samples.random(seed), defect, images, channels, positions);
+            List<Tensor> inputs = new ArrayList<>(List.of(maps));
+            if (kernel.isLearned()) {
+                inputs.add(KernelUnderTest.logSigma(DType.F64));
+            }
+            GradientCheck check = GradientCheck.of(kernel::apply).withUpstream(upstream);
+            if (kernel.holdsMean()) {
+                Kernel held = new Rbf(new Sigma.Fixed(Rbf.meanDistance(maps)), KernelUnderTest.JITTER);
+                check = check.withReference(x -> held.apply(x.getFirst(), Bindings.of(Map.of())));
+            }
+            GradientCheck.Report report = check.check(inputs.toArray(Tensor[]::new));
+            assertThat(report.worst())
+                    .as("%s, %s upstream, %s, %s, seed %d: %s", kernel, upstream, maps, defect, seed, report)
+                    .isLessThan(TOLERANCE);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Upstream.class)
+    void pairsOfEqualMapsAddNothingToTheGradientThroughTheMeanDistance(Upstream upstream) {
+        assertGradientAtEqualMaps(
+                new Rbf(new Sigma.MeanFull(), 0), upstream, PaperDefinitionOracle::rbfMeanFullGradient);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Upstream.class)
+    void pairsOfEqualMapsAddNothingToTheGradientOfTheLaplacianKernel(Upstream upstream) {
+        assertGradientAtEqualMaps(
+                new Laplacian(3, 0), upstream, (maps, g) -> PaperDefinitionOracle.laplacianGradient(maps, g, 3));
+    }
+
+    private static void assertGradientAtEqualMaps(
+            Kernel kernel, Upstream upstream, BinaryOperator<double[][]> definition) {
+        for (Defect defect : List.of(Defect.REPEATED, Defect.TWO_DEAD)) {
+            for (long seed = 1; seed <= 4; seed++) {
+                try (Scope _ = Scope.open()) {
+                    Tensor maps = Samples.maps(Samples.random(seed), defect, 2, 6, 4);
+                    Tensor g = upstream.choose(Samples.gaussian(Samples.random(0), 2, 6, 6));
+                    Tensor gradient = gradient(kernel, maps, g);
+                    for (int image = 0; image < 2; image++) {
+                        double[][] expected = definition.apply(Samples.rows(maps, image), Samples.rows(g, image));
+                        assertThat(RelativeError.of(
+                                        Samples.flat(Samples.rows(gradient, image)), Samples.flat(expected)))
+                                .as("%s, %s, image %d, seed %d", kernel, defect, image, seed)
+                                .isLessThan(1e-12);
+                    }
+                }
+            }
+        }
+    }
+
+    @Seeded
+    void theFactorFourOfThePaperIsRightForASymmetricUpstreamGradient(long seed) {
+        try (Scope _ = Scope.open()) {
+            Tensor maps = Samples.gaussian(Samples.random(seed), 1, 5, 8);
+            Tensor g = Samples.symmetric(Samples.random(seed + 1), 1, 5);
+            assertThat(RelativeError.of(
+                            factorFour(maps, g),
+                            gradient(new Rbf(new Sigma.Fixed(2), 0), maps, g).toDoubles()))
+                    .as("seed %d", seed)
+                    .isLessThan(1e-12);
+        }
+    }
+
+    /** The reason for the general form {@code 2(rowsum(T)∘M − TM)}, {@code T = G + Gᵀ}. */
+    @Seeded
+    void theFactorFourOfThePaperIsWrongForAnyOtherUpstreamGradient(long seed) {
+        try (Scope _ = Scope.open()) {
+            Tensor maps = Samples.gaussian(Samples.random(seed), 1, 5, 8);
+            Tensor g = Samples.gaussian(Samples.random(seed + 1), 1, 5, 5);
+            double[] found = gradient(new Rbf(new Sigma.Fixed(2), 0), maps, g).toDoubles();
+            assertThat(RelativeError.of(factorFour(maps, g), found))
+                    .as("seed %d", seed)
+                    .isGreaterThan(0.05);
+            double[][] general = PaperDefinitionOracle.rbfGradient(Samples.rows(maps, 0), Samples.rows(g, 0), 2);
+            assertThat(RelativeError.of(found, Samples.flat(general)))
+                    .as("seed %d", seed)
+                    .isLessThan(1e-12);
+        }
+    }
+
+    /** {@code 4(rowsum(G)∘M − GM)}, {@code G = dL/dK∘K/(−2σ²)}, as printed; σ = 2. */
+    private static double[] factorFour(Tensor maps, Tensor upstream) {
+        double[][] m = Samples.rows(maps, 0);
+        double[][] g = Samples.rows(upstream, 0);
+        double[][] k = PaperDefinitionOracle.rbf(m, 2);
+        double[][] gradient = new double[m.length][m[0].length];
+        for (int i = 0; i < m.length; i++) {
+            for (int j = 0; j < m.length; j++) {
+                for (int p = 0; p < m[0].length; p++) {
+                    gradient[i][p] += 4 * g[i][j] * k[i][j] / -8 * (m[i][p] - m[j][p]);
+                }
+            }
+        }
+        return Samples.flat(gradient);
+    }
+
+    @Seeded
+    void withTheFullMeanAGradientIsOrthogonalToItsMaps(long seed) {
+        for (Defect defect : Defect.values()) {
+            try (Scope _ = Scope.open()) {
+                Tensor maps = Samples.maps(Samples.random(seed), defect, 1, 7, 5);
+                Tensor g = Samples.gaussian(Samples.random(seed + 1), 1, 7, 7);
+                Tensor gradient = gradient(new Rbf(new Sigma.MeanFull(), 1e-4), maps, g);
+                assertThat(inner(maps, gradient))
+                        .as("%s, seed %d", defect, seed)
+                        .isCloseTo(0, within(1e-12 * Math.sqrt(inner(maps, maps) * inner(gradient, gradient))));
+                Tensor constant = gradient(new Rbf(new Sigma.Mean(), 1e-4), maps, g);
+                assertThat(Math.abs(inner(maps, constant)))
+                        .as("with σ a constant, %s, seed %d", defect, seed)
+                        .isGreaterThan(1e-6);
+            }
+        }
+    }
+
+    @Seeded
+    void theGradientOfAnyDistanceKernelSumsToZeroOverTheMaps(long seed) {
+        for (Kernel kernel :
+                List.of(new Rbf(new Sigma.Mean(), 0), new Rbf(new Sigma.MeanFull(), 0), new Laplacian(3, 0))) {
+            try (Scope _ = Scope.open()) {
+                Tensor maps = Samples.maps(Samples.random(seed), Defect.REPEATED, 2, 7, 5);
+                Tensor g = Samples.gaussian(Samples.random(seed + 1), 2, 7, 7);
+                Tensor gradient = gradient(kernel, maps, g);
+                assertThat(Reductions.largestMagnitude(Reductions.sum(gradient, 1)))
+                        .as("%s, seed %d", kernel, seed)
+                        .isLessThan(1e-13);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("org.gramian.spd.KernelUnderTest#all")
+    void gradientsOfMapsThatAreAllDeadOrAllEqualAreNumbers(KernelUnderTest kernel) {
+        for (DType type : List.of(DType.F64, DType.F32)) {
+            for (double value : new double[] {0, 1, 100}) {
+                try (Scope _ = Scope.open();
+                        Tape tape = Tape.recording()) {
+                    Var maps = tape.variable(Tensors.full(value, Shape.of(2, 6, 5), type, Device.CPU));
+                    Var k = kernel.apply(List.of(maps));
+                    assertThat(Reductions.allFinite(k.value()))
+                            .as("%s, all maps %s, %s", kernel, value, type)
+                            .isTrue();
+                    Tensor g = Tensors.to(Samples.gaussian(Samples.random(5), 2, 6, 6), type);
+                    try (Gradients gradients = tape.backward(k, g)) {
+                        assertThat(Reductions.allFinite(gradients.of(maps)))
+                                .as("gradient of %s, all maps %s, %s", kernel, value, type)
+                                .isTrue();
+                    }
+                }
+            }
+        }
+    }
+
+    private static double inner(Tensor a, Tensor b) {
+        return Reductions.sum(Elementwise.mul(a, b)).item();
+    }
+
+    static Tensor gradient(Kernel kernel, Tensor maps, Tensor g) {
+        try (Tape tape = Tape.recording()) {
+            Var m = tape.variable(maps);
+            try (Gradients gradients = tape.backward(kernel.apply(m, Bindings.of(Map.of())), g)) {
+                return Tensors.copy(gradients.of(m));
+            }
+        }
+    }
+}

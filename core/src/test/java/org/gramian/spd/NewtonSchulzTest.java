@@ -1,0 +1,87 @@
+package org.gramian.spd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.random.RandomGenerator;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Tape;
+import org.gramian.spd.SpectralFunction.Power;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ExtendWith(SingleThreaded.class)
+class NewtonSchulzTest {
+    @ParameterizedTest
+    @EnumSource(Upstream.class)
+    void theGradientAgreesWithDifferencesForAnyNumberOfIterations(Upstream upstream) {
+        for (int iterations : new int[] {1, 2, 5, 9}) {
+            try (Scope _ = Scope.open()) {
+                Tensor s = Samples.positiveDefinite(Samples.random(iterations), 2, 5);
+                GradientCheck.Report report = GradientCheck.of(x -> NewtonSchulz.squareRoot(x.getFirst(), iterations))
+                        .withUpstream(upstream)
+                        .check(s);
+                assertThat(report.worst())
+                        .as("%d iterations, %s upstream: %s", iterations, upstream, report)
+                        .isLessThan(1e-6);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Upstream.class)
+    void theGradientAgreesWithDifferencesWhereEigenvaluesCoincide(Upstream upstream) {
+        try (Scope _ = Scope.open()) {
+            Tensor s = Samples.withEigenvalues(Samples.random(2), 2, 2, 2, 0.5, 1);
+            GradientCheck.Report report = GradientCheck.of(x -> NewtonSchulz.squareRoot(x.getFirst(), 5))
+                    .withUpstream(upstream)
+                    .check(s);
+            assertThat(report.worst()).as("%s upstream: %s", upstream, report).isLessThan(1e-6);
+        }
+    }
+
+    @Seeded
+    void manyIterationsGiveTheSquareRoot(long seed) {
+        try (Scope _ = Scope.open()) {
+            Tensor s = Samples.positiveDefinite(Samples.random(seed), 3, 6);
+            Tensor exact = SpectralTest.apply(new Power(0.5, 1e-9), s);
+            assertThat(RelativeError.of(root(s, 20), exact)).as("seed %d", seed).isLessThan(1e-11);
+            assertThat(RelativeError.of(root(s, 5), exact))
+                    .as("five are not exact, seed %d", seed)
+                    .isBetween(1e-9, 0.3);
+        }
+    }
+
+    @Seeded
+    void theRootGrowsWithTheRootOfTheScale(long seed) {
+        try (Scope _ = Scope.open()) {
+            RandomGenerator random = Samples.random(seed);
+            Tensor s = Samples.positiveDefinite(random, 2, 4);
+            Tensor scaled = root(Elementwise.mul(s, 1e6), 5);
+            assertThat(RelativeError.of(scaled, Elementwise.mul(root(s, 5), 1e3)))
+                    .as("seed %d", seed)
+                    .isLessThan(1e-13);
+        }
+    }
+
+    @Test
+    void noIterationsAreRejected() {
+        try (Scope _ = Scope.open()) {
+            Tensor s = Samples.positiveDefinite(Samples.random(1), 1, 3);
+            assertThatThrownBy(() -> root(s, 0)).hasMessageContaining("found 0");
+        }
+    }
+
+    private static Tensor root(Tensor s, int iterations) {
+        try (Tape tape = Tape.inference()) {
+            return Tensors.copy(
+                    NewtonSchulz.squareRoot(tape.constant(s), iterations).value());
+        }
+    }
+}

@@ -1,0 +1,211 @@
+package org.gramian.spd;
+
+import java.util.function.DoubleUnaryOperator;
+import java.util.function.ToDoubleBiFunction;
+
+/**
+ * The paper's definitions as they are written: element by element, in loops over plain Java doubles, for one image.
+ *
+ * <p>Maps are rows {@code [C][N]}. Slow and obvious on purpose: what the matrix forms are compared with.
+ */
+final class PaperDefinitionOracle {
+    private PaperDefinitionOracle() {}
+
+    static double inner(double[] f, double[] g) {
+        double sum = 0;
+        for (int k = 0; k < f.length; k++) {
+            sum += f[k] * g[k];
+        }
+        return sum;
+    }
+
+    static double distance(double[] f, double[] g) {
+        double sum = 0;
+        for (int k = 0; k < f.length; k++) {
+            sum += (f[k] - g[k]) * (f[k] - g[k]);
+        }
+        return Math.sqrt(sum);
+    }
+
+    /** Mean over the C(C−1) ordered pairs of different maps. */
+    static double meanDistance(double[][] maps) {
+        double sum = 0;
+        for (int i = 0; i < maps.length; i++) {
+            for (int j = 0; j < maps.length; j++) {
+                sum += i == j ? 0 : distance(maps[i], maps[j]);
+            }
+        }
+        return sum / (maps.length * (maps.length - 1.0));
+    }
+
+    /** {@code K_ij = k(f_i, f_j)}. */
+    static double[][] kernel(double[][] maps, ToDoubleBiFunction<double[], double[]> k) {
+        double[][] matrix = new double[maps.length][maps.length];
+        for (int i = 0; i < maps.length; i++) {
+            for (int j = 0; j < maps.length; j++) {
+                matrix[i][j] = k.applyAsDouble(maps[i], maps[j]);
+            }
+        }
+        return matrix;
+    }
+
+    static double[][] rbf(double[][] maps, double sigma) {
+        return kernel(maps, (f, g) -> Math.exp(-Math.pow(distance(f, g), 2) / (2 * sigma * sigma)));
+    }
+
+    static double[][] laplacian(double[][] maps, double sigma) {
+        return kernel(maps, (f, g) -> Math.exp(-distance(f, g) / sigma));
+    }
+
+    static double[][] polynomial(double[][] maps, int degree, double scale, double offset) {
+        return kernel(maps, (f, g) -> Math.pow(scale * inner(f, g) + offset, degree));
+    }
+
+    static double[][] bilinear(double[][] maps) {
+        return kernel(maps, (f, g) -> inner(f, g) / f.length);
+    }
+
+    static double[][] covariance(double[][] maps) {
+        return kernel(maps, (f, g) -> {
+            double meanF = mean(f);
+            double meanG = mean(g);
+            double sum = 0;
+            for (int k = 0; k < f.length; k++) {
+                sum += (f[k] - meanF) * (g[k] - meanG);
+            }
+            return sum / (f.length - 1);
+        });
+    }
+
+    private static double mean(double[] f) {
+        double sum = 0;
+        for (double x : f) {
+            sum += x;
+        }
+        return sum / f.length;
+    }
+
+    /** {@code K + εI}. */
+    static double[][] withJitter(double[][] k, double jitter) {
+        double[][] y = new double[k.length][];
+        for (int i = 0; i < k.length; i++) {
+            y[i] = k[i].clone();
+            y[i][i] += jitter;
+        }
+        return y;
+    }
+
+    /** {@code Y_ab = Σ_ij W_ia K_ij W_jb}. */
+    static double[][] transform(double[][] k, double[][] w) {
+        int size = w[0].length;
+        double[][] y = new double[size][size];
+        for (int a = 0; a < size; a++) {
+            for (int b = 0; b < size; b++) {
+                for (int i = 0; i < k.length; i++) {
+                    for (int j = 0; j < k.length; j++) {
+                        y[a][b] += w[i][a] * k[i][j] * w[j][b];
+                    }
+                }
+            }
+        }
+        return y;
+    }
+
+    static double[][] relu(double[][] y) {
+        double[][] rectified = new double[y.length][];
+        for (int i = 0; i < y.length; i++) {
+            rectified[i] = each(y[i], x -> Math.max(x, 0));
+        }
+        return rectified;
+    }
+
+    /** The upper triangle row by row, off-diagonal elements times √2. */
+    static double[] upperTriangle(double[][] y) {
+        double[] v = new double[y.length * (y.length + 1) / 2];
+        int k = 0;
+        for (int i = 0; i < y.length; i++) {
+            for (int j = i; j < y.length; j++) {
+                v[k++] = i == j ? y[i][j] : Math.sqrt(2) * y[i][j];
+            }
+        }
+        return v;
+    }
+
+    /** {@code √(max(v,0)+ε) − √(max(−v,0)+ε)}, which is {@code sign(v)√|v|} for ε = 0. */
+    static double[] root(double[] v, double epsilon) {
+        return each(v, x -> Math.sqrt(Math.max(x, 0) + epsilon) - Math.sqrt(Math.max(-x, 0) + epsilon));
+    }
+
+    static double[] l2(double[] v) {
+        double norm = Math.sqrt(inner(v, v));
+        return each(v, x -> x / norm);
+    }
+
+    private static double[] each(double[] v, DoubleUnaryOperator function) {
+        double[] result = new double[v.length];
+        for (int i = 0; i < v.length; i++) {
+            result[i] = function.applyAsDouble(v[i]);
+        }
+        return result;
+    }
+
+    /** {@code dL/df_i = Σ_j 2(P_ij + P_ji)(f_i − f_j)} for {@code P = dL/dD}, D the squared distances. */
+    static double[][] gradientThroughDistances(double[][] maps, double[][] p) {
+        double[][] gradient = new double[maps.length][maps[0].length];
+        for (int i = 0; i < maps.length; i++) {
+            for (int j = 0; j < maps.length; j++) {
+                for (int k = 0; k < maps[i].length; k++) {
+                    gradient[i][k] += 2 * (p[i][j] + p[j][i]) * (maps[i][k] - maps[j][k]);
+                }
+            }
+        }
+        return gradient;
+    }
+
+    /** The gradient of the Gaussian kernel with σ a constant. */
+    static double[][] rbfGradient(double[][] maps, double[][] g, double sigma) {
+        double[][] k = rbf(maps, sigma);
+        double[][] p = new double[k.length][k.length];
+        for (int i = 0; i < k.length; i++) {
+            for (int j = 0; j < k.length; j++) {
+                p[i][j] = -g[i][j] * k[i][j] / (2 * sigma * sigma);
+            }
+        }
+        return gradientThroughDistances(maps, p);
+    }
+
+    /** The gradient of the Gaussian kernel through σ, the mean distance; pairs at distance 0 add nothing to dσ. */
+    static double[][] rbfMeanFullGradient(double[][] maps, double[][] g) {
+        double sigma = meanDistance(maps);
+        double[][] k = rbf(maps, sigma);
+        double ofSigma = 0;
+        for (int i = 0; i < k.length; i++) {
+            for (int j = 0; j < k.length; j++) {
+                ofSigma += g[i][j] * k[i][j] * Math.pow(distance(maps[i], maps[j]), 2) / Math.pow(sigma, 3);
+            }
+        }
+        double pairs = maps.length * (maps.length - 1.0);
+        double[][] p = new double[k.length][k.length];
+        for (int i = 0; i < k.length; i++) {
+            for (int j = 0; j < k.length; j++) {
+                double d = distance(maps[i], maps[j]);
+                double ofPair = d == 0 ? 0 : ofSigma / (2 * d * pairs);
+                p[i][j] = -g[i][j] * k[i][j] / (2 * sigma * sigma) + ofPair;
+            }
+        }
+        return gradientThroughDistances(maps, p);
+    }
+
+    /** The gradient of the Laplacian kernel; pairs at distance 0 add nothing. */
+    static double[][] laplacianGradient(double[][] maps, double[][] g, double sigma) {
+        double[][] k = laplacian(maps, sigma);
+        double[][] p = new double[k.length][k.length];
+        for (int i = 0; i < k.length; i++) {
+            for (int j = 0; j < k.length; j++) {
+                double d = distance(maps[i], maps[j]);
+                p[i][j] = d == 0 ? 0 : -g[i][j] * k[i][j] / (2 * sigma * d);
+            }
+        }
+        return gradientThroughDistances(maps, p);
+    }
+}

@@ -1,0 +1,41 @@
+package org.gramian.spd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What the element-wise ReLU does to positive definiteness: the paper's Theorem 4 holds up to 3×3 only. */
+@ExtendWith(SingleThreaded.class)
+class ReluOfMatricesTest {
+    @Test
+    void reluOfAnSpdMatrixNeedNotBeSpd() {
+        try (Scope _ = Scope.open()) {
+            double[] values = {10, 7, 0, -7, 7, 10, 7, 0, 0, 7, 10, 7, -7, 0, 7, 10};
+            Tensor matrix = Tensors.of(values, Shape.of(1, 4, 4), DType.F64);
+            assertThat(Diagnostics.spectrum(matrix).smallest()).isCloseTo(0.1005, within(5e-5));
+            assertThat(Diagnostics.spectrum(Elementwise.relu(matrix)).smallest())
+                    .isCloseTo(-1.326, within(5e-4));
+        }
+    }
+
+    @Seeded(40)
+    void reluOfSmallSpdMatricesIsSpd(long seed) {
+        try (Scope _ = Scope.open()) {
+            for (long size = 2; size <= 3; size++) {
+                Tensor factor = Samples.gaussian(Samples.random(seed), 50, size, size);
+                Tensor matrices = Gram.of(factor, 1, 1e-9);
+                assertThat(Diagnostics.spectrum(Elementwise.relu(matrices)).smallest())
+                        .as("size %d, seed %d", size, seed)
+                        .isGreaterThan(0);
+            }
+        }
+    }
+}

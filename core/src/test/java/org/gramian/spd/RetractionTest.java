@@ -1,0 +1,173 @@
+package org.gramian.spd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Decompositions;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ExtendWith(SingleThreaded.class)
+class RetractionTest {
+    @ParameterizedTest
+    @EnumSource(Retraction.class)
+    void everyRetractionStaysOnTheManifold(Retraction retraction) {
+        for (Shape shape : StiefelTest.SHAPES) {
+            for (double step : new double[] {1e-3, 0.1, 1}) {
+                try (Scope _ = Scope.open()) {
+                    Tensor w = point(3, shape);
+                    Tensor moved = retraction.apply(w, Elementwise.mul(tangent(4, w), step));
+                    assertThat(Stiefel.orthogonalityError(moved))
+                            .as("%s of %s, step %s", retraction, shape, step)
+                            .isLessThan(1e-13);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Retraction.class)
+    void withoutAStepThePointStays(Retraction retraction) {
+        for (Shape shape : StiefelTest.SHAPES) {
+            try (Scope _ = Scope.open()) {
+                Tensor w = point(5, shape);
+                Tensor same = retraction.apply(w, Elementwise.mul(w, 0));
+                assertThat(RelativeError.of(same, w)).as("%s", shape).isLessThan(1e-14);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Retraction.class)
+    void theFirstOrderOfEveryRetractionIsItsTangent(Retraction retraction) {
+        for (Shape shape : List.of(Shape.of(7, 7), Shape.of(9, 4), Shape.of(6, 1))) {
+            try (Scope _ = Scope.open()) {
+                Tensor w = point(6, shape);
+                Tensor xi = tangent(7, w);
+                for (double t : new double[] {1e-3, 1e-4, 1e-5}) {
+                    Tensor moved = retraction.apply(w, Elementwise.mul(xi, t));
+                    Tensor slope = Elementwise.mul(Elementwise.sub(moved, w), 1 / t);
+                    assertThat(RelativeError.of(slope, xi))
+                            .as("%s of %s at t = %s", retraction, shape, t)
+                            .isLessThan(20 * t);
+                }
+            }
+        }
+    }
+
+    @Seeded
+    void qrAndCholeskyQrAgreeToRounding(long seed) {
+        for (Shape shape : List.of(Shape.of(64, 32), Shape.of(48, 48), Shape.of(20, 1))) {
+            for (double step : new double[] {1e-3, 0.1, 0.5}) {
+                try (Scope _ = Scope.open()) {
+                    Tensor w = point(seed, shape);
+                    Tensor xi = Elementwise.mul(tangent(seed + 1, w), step);
+                    assertThat(RelativeError.of(Retraction.CHOLESKY_QR.apply(w, xi), Retraction.QR.apply(w, xi)))
+                            .as("%s, step %s, seed %d", shape, step, seed)
+                            .isLessThan(1e-12);
+                    Tensor w32 = Tensors.to(w, DType.F32);
+                    Tensor xi32 = Tensors.to(xi, DType.F32);
+                    assertThat(RelativeError.of(
+                                    Retraction.CHOLESKY_QR.apply(w32, xi32), Retraction.QR.apply(w32, xi32)))
+                            .as("%s in F32, step %s, seed %d", shape, step, seed)
+                            .isLessThan(1e-5);
+                }
+            }
+        }
+    }
+
+    @Seeded(4)
+    void thePolarRetractionIsTheNearestPoint(long seed) {
+        try (Scope _ = Scope.open()) {
+            Tensor w = point(seed, Shape.of(8, 3));
+            Tensor xi = Elementwise.mul(tangent(seed + 1, w), 0.3);
+            Tensor target = Elementwise.add(w, xi);
+            double polar = distance(Retraction.POLAR.apply(w, xi), target);
+            for (Retraction other : Retraction.values()) {
+                assertThat(polar)
+                        .as("%s, seed %d", other, seed)
+                        .isLessThanOrEqualTo(distance(other.apply(w, xi), target) + 1e-12);
+            }
+        }
+    }
+
+    @Test
+    void noColumnFlipsInAThousandStepsOfQr() {
+        assertThat(flips(true)).isZero();
+    }
+
+    /** The reason for fixing the signs. */
+    @Test
+    void withSignsAsLapackLeavesThemColumnsFlip() {
+        assertThat(flips(false)).isPositive();
+    }
+
+    private static int flips(boolean fixSigns) {
+        RandomGenerator random = Samples.random(11);
+        int flips = 0;
+        try (Scope outer = Scope.open()) {
+            Tensor w = point(12, Shape.of(64, 64));
+            for (int step = 0; step < 1000; step++) {
+                try (Scope scope = Scope.open()) {
+                    Tensor z = Stiefel.project(w, Samples.gaussian(random, 64, 64));
+                    Tensor xi = Elementwise.mul(z, 0.01 / Math.sqrt(inner(z, z)));
+                    Tensor moved = fixSigns
+                            ? Retraction.QR.apply(w, xi)
+                            : Decompositions.orthonormalColumns(Elementwise.add(w, xi), false);
+                    double[] cosines =
+                            Reductions.sum(Elementwise.mul(w, moved), 0).toDoubles();
+                    for (double cosine : cosines) {
+                        flips += cosine < 0.9 ? 1 : 0;
+                    }
+                    Tensor former = w;
+                    w = scope.keep(moved);
+                    outer.release(former);
+                    former.close();
+                }
+            }
+        }
+        return flips;
+    }
+
+    @Test
+    void aStepOfAnotherShapeIsRejected() {
+        try (Scope _ = Scope.open()) {
+            Tensor w = point(1, Shape.of(5, 2));
+            assertThatThrownBy(() -> Retraction.QR.apply(w, Samples.gaussian(Samples.random(1), 2, 5)))
+                    .hasMessageContaining("[5, 2]")
+                    .hasMessageContaining("[2, 5]");
+        }
+    }
+
+    private static Tensor point(long seed, Shape shape) {
+        return Stiefel.random(Samples.random(seed), shape, DType.F64);
+    }
+
+    /** A tangent vector of length 1. */
+    private static Tensor tangent(long seed, Tensor w) {
+        Tensor z = Stiefel.project(
+                w, Samples.gaussian(Samples.random(seed), w.shape().sizes()));
+        double norm = Math.sqrt(inner(z, z));
+        return norm < 1e-12 ? z : Elementwise.mul(z, 1 / norm);
+    }
+
+    private static double distance(Tensor a, Tensor b) {
+        Tensor difference = Elementwise.sub(a, b);
+        return Math.sqrt(inner(difference, difference));
+    }
+
+    private static double inner(Tensor a, Tensor b) {
+        return Reductions.sum(Elementwise.mul(a, b)).item();
+    }
+}

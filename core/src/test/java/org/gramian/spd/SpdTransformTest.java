@@ -1,0 +1,105 @@
+package org.gramian.spd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.random.RandomGenerator;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Tape;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@ExtendWith(SingleThreaded.class)
+class SpdTransformTest {
+    @ParameterizedTest
+    @EnumSource(Upstream.class)
+    void theGradientsOfMatricesAndWeightAgreeWithDifferences(Upstream upstream) {
+        for (long size = 1; size <= 5; size++) {
+            try (Scope _ = Scope.open()) {
+                RandomGenerator random = Samples.random(size);
+                Tensor k = Samples.symmetric(random, 3, 5);
+                Tensor w = Samples.gaussian(random, 5, size);
+                GradientCheck.Report report = GradientCheck.of(x -> SpdTransform.apply(x.get(0), x.get(1)))
+                        .withUpstream(upstream)
+                        .check(k, w);
+                assertThat(report.worst())
+                        .as("5 -> %d, %s upstream: %s", size, upstream, report)
+                        .isLessThan(1e-6);
+            }
+        }
+    }
+
+    @Seeded
+    void aWeightOfFullRankKeepsMatricesPositiveDefinite(long seed) {
+        RandomGenerator random = Samples.random(seed);
+        try (Scope _ = Scope.open()) {
+            Tensor k = Samples.positiveDefinite(random, 3, 8);
+            Tensor w = Samples.gaussian(random, 8, 5);
+            Tensor y = transformed(k, w);
+            assertThat(RelativeError.of(Samples.transpose(y), y))
+                    .as("seed %d", seed)
+                    .isLessThan(1e-14);
+            assertThat(Diagnostics.spectrum(y).smallest()).as("seed %d", seed).isGreaterThan(0);
+        }
+    }
+
+    @Seeded
+    void orthonormalColumnsKeepTheSpectrumWithinItsBounds(long seed) {
+        RandomGenerator random = Samples.random(seed);
+        try (Scope _ = Scope.open()) {
+            Tensor k = Samples.positiveDefinite(random, 1, 8);
+            Diagnostics.Spectrum before = Diagnostics.spectrum(k);
+            Diagnostics.Spectrum after =
+                    Diagnostics.spectrum(transformed(k, Stiefel.random(random, Shape.of(8, 3), DType.F64)));
+            assertThat(after.smallest()).as("seed %d", seed).isGreaterThanOrEqualTo(before.smallest() - 1e-12);
+            assertThat(after.largest()).as("seed %d", seed).isLessThanOrEqualTo(before.largest() + 1e-12);
+            Diagnostics.Spectrum rotated =
+                    Diagnostics.spectrum(transformed(k, Stiefel.random(random, Shape.of(8, 8), DType.F64)));
+            assertThat(rotated.smallest()).as("seed %d", seed).isCloseTo(before.smallest(), within(1e-12));
+        }
+    }
+
+    @Seeded
+    void aWeightWithoutFullRankDoesNot(long seed) {
+        RandomGenerator random = Samples.random(seed);
+        try (Scope _ = Scope.open()) {
+            Tensor k = Samples.positiveDefinite(random, 1, 6);
+            Tensor column = Samples.gaussian(random, 6, 1);
+            Tensor w =
+                    Tensors.copy(Elementwise.mul(column, Tensors.of(new double[] {1, 2}, Shape.of(1, 2), DType.F64)));
+            assertThat(Diagnostics.spectrum(transformed(k, w)).smallest())
+                    .as("seed %d", seed)
+                    .isCloseTo(0, within(1e-12));
+        }
+    }
+
+    @Test
+    void aWeightThatDoesNotFitIsRejectedWithBothShapes() {
+        try (Scope _ = Scope.open()) {
+            RandomGenerator random = Samples.random(1);
+            Tensor k = Samples.positiveDefinite(random, 2, 4);
+            assertThatThrownBy(() -> transformed(k, Samples.gaussian(random, 4, 5)))
+                    .hasMessageContaining("C' must not exceed C = 4")
+                    .hasMessageContaining("C' = 5");
+            assertThatThrownBy(() -> transformed(k, Samples.gaussian(random, 3, 2)))
+                    .hasMessageContaining("[2, 4, 4]")
+                    .hasMessageContaining("[3, 2]");
+        }
+    }
+
+    private static Tensor transformed(Tensor k, Tensor w) {
+        try (Tape tape = Tape.inference()) {
+            return Tensors.copy(
+                    SpdTransform.apply(tape.constant(k), tape.constant(w)).value());
+        }
+    }
+}

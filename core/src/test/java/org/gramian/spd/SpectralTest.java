@@ -1,0 +1,238 @@
+package org.gramian.spd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import java.util.stream.DoubleStream;
+import java.util.stream.Stream;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.spd.SpectralFunction.Log;
+import org.gramian.spd.SpectralFunction.Power;
+import org.gramian.spd.SpectralFunction.ReEig;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@ExtendWith(SingleThreaded.class)
+class SpectralTest {
+    private static final double FLOOR = SpectralFunction.DEFAULT_FLOOR;
+    private static final List<SpectralFunction> FUNCTIONS =
+            List.of(new ReEig(0.5), new Log(FLOOR), new Power(0.5, FLOOR), new Power(0.3, FLOOR), new Power(1, FLOOR));
+
+    /** Spectra to differentiate at: apart, equal, nearly equal, all equal, partly below the floor, of several sizes. */
+    private static final List<double[]> SPECTRA = List.of(
+            new double[] {0.2, 0.9, 1.7, 3.1, 6},
+            new double[] {2, 2, 2, 0.7, 5},
+            new double[] {2, 2, 0.25, 0.25, 0.25},
+            new double[] {1.5, 1.5, 1.5, 1.5},
+            new double[] {2, 2 + 1e-9, 2 + 1e-6, 2 + 1e-5, 2 + 1e-4},
+            new double[] {1, 1 + 2e-5, 1 - 2e-5, 0.9},
+            new double[] {-1.5, -0.25, 0.9, 4},
+            new double[] {-0.4, -0.4, 3, 3},
+            new double[] {0.01, 1, 30});
+
+    static Stream<Arguments> functionsAndUpstreams() {
+        return FUNCTIONS.stream()
+                .flatMap(function -> Stream.of(Upstream.values()).map(upstream -> Arguments.of(function, upstream)));
+    }
+
+    @ParameterizedTest
+    @MethodSource("functionsAndUpstreams")
+    void theGradientAgreesWithDifferencesWhetherEigenvaluesCoincideOrNot(SpectralFunction function, Upstream upstream) {
+        for (double[] spectrum : SPECTRA) {
+            try (Scope _ = Scope.open()) {
+                Tensor s = Samples.withEigenvalues(Samples.random(41), spectrum);
+                GradientCheck.Report report = GradientCheck.of(x -> Spectral.apply(x.getFirst(), function))
+                        .withUpstream(upstream)
+                        .check(s);
+                assertThat(report.worst())
+                        .as("%s at %s, %s upstream: %s", function, Arrays.toString(spectrum), upstream, report)
+                        .isLessThan(1e-6);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("functionsAndUpstreams")
+    void theGradientAgreesWithDifferencesAtAMultipleOfTheIdentityPlusLowRank(
+            SpectralFunction function, Upstream upstream) {
+        try (Scope _ = Scope.open()) {
+            RandomGenerator random = Samples.random(43);
+            Tensor s = Gram.of(Samples.gaussian(random, 2, 6, 2), 1, 1.25);
+            GradientCheck.Report report = GradientCheck.of(x -> Spectral.apply(x.getFirst(), function))
+                    .withUpstream(upstream)
+                    .check(s);
+            assertThat(report.worst())
+                    .as("%s, %s upstream: %s", function, upstream, report)
+                    .isLessThan(1e-6);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("functionsAndUpstreams")
+    void aMatrixThatIsNotSymmetricCountsAsItsSymmetricPart(SpectralFunction function, Upstream upstream) {
+        try (Scope _ = Scope.open()) {
+            RandomGenerator random = Samples.random(47);
+            Tensor a = Samples.gaussian(random, 1, 4, 4);
+            Tensor skew = Elementwise.sub(a, Views.transpose(a));
+            Tensor s = Elementwise.add(Samples.withEigenvalues(random, 1, 2, 4, 7), skew);
+            GradientCheck.Report report = GradientCheck.of(x -> Spectral.apply(x.getFirst(), function))
+                    .withUpstream(upstream)
+                    .check(s);
+            assertThat(report.worst())
+                    .as("%s, %s upstream: %s", function, upstream, report)
+                    .isLessThan(1e-6);
+        }
+    }
+
+    @Test
+    void belowTheFloorTheDerivativeIsZero() {
+        for (SpectralFunction function : List.of(new ReEig(0.5), new Log(0.5), new Power(0.5, 0.5))) {
+            try (Scope _ = Scope.open();
+                    Tape tape = Tape.recording()) {
+                Var s = tape.variable(Samples.withEigenvalues(Samples.random(3), -2, -1, 0, 0.25));
+                Tensor g = Samples.gaussian(Samples.random(4), 1, 4, 4);
+                try (Gradients gradients = tape.backward(Spectral.apply(s, function), g)) {
+                    assertThat(Reductions.largestMagnitude(gradients.of(s)))
+                            .as("%s", function)
+                            .isZero();
+                }
+            }
+        }
+    }
+
+    @Seeded
+    void theLogarithmUndoesTheExponential(long seed) {
+        RandomGenerator random = Samples.random(seed);
+        double[] x = random.doubles(6, -3, 3).toArray();
+        try (Scope _ = Scope.open()) {
+            Tensor s = Samples.withEigenvalues(
+                    Samples.random(seed), DoubleStream.of(x).map(Math::exp).toArray());
+            Tensor expected = Samples.withEigenvalues(Samples.random(seed), x);
+            assertThat(RelativeError.of(apply(new Log(FLOOR), s), expected))
+                    .as("seed %d", seed)
+                    .isLessThan(1e-12);
+        }
+    }
+
+    @Seeded
+    void theSquareOfTheRootIsTheMatrix(long seed) {
+        try (Scope _ = Scope.open()) {
+            Tensor s = Samples.positiveDefinite(Samples.random(seed), 3, 6);
+            Tensor root = apply(new Power(0.5, FLOOR), s);
+            assertThat(RelativeError.of(Products.matmul(root, root), s))
+                    .as("seed %d", seed)
+                    .isLessThan(1e-13);
+            assertThat(Diagnostics.spectrum(root).isPositiveDefinite()).isTrue();
+        }
+    }
+
+    @Seeded
+    void powersOfAPowerMultiplyAndTheFirstPowerIsTheIdentity(long seed) {
+        try (Scope _ = Scope.open()) {
+            Tensor s = Samples.positiveDefinite(Samples.random(seed), 2, 5);
+            Tensor twice = apply(new Power(0.6, FLOOR), apply(new Power(0.5, FLOOR), s));
+            assertThat(RelativeError.of(twice, apply(new Power(0.3, FLOOR), s)))
+                    .as("seed %d", seed)
+                    .isLessThan(1e-13);
+            assertThat(RelativeError.of(apply(new Power(1, FLOOR), s), s))
+                    .as("seed %d", seed)
+                    .isLessThan(1e-13);
+            Tensor log = apply(new Log(FLOOR), s);
+            Tensor logOfPower = apply(new Log(FLOOR), apply(new Power(0.3, FLOOR), s));
+            assertThat(RelativeError.of(logOfPower, Elementwise.mul(log, 0.3)))
+                    .as("seed %d", seed)
+                    .isLessThan(1e-12);
+            Tensor fourth = apply(new Power(0.25, FLOOR), s);
+            Tensor square = Products.matmul(fourth, fourth);
+            assertThat(RelativeError.of(Products.matmul(square, square), s))
+                    .as("seed %d", seed)
+                    .isLessThan(1e-13);
+        }
+    }
+
+    @Seeded
+    void reeigKeepsMatricesDefiniteAndIsIdempotent(long seed) {
+        try (Scope _ = Scope.open()) {
+            Tensor s = Samples.symmetric(Samples.random(seed), 3, 6);
+            assertThat(Diagnostics.spectrum(s).smallest()).as("seed %d", seed).isNegative();
+            Tensor once = apply(new ReEig(0.01), s);
+            assertThat(Diagnostics.spectrum(once).smallest())
+                    .as("seed %d", seed)
+                    .isCloseTo(0.01, within(1e-13));
+            assertThat(RelativeError.of(apply(new ReEig(0.01), once), once))
+                    .as("seed %d", seed)
+                    .isLessThan(1e-13);
+            Tensor definite = Samples.positiveDefinite(Samples.random(seed), 3, 6);
+            assertThat(RelativeError.of(apply(new ReEig(0.01), definite), definite))
+                    .as("a definite matrix stays, seed %d", seed)
+                    .isLessThan(1e-13);
+        }
+    }
+
+    @Seeded
+    void everyFunctionTurnsWithItsMatrix(long seed) {
+        RandomGenerator random = Samples.random(seed);
+        for (SpectralFunction function : FUNCTIONS) {
+            try (Scope _ = Scope.open()) {
+                Tensor s = Samples.positiveDefinite(random, 1, 5);
+                Tensor q = Samples.orthogonal(random, 5);
+                assertThat(RelativeError.of(apply(function, turned(s, q)), turned(apply(function, s), q)))
+                        .as("%s, seed %d", function, seed)
+                        .isLessThan(1e-12);
+            }
+        }
+    }
+
+    @Seeded
+    void everyResultIsSymmetricAndCommutesWithItsMatrix(long seed) {
+        RandomGenerator random = Samples.random(seed);
+        for (SpectralFunction function : FUNCTIONS) {
+            try (Scope _ = Scope.open()) {
+                Tensor s = Samples.symmetric(random, 2, 5);
+                Tensor y = apply(function, s);
+                assertThat(RelativeError.of(Samples.transpose(y), y))
+                        .as("%s, seed %d", function, seed)
+                        .isLessThan(1e-14);
+                assertThat(RelativeError.of(Products.matmul(s, y), Products.matmul(y, s)))
+                        .as("%s, seed %d", function, seed)
+                        .isLessThan(1e-12);
+            }
+        }
+    }
+
+    @Test
+    void constantsOutOfRangeAreRejectedByTheirValue() {
+        assertThatThrownBy(() -> new ReEig(0)).hasMessageContaining("found 0.0");
+        assertThatThrownBy(() -> new Log(-1)).hasMessageContaining("found -1.0");
+        assertThatThrownBy(() -> new Log(Double.NaN)).hasMessageContaining("found NaN");
+        assertThatThrownBy(() -> new Power(1.5, FLOOR)).hasMessageContaining("found 1.5");
+        assertThatThrownBy(() -> new Power(0, FLOOR)).hasMessageContaining("found 0.0");
+    }
+
+    static Tensor apply(SpectralFunction function, Tensor s) {
+        try (Tape tape = Tape.inference()) {
+            return Tensors.copy(Spectral.apply(tape.constant(s), function).value());
+        }
+    }
+
+    private static Tensor turned(Tensor s, Tensor q) {
+        return Products.matmul(Products.matmul(q, s), Views.transpose(q));
+    }
+}

@@ -1,0 +1,147 @@
+package org.gramian.spd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.gramian.spd.Stiefel.Metric;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Views;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(SingleThreaded.class)
+class StiefelTest {
+    static final List<Shape> SHAPES = List.of(Shape.of(7, 7), Shape.of(9, 4), Shape.of(6, 1), Shape.of(1, 1));
+
+    @Seeded
+    void aRandomPointLiesOnTheManifold(long seed) {
+        for (Shape shape : SHAPES) {
+            try (Scope _ = Scope.open()) {
+                Tensor exact = Stiefel.random(Samples.random(seed), shape, DType.F64);
+                assertThat(Stiefel.orthogonalityError(exact))
+                        .as("%s, seed %d", shape, seed)
+                        .isLessThan(1e-14);
+                Tensor single = Stiefel.random(Samples.random(seed), shape, DType.F32);
+                assertThat(Stiefel.orthogonalityError(single))
+                        .as("%s, seed %d", shape, seed)
+                        .isLessThan(1e-6);
+            }
+        }
+    }
+
+    /** Without fixed signs the Householder Q of a Gaussian has a diagonal that leans to one side. */
+    @Test
+    void noSignOfARandomPointIsPreferred() {
+        int points = 400;
+        double[] positive = new double[6];
+        RandomGenerator random = Samples.random(5);
+        for (int k = 0; k < points; k++) {
+            try (Scope _ = Scope.open()) {
+                double[] w = Stiefel.random(random, Shape.of(3, 2), DType.F64).toDoubles();
+                for (int i = 0; i < w.length; i++) {
+                    positive[i] += w[i] > 0 ? 1.0 / points : 0;
+                }
+            }
+        }
+        for (double share : positive) {
+            assertThat(share).isCloseTo(0.5, within(0.1)); // four standard deviations
+        }
+    }
+
+    @Seeded
+    void bothGradientsAreTangent(long seed) {
+        for (Shape shape : SHAPES) {
+            for (Metric metric : Metric.values()) {
+                try (Scope _ = Scope.open()) {
+                    RandomGenerator random = Samples.random(seed);
+                    Tensor w = Stiefel.random(random, shape, DType.F64);
+                    Tensor f = Samples.gaussian(random, shape.sizes());
+                    assertThat(distanceFromTangent(w, Stiefel.gradient(w, f, metric)))
+                            .as("%s, %s, seed %d", metric, shape, seed)
+                            .isLessThan(1e-13);
+                }
+            }
+        }
+    }
+
+    @Seeded
+    void theGradientsAreThoseOfTheirFormulas(long seed) {
+        try (Scope _ = Scope.open()) {
+            RandomGenerator random = Samples.random(seed);
+            Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
+            Tensor f = Samples.gaussian(random, 6, 3);
+            Tensor canonical = Stiefel.gradient(w, f, Metric.CANONICAL);
+            Tensor euclidean = Stiefel.gradient(w, f, Metric.EUCLIDEAN);
+            Tensor wf = Products.matmul(Views.transpose(w), f);
+            // ⟨F, Z⟩ = ⟨∇, Z⟩ in the metric's inner product for every tangent Z
+            Tensor z = Stiefel.project(w, Samples.gaussian(random, 6, 3));
+            assertThat(inner(euclidean, z)).as("seed %d", seed).isCloseTo(inner(f, z), within(1e-12));
+            Tensor half = Elementwise.addScaled(z, Products.matmul(w, Products.matmul(Views.transpose(w), z)), -0.5);
+            assertThat(inner(canonical, half)).as("seed %d", seed).isCloseTo(inner(f, z), within(1e-12));
+            Tensor skew = Elementwise.sub(wf, Views.transpose(wf));
+            Tensor difference = Elementwise.sub(canonical, euclidean);
+            assertThat(RelativeError.of(difference, Elementwise.mul(Products.matmul(w, skew), 0.5)))
+                    .as("they differ by W·skew(WᵀF), seed %d", seed)
+                    .isLessThan(1e-13);
+        }
+    }
+
+    @Seeded
+    void onASquareWeightTheCanonicalGradientIsTwiceTheEuclidean(long seed) {
+        try (Scope _ = Scope.open()) {
+            RandomGenerator random = Samples.random(seed);
+            Tensor w = Stiefel.random(random, Shape.of(5, 5), DType.F64);
+            Tensor f = Samples.gaussian(random, 5, 5);
+            Tensor twice = Elementwise.mul(Stiefel.gradient(w, f, Metric.EUCLIDEAN), 2);
+            assertThat(RelativeError.of(Stiefel.gradient(w, f, Metric.CANONICAL), twice))
+                    .as("seed %d", seed)
+                    .isLessThan(1e-13);
+        }
+    }
+
+    @Seeded
+    void theProjectionIsIdempotentAndTheCanonicalFormulaIsNot(long seed) {
+        try (Scope _ = Scope.open()) {
+            RandomGenerator random = Samples.random(seed);
+            Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
+            Tensor z = Samples.gaussian(random, 6, 3);
+            Tensor projected = Stiefel.project(w, z);
+            assertThat(RelativeError.of(Stiefel.project(w, projected), projected))
+                    .as("seed %d", seed)
+                    .isLessThan(1e-14);
+            assertThat(inner(Elementwise.sub(z, projected), projected))
+                    .as("it is orthogonal, seed %d", seed)
+                    .isCloseTo(0, within(1e-12));
+            Tensor canonical = Stiefel.gradient(w, z, Metric.CANONICAL);
+            assertThat(RelativeError.of(Stiefel.gradient(w, canonical, Metric.CANONICAL), canonical))
+                    .as("seed %d", seed)
+                    .isGreaterThan(0.05);
+        }
+    }
+
+    @Test
+    void theOrthogonalityErrorIsTheLargestEntryOfTheDifference() {
+        try (Scope _ = Scope.open()) {
+            Tensor w = Stiefel.random(Samples.random(1), Shape.of(5, 2), DType.F64);
+            assertThat(Stiefel.orthogonalityError(Elementwise.mul(w, 2))).isCloseTo(3, within(1e-13));
+        }
+    }
+
+    /** {@code max |WᵀZ + ZᵀW|}. */
+    static double distanceFromTangent(Tensor w, Tensor z) {
+        Tensor wz = Products.matmul(Views.transpose(w), z);
+        return Reductions.largestMagnitude(Spectral.symmetric(wz)) * 2;
+    }
+
+    private static double inner(Tensor a, Tensor b) {
+        return Reductions.sum(Elementwise.mul(a, b)).item();
+    }
+}

@@ -1,0 +1,121 @@
+package org.gramian.spd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.Map;
+import java.util.random.RandomGenerator;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(SingleThreaded.class)
+class UpperTriangleTest {
+    @Seeded
+    void theVectorIsTheUpperTriangleRowByRow(long seed) {
+        try (Scope _ = Scope.open()) {
+            Tensor y = Samples.symmetric(Samples.random(seed), 3, 5);
+            double[] v = vectorized(y).toDoubles();
+            for (int image = 0; image < 3; image++) {
+                double[] expected = PaperDefinitionOracle.upperTriangle(Samples.rows(y, image));
+                assertThat(Arrays.copyOfRange(v, image * 15, image * 15 + 15))
+                        .as("seed %d", seed)
+                        .containsExactly(expected, within(1e-15));
+            }
+        }
+    }
+
+    @Seeded
+    void theVectorIsAsLongAsTheMatrix(long seed) {
+        try (Scope _ = Scope.open()) {
+            for (long size = 1; size <= 6; size++) {
+                Tensor y = Samples.symmetric(Samples.random(seed), 1, size);
+                assertThat(squareOf(vectorized(y)))
+                        .as("size %d, seed %d", size, seed)
+                        .isCloseTo(squareOf(y), within(1e-13 * squareOf(y)));
+            }
+        }
+    }
+
+    /** {@code ⟨g, v(Y)⟩ = ⟨E, Y⟩}; with the paper's √2 on both sides the off-diagonal part would count twice. */
+    @Seeded
+    void theGradientIsTheAdjoint(long seed) {
+        RandomGenerator random = Samples.random(seed);
+        try (Scope _ = Scope.open();
+                Tape tape = Tape.recording()) {
+            Tensor g = Samples.gaussian(random, 2, 10);
+            Tensor y = Samples.symmetric(random, 2, 4);
+            Var matrices = tape.variable(Samples.symmetric(random, 2, 4));
+            try (Gradients gradients = tape.backward(UpperTriangle.vectorize(matrices), g)) {
+                Tensor e = gradients.of(matrices);
+                assertThat(inner(e, y)).as("seed %d", seed).isCloseTo(inner(g, vectorized(y)), within(1e-12));
+                assertThat(RelativeError.of(Samples.transpose(e), e))
+                        .as("seed %d", seed)
+                        .isZero();
+                assertThat(squareOf(e)).as("an isometry, seed %d", seed).isCloseTo(squareOf(g), within(1e-12));
+            }
+        }
+    }
+
+    @Test
+    void theGradientOfASymmetricMatrixAgreesWithDifferences() {
+        try (Scope _ = Scope.open()) {
+            GradientCheck.Report report = GradientCheck.of(x -> UpperTriangle.vectorize(symmetrized(x.getFirst())))
+                    .check(Samples.gaussian(Samples.random(7), 2, 5, 5));
+            assertThat(report.worst()).as(report.toString()).isLessThan(1e-6);
+        }
+    }
+
+    @Test
+    void theGradientAgreesWithDifferencesBehindAKernelAndATransformation() {
+        try (Scope _ = Scope.open()) {
+            RandomGenerator random = Samples.random(8);
+            Kernel kernel = new Rbf(new Sigma.Fixed(2), 0);
+            GradientCheck.Report report = GradientCheck.of(x -> UpperTriangle.vectorize(
+                            SpdTransform.apply(kernel.apply(x.get(0), Bindings.of(Map.of())), x.get(1))))
+                    .check(Samples.gaussian(random, 2, 5, 7), Samples.gaussian(random, 5, 3));
+            assertThat(report.worst()).as(report.toString()).isLessThan(1e-6);
+        }
+    }
+
+    @Test
+    void onlySquareMatricesHaveATriangle() {
+        try (Scope _ = Scope.open()) {
+            assertThatThrownBy(() -> vectorized(Tensors.gaussian(Samples.random(1), Shape.of(2, 3, 4), DType.F64)))
+                    .hasMessageContaining("[2, 3, 4]");
+        }
+    }
+
+    private static Var symmetrized(Var x) {
+        return Arithmetic.scale(Arithmetic.add(x, Shapes.transpose(x, 1, 2)), 0.5);
+    }
+
+    private static Tensor vectorized(Tensor y) {
+        try (Tape tape = Tape.inference()) {
+            return Tensors.copy(UpperTriangle.vectorize(tape.constant(y)).value());
+        }
+    }
+
+    private static double squareOf(Tensor x) {
+        return inner(x, x);
+    }
+
+    private static double inner(Tensor a, Tensor b) {
+        return Reductions.sum(Elementwise.mul(a, b)).item();
+    }
+}

@@ -1,0 +1,41 @@
+package org.gramian.spd;
+
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/** The upstream gradients of matrices that an adjoint must get right. */
+enum Upstream implements GradientCheck.UpstreamChoice {
+    GAUSSIAN {
+        @Override
+        public Tensor choose(Tensor result) {
+            return Samples.gaussian(Samples.random(23), result.shape().sizes());
+        }
+    },
+    SYMMETRIC {
+        @Override
+        public Tensor choose(Tensor result) {
+            return Spectral.symmetric(GAUSSIAN.choose(result));
+        }
+    },
+    UPPER_TRIANGLE {
+        @Override
+        public Tensor choose(Tensor result) {
+            try (Scope scope = Scope.open()) {
+                int size = (int) result.size(-1);
+                double[] mask = new double[size * size];
+                for (int i = 0; i < size; i++) {
+                    for (int j = i; j < size; j++) {
+                        mask[i * size + j] = 1;
+                    }
+                }
+                Tensor upper = Tensors.of(mask, Shape.of(size, size), DType.F64);
+                return scope.keep(Elementwise.mul(GAUSSIAN.choose(result), upper));
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+package org.gramian.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.gramian.spd.Retraction;
+import org.gramian.spd.Stiefel.Metric;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SgdOptionsTest {
+    @ParameterizedTest
+    @ValueSource(doubles = {-0.1, Double.NaN, Double.POSITIVE_INFINITY})
+    void ratesThatAreNoRatesAreRejectedByTheirValue(double bad) {
+        assertThatThrownBy(() -> SgdOptions.defaults(bad)).hasMessageContainingAll("learning rate", "found " + bad);
+        assertThatThrownBy(() -> SgdOptions.defaults(1).at(bad))
+                .hasMessageContainingAll("learning rate", "found " + bad);
+        assertThatThrownBy(() -> new SgdOptions(0.1, 0.9, bad, StiefelOptions.defaults()))
+                .hasMessageContainingAll("weight decay", "found " + bad);
+        assertThatThrownBy(() -> new StiefelOptions(bad, Metric.CANONICAL, Retraction.QR))
+                .hasMessageContainingAll("multiplier", "found " + bad);
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {-0.1, 1, 1.5, Double.NaN})
+    void momentumOutsideZeroToOneIsRejectedByItsValue(double bad) {
+        assertThatThrownBy(() -> new SgdOptions(0.1, bad, 0, StiefelOptions.defaults()))
+                .hasMessageContainingAll("momentum", "found " + bad);
+    }
+
+    @Test
+    void anotherRateChangesNothingElse() {
+        SgdOptions options = new SgdOptions(0.1, 0.8, 1e-3, StiefelOptions.defaults());
+        assertThat(options.at(0.01)).isEqualTo(new SgdOptions(0.01, 0.8, 1e-3, StiefelOptions.defaults()));
+        assertThat(options.at(0.01).at(0.1)).isEqualTo(options);
+    }
+
+    @Test
+    void theDefaultsAreThoseOfTheSpecification() {
+        assertThat(SgdOptions.defaults(0.1))
+                .isEqualTo(new SgdOptions(0.1, 0.9, 5e-4, new StiefelOptions(1e-3, Metric.CANONICAL, Retraction.QR)));
+    }
+}

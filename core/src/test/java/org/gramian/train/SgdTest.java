@@ -1,0 +1,188 @@
+package org.gramian.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.spd.Seeded;
+import org.gramian.spd.SingleThreaded;
+import org.gramian.spd.Stiefel;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(SingleThreaded.class)
+class SgdTest {
+    @Seeded
+    void fiftyStepsAreThoseOfPlainArithmetic(long seed) {
+        SgdOptions options = new SgdOptions(0.05, 0.9, 0.01, StiefelOptions.defaults());
+        SplittableRandom random = new SplittableRandom(seed);
+        try (Scope _ = Scope.open();
+                Parameter weight = parameter("weight", Role.WEIGHT, random);
+                Sgd sgd = new Sgd(options)) {
+            double[] w = weight.value().toDoubles();
+            double[] v = new double[w.length];
+            for (int step = 0; step < 50; step++) {
+                double[] g = random.doubles(w.length, -1, 1).toArray();
+                sgd.step(weight, Tensors.of(g, Shape.of(2, 3), DType.F64));
+                for (int i = 0; i < w.length; i++) {
+                    v[i] = 0.9 * v[i] + (g[i] + 0.01 * w[i]);
+                    w[i] -= 0.05 * v[i];
+                }
+                assertThat(weight.value().toDoubles())
+                        .as("step %d, seed %d", step, seed)
+                        .containsExactly(w, within(1e-13));
+            }
+        }
+    }
+
+    @Test
+    void withoutMomentumAndDecayAStepIsTheScaledGradient() {
+        SplittableRandom random = new SplittableRandom(1);
+        try (Scope _ = Scope.open();
+                Parameter weight = parameter("weight", Role.WEIGHT, random);
+                Sgd sgd = new Sgd(new SgdOptions(0.5, 0, 0, StiefelOptions.defaults()))) {
+            for (int step = 0; step < 3; step++) {
+                double[] before = weight.value().toDoubles();
+                double[] g = random.doubles(6, -1, 1).toArray();
+                sgd.step(weight, Tensors.of(g, Shape.of(2, 3), DType.F64));
+                double[] after = weight.value().toDoubles();
+                for (int i = 0; i < 6; i++) {
+                    assertThat(after[i]).isCloseTo(before[i] - 0.5 * g[i], within(1e-15));
+                }
+            }
+        }
+    }
+
+    @Test
+    void weightDecayPullsWeightsAndNothingElse() {
+        SgdOptions strong = new SgdOptions(0.1, 0.9, 0.5, StiefelOptions.defaults());
+        SplittableRandom random = new SplittableRandom(2);
+        try (Scope _ = Scope.open();
+                Parameter weight = parameter("weight", Role.WEIGHT, random);
+                Parameter bias = parameter("bias", Role.BIAS, random);
+                Parameter stiefel = stiefel(random);
+                Sgd sgd = new Sgd(strong)) {
+            double[] w = weight.value().toDoubles();
+            double[] b = bias.value().toDoubles();
+            double[] s = stiefel.value().toDoubles();
+            sgd.step(weight, zeros(weight));
+            sgd.step(bias, zeros(bias));
+            sgd.step(stiefel, zeros(stiefel));
+            assertThat(weight.value().toDoubles())
+                    .containsExactly(Arrays.stream(w).map(x -> 0.95 * x).toArray(), within(1e-15));
+            assertThat(bias.value().toDoubles()).containsExactly(b);
+            assertThat(stiefel.value().toDoubles()).containsExactly(s, within(1e-15));
+        }
+    }
+
+    @Test
+    void anotherLearningRateCountsFromTheNextStepOn() {
+        SplittableRandom random = new SplittableRandom(3);
+        try (Scope _ = Scope.open();
+                Parameter bias = parameter("bias", Role.BIAS, random);
+                Sgd sgd = new Sgd(new SgdOptions(1, 0.5, 0, StiefelOptions.defaults()))) {
+            double start = bias.value().toDoubles()[0];
+            Tensor ones = Tensors.full(1, Shape.of(2, 3), DType.F64, Device.CPU);
+            sgd.step(bias, ones);
+            assertThat(bias.value().toDoubles()[0]).isCloseTo(start - 1, within(1e-14));
+            sgd.setLearningRate(0.1);
+            assertThat(sgd.options().learningRate()).isEqualTo(0.1);
+            assertThat(sgd.options().momentum()).isEqualTo(0.5);
+            sgd.step(bias, ones);
+            assertThat(bias.value().toDoubles()[0])
+                    .as("the velocity stays, the rate changes")
+                    .isCloseTo(start - 1 - 0.1 * 1.5, within(1e-14));
+        }
+    }
+
+    @Test
+    void parametersThatNoGradientReachesStay() {
+        List<ParameterSpec> specs =
+                List.of(spec("used", Role.WEIGHT), spec("unused", Role.WEIGHT), spec("fitted", Role.FITTED));
+        try (Scope _ = Scope.open();
+                ParameterSet parameters =
+                        ParameterSet.initialize(specs, new SplittableRandom(4), DType.F64, Device.CPU);
+                Sgd sgd = new Sgd(SgdOptions.defaults(0.1))) {
+            double[] used = values(parameters, "used");
+            double[] unused = values(parameters, "unused");
+            double[] fitted = values(parameters, "fitted");
+            for (int step = 0; step < 3; step++) {
+                try (Tape tape = Tape.recording()) {
+                    Map<String, Var> variables = parameters.variables(tape);
+                    Var product = Arithmetic.mul(
+                            Objects.requireNonNull(variables.get("used")),
+                            Objects.requireNonNull(variables.get("fitted")));
+                    try (Gradients gradients = tape.backward(Arithmetic.sum(product))) {
+                        sgd.step(parameters, variables, gradients);
+                    }
+                }
+            }
+            assertThat(values(parameters, "used")).isNotEqualTo(used);
+            assertThat(values(parameters, "unused")).containsExactly(unused);
+            assertThat(values(parameters, "fitted")).containsExactly(fitted);
+        }
+    }
+
+    @Test
+    void theGradientIsNotChangedAndNothingIsLeftBehind() {
+        SplittableRandom random = new SplittableRandom(5);
+        try (Scope _ = Scope.open()) {
+            Tensor g = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
+            double[] before = g.toDoubles();
+            long live = Tensor.live();
+            try (Parameter weight = parameter("weight", Role.WEIGHT, random);
+                    Parameter stiefel = stiefel(random);
+                    Sgd sgd = new Sgd(new SgdOptions(0.1, 0.9, 0, StiefelOptions.defaults()))) {
+                Tensor ofStiefel = Tensors.gaussian(random, Shape.of(4, 2), DType.F64);
+                for (int step = 0; step < 5; step++) {
+                    sgd.step(weight, g);
+                    sgd.step(stiefel, ofStiefel);
+                }
+                ofStiefel.close();
+            }
+            assertThat(g.toDoubles()).containsExactly(before);
+            assertThat(Tensor.live()).isEqualTo(live);
+        }
+    }
+
+    private static double[] values(ParameterSet parameters, String name) {
+        return parameters.get(name).value().toDoubles();
+    }
+
+    private static Tensor zeros(Parameter parameter) {
+        return Tensors.zeros(parameter.value().shape(), DType.F64, Device.CPU);
+    }
+
+    private static ParameterSpec spec(String name, Role role) {
+        return new ParameterSpec(name, Shape.of(2, 3), role, Tensors::gaussian);
+    }
+
+    private static Parameter parameter(String name, Role role, SplittableRandom random) {
+        return new Parameter(spec(name, role), Tensors.gaussian(random, Shape.of(2, 3), DType.F64));
+    }
+
+    private static Parameter stiefel(SplittableRandom random) {
+        Shape shape = Shape.of(4, 2);
+        return new Parameter(
+                new ParameterSpec("stiefel", shape, Role.STIEFEL, Stiefel::random),
+                Stiefel.random(random, shape, DType.F64));
+    }
+}

@@ -75,12 +75,13 @@ final class Examination {
         List<String> damages = folder.verifyChecksums();
         damages.forEach(damage -> problems.add(damage + " (delete " + folder.folder() + " to have it unpacked again)"));
         String checksums = !folder.hasChecksums() ? "not known" : damages.isEmpty() ? "intact" : "DAMAGED";
-        say("libtorch", libtorch.version() + ", " + folder.origin());
+        String version = folder.version() == null ? libtorch.version() : folder.version();
+        say("libtorch", version + ", " + folder.origin());
         say("libtorch", "in " + folder.folder() + ", checksums " + checksums);
         say("device", device + "; CUDA devices: " + libtorch.cudaDevices());
         say("threads", Integer.toString(libtorch.threads()));
         Map<String, Object> found = new LinkedHashMap<>();
-        found.put("version", libtorch.version());
+        found.put("version", version);
         found.put("origin", folder.origin());
         found.put("folder", folder.folder().toString());
         found.put("checksums", checksums);

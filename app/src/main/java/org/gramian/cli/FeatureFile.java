@@ -41,7 +41,8 @@ final class FeatureFile {
         }
     }
 
-    private static void requireFinite(Path path, String key, Tensor tensor) {
+    /** Rejects NaN and infinity, naming the first. */
+    static void requireFinite(Path path, String key, Tensor tensor) {
         if (Reductions.allFinite(tensor)) {
             return;
         }

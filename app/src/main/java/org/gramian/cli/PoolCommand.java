@@ -49,6 +49,9 @@ final class PoolCommand implements Callable<Integer> {
         }
     }
 
+    /** Images whose channels are looked at for dead and equal ones. */
+    private static final long LOOKED_AT = 32;
+
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
@@ -110,6 +113,7 @@ final class PoolCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Pooling parsed = Pooling.parse(pooling);
         PooledFile target = new PooledFile(out, upstream != null);
+        target.requireWritable();
         target.requireNoneOf(features, params, upstream);
         if (batch < 1) {
             throw new IllegalArgumentException("--batch must be at least 1, found " + batch);
@@ -153,11 +157,12 @@ final class PoolCommand implements Callable<Integer> {
     private void warn(Pooling parsed, Tensor maps) {
         parsed.warnings(maps.size(1)).forEach(this::note);
         if (maps.size(1) > 1) {
-            Tensor flat = Views.reshape(maps, maps.size(0), maps.size(1), maps.size(2) * maps.size(3));
-            Diagnostics.Channels channels = Diagnostics.channels(flat);
+            Tensor some = Views.slice(maps, 0, 0, Math.min(LOOKED_AT, maps.size(0)));
+            Diagnostics.Channels channels =
+                    Diagnostics.channels(Views.reshape(some, some.size(0), some.size(1), some.size(2) * some.size(3)));
             if (channels.dead() + channels.duplicate() > 0) {
                 note(channels.dead() + " of " + channels.channels() + " channels are zero everywhere, "
-                        + channels.duplicate() + " equal another one");
+                        + channels.duplicate() + " equal another one, in the first " + some.size(0) + " images");
             }
         }
     }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.LongStream;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
@@ -16,8 +17,10 @@ import org.gramian.pooling.Fitting;
 import org.gramian.pooling.NearestWord;
 import org.gramian.pooling.Pooling;
 import org.gramian.spd.Stiefel;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFile;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +30,9 @@ import org.jspecify.annotations.Nullable;
  * file has none.
  */
 record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String> note) {
+    /** Images that means and axes are fitted to at most: more add memory, not accuracy. */
+    private static final int SAMPLE = 500;
+
     /** How far from orthonormal columns a weight may be without a word. */
     private static final double ORTHONORMAL = 1e-3;
 
@@ -41,16 +47,28 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
         if (unfilled.stream().anyMatch(parameter -> parameter.spec().role() != Role.FITTED)) {
             note.accept("no --params: " + names(unfilled) + " are random, by --seed");
         }
-        if (Fitting.isNeeded(pooling) && !unfilled.isEmpty()) {
-            note.accept("fitting "
-                    + names(unfilled.stream()
-                            .filter(parameter -> parameter.spec().role() == Role.FITTED)
-                            .toList())
-                    + " to these features");
-            Tensor sample = Tensors.to(features, unfilled.getFirst().value().device());
-            Fitting.fit(pooling, sample, parameters);
+        List<Parameter> toFit = unfilled.stream()
+                .filter(parameter -> parameter.spec().role() == Role.FITTED)
+                .toList();
+        if (!toFit.isEmpty()) {
+            Tensor sample = sample(features);
+            note.accept("fitting " + names(toFit) + " to "
+                    + (sample == features
+                            ? "these features"
+                            : sample.size(0) + " of the " + features.size(0) + " images"));
+            Fitting.fit(pooling, Tensors.to(sample, toFit.getFirst().value().device()), parameters);
         }
         parameters.all().stream().filter(p -> p.spec().role() == Role.STIEFEL).forEach(this::lookAtColumns);
+    }
+
+    /** At most {@value #SAMPLE} images, evenly spread. */
+    private static Tensor sample(Tensor features) {
+        long all = features.size(0);
+        if (all <= SAMPLE) {
+            return features;
+        }
+        long[] places = LongStream.range(0, SAMPLE).map(i -> i * all / SAMPLE).toArray();
+        return Views.select(features, 0, Tensors.ofLongs(places, Shape.of(SAMPLE)));
     }
 
     private Map<String, Tensor> values(TensorFile stored) {
@@ -59,14 +77,16 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
         stored.tensors().forEach((name, tensor) -> {
             if (!names.contains(name)) {
                 throw new IllegalArgumentException(stored.path() + ": " + pooling + " has no parameter '" + name + "'"
-                        + NearestWord.suggestion(name, names) + " It has " + names);
+                        + NearestWord.suggestion(name, names) + "; it has " + names);
             }
             Parameter parameter = parameters.get(name);
             if (!tensor.shape().equals(parameter.spec().shape())) {
                 throw new IllegalArgumentException(stored.path() + ": " + name + " must have the shape "
                         + parameter.spec().shape() + " for these features, found " + tensor.shape());
             }
-            values.put(name, tensor.toTensor());
+            Tensor value = tensor.toTensor();
+            FeatureFile.requireFinite(stored.path(), name, value);
+            values.put(name, value);
         });
         return values;
     }

@@ -68,12 +68,18 @@ record PoolRun(Pooling pooling, ParameterSet parameters, Device device, int batc
                 variables.forEach((name, variable) -> {
                     if (gradients.has(variable)) {
                         Tensor gradient = hostCopy(gradients.of(variable));
-                        sums.merge("grad." + name, gradient, Elementwise::add);
+                        sums.merge("grad." + name, gradient, PoolRun::sum);
                     }
                 });
             }
             sums.values().forEach(scope::keep);
         }
+    }
+
+    private static Tensor sum(Tensor former, Tensor gradient) {
+        Tensor sum = Elementwise.add(former, gradient);
+        former.close();
+        return sum;
     }
 
     private static Tensor hostCopy(Tensor tensor) {

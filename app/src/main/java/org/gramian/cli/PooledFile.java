@@ -26,6 +26,14 @@ record PooledFile(Path path, boolean withGradients) {
         }
     }
 
+    /** Says before the work, not after it, that the result could not be written. */
+    void requireWritable() {
+        Path parent = path.toAbsolutePath().getParent();
+        if (parent == null || !Files.isDirectory(parent) || !Files.isWritable(parent)) {
+            throw new IllegalArgumentException("OUT needs an existing folder that can be written to, found " + path);
+        }
+    }
+
     /** Rejects an output that would replace an input. */
     void requireNoneOf(@Nullable Path... inputs) throws IOException {
         for (Path input : inputs) {

@@ -28,7 +28,10 @@ import org.gramian.train.SgdOptions;
  */
 record QuickTiming(double productSeconds, double stepSeconds) {
     static final int MATRIX = 1024;
-    static final String STEP = "training step of conv:256/rbf/spd:128/relu/triu/root/l2, 8 images of 256 x 14 x 14";
+
+    private static final Pooling POOLING = Pooling.parse("conv:256/rbf/spd:128/relu/triu/root/l2");
+    private static final Shape FEATURES = Shape.of(8, 256, 14, 14);
+    static final String STEP = "training step of " + POOLING + " on features " + FEATURES;
 
     private static final int RUNS = 5;
 
@@ -53,18 +56,19 @@ record QuickTiming(double productSeconds, double stepSeconds) {
     }
 
     private static double step(Device device) {
-        Pooling pooling = Pooling.parse("conv:256/rbf/spd:128/relu/triu/root/l2");
         SplittableRandom random = new SplittableRandom(2);
         try (Scope _ = Scope.open();
-                ParameterSet parameters = pooling.initialize(256, random, DType.F32, device);
+                ParameterSet parameters = POOLING.initialize(FEATURES.at(1), random, DType.F32, device);
                 Sgd sgd = new Sgd(SgdOptions.defaults(0.1))) {
-            Tensor x = Tensors.to(Tensors.gaussian(random, Shape.of(8, 256, 14, 14), DType.F32), device);
-            Tensor g =
-                    Tensors.to(Tensors.gaussian(random, Shape.of(8, pooling.descriptorSize(256)), DType.F32), device);
+            Tensor x = Tensors.to(Tensors.gaussian(random, FEATURES, DType.F32), device);
+            Tensor g = Tensors.to(
+                    Tensors.gaussian(
+                            random, Shape.of(FEATURES.at(0), POOLING.descriptorSize(FEATURES.at(1))), DType.F32),
+                    device);
             return median(device, () -> {
                 try (Tape tape = Tape.recording()) {
                     Map<String, Var> variables = parameters.variables(tape);
-                    Var descriptors = pooling.apply(tape.constant(x), Bindings.of(variables));
+                    Var descriptors = POOLING.apply(tape.constant(x), Bindings.of(variables));
                     try (Gradients gradients = tape.backward(descriptors, g)) {
                         sgd.step(parameters, variables, gradients);
                     }

@@ -24,7 +24,9 @@ public final class Arithmetic {
                         List.of(a, b),
                         () -> Result.of(
                                 Elementwise.add(a.value(), b.value()),
-                                (g, wanted) -> list(sumTo(g, a.shape()), sumTo(g, b.shape()))));
+                                (g, wanted) -> list(
+                                        wanted[0] ? sumTo(g, a.shape()) : null,
+                                        wanted[1] ? sumTo(g, b.shape()) : null)));
     }
 
     /** {@code a − b}. */
@@ -34,7 +36,9 @@ public final class Arithmetic {
                         List.of(a, b),
                         () -> Result.of(
                                 Elementwise.sub(a.value(), b.value()),
-                                (g, wanted) -> list(sumTo(g, a.shape()), sumTo(Elementwise.mul(g, -1), b.shape()))));
+                                (g, wanted) -> list(
+                                        wanted[0] ? sumTo(g, a.shape()) : null,
+                                        wanted[1] ? sumTo(Elementwise.mul(g, -1), b.shape()) : null)));
     }
 
     /** {@code a·b}, element by element. */
@@ -45,8 +49,8 @@ public final class Arithmetic {
                         () -> Result.of(
                                 Elementwise.mul(a.value(), b.value()),
                                 (g, wanted) -> list(
-                                        sumTo(Elementwise.mul(g, b.value()), a.shape()),
-                                        sumTo(Elementwise.mul(g, a.value()), b.shape()))));
+                                        wanted[0] ? sumTo(Elementwise.mul(g, b.value()), a.shape()) : null,
+                                        wanted[1] ? sumTo(Elementwise.mul(g, a.value()), b.shape()) : null)));
     }
 
     /** {@code a / b}, element by element. */
@@ -86,8 +90,11 @@ public final class Arithmetic {
         return unary(x, Elementwise::sqrt, (g, y) -> Elementwise.mul(Elementwise.div(g, y), 0.5));
     }
 
-    /** {@code x^exponent}. */
+    /** {@code x^exponent}; with exponent 0 it is 1 everywhere, with gradient 0. */
     public static Var pow(Var x, double exponent) {
+        if (exponent == 0) {
+            return shift(scale(x, 0), 1);
+        }
         return unary(
                 x,
                 v -> Elementwise.pow(v, exponent),

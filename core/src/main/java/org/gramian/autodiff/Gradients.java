@@ -3,7 +3,11 @@ package org.gramian.autodiff;
 import java.util.Map;
 import org.gramian.tensor.Tensor;
 
-/** Gradients by variable, owned by this object until it is closed. */
+/**
+ * Gradients by variable, owned by this object until it is closed.
+ *
+ * <p>Two of them may share memory, so do not write into them.
+ */
 public final class Gradients implements AutoCloseable {
     private final Map<Var, Tensor> gradients;
 

@@ -17,7 +17,7 @@ public final class Maps {
                 .apply(
                         List.of(input, weight, bias),
                         () -> Result.of(convolution.apply(input.value(), weight.value(), bias.value()), (g, wanted) -> {
-                            var gradients = convolution.backward(g, input.value(), weight.value(), wanted[0]);
+                            var gradients = convolution.backward(g, input.value(), weight.value(), wanted);
                             return list(gradients.input(), gradients.weight(), gradients.bias());
                         }));
     }

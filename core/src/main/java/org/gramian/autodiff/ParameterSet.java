@@ -20,15 +20,25 @@ public final class ParameterSet implements AutoCloseable {
     public static ParameterSet initialize(
             List<ParameterSpec> specs, RandomGenerator random, DType type, Device device) {
         ParameterSet set = new ParameterSet();
-        for (ParameterSpec spec : specs) {
-            try (Scope _ = Scope.open()) {
-                Tensor made = Tensors.to(spec.initial().make(random, spec.shape(), type), device);
-                if (set.parameters.put(spec.name(), new Parameter(spec, made)) != null) {
-                    throw new IllegalArgumentException("two parameters are named " + spec.name());
-                }
+        try {
+            for (ParameterSpec spec : specs) {
+                set.add(spec, random, type, device);
             }
+        } catch (RuntimeException failed) {
+            set.close();
+            throw failed;
         }
         return set;
+    }
+
+    private void add(ParameterSpec spec, RandomGenerator random, DType type, Device device) {
+        if (parameters.containsKey(spec.name())) {
+            throw new IllegalArgumentException("two parameters are named " + spec.name());
+        }
+        try (Scope _ = Scope.open()) {
+            Tensor made = Tensors.to(spec.initial().make(random, spec.shape(), type), device);
+            parameters.put(spec.name(), new Parameter(spec, made));
+        }
     }
 
     public Collection<Parameter> all() {

@@ -87,6 +87,20 @@ public final class Tape implements AutoCloseable {
         }
     }
 
+    /**
+     * Frees every value that no gradient needs, except one: call it between the stages of a long computation that is
+     * not differentiated, so that it holds one stage's values at a time. Other variables computed so far, unless they
+     * are part of the record, must not be used afterwards.
+     */
+    public void keepOnly(Var kept) {
+        unrecorded.removeIf(value -> {
+            if (value != kept.value()) {
+                value.close();
+            }
+            return value != kept.value();
+        });
+    }
+
     /** Gradients of a single number with respect to every variable that asked for one. */
     public Gradients backward(Var root) {
         if (root.shape().elements() != 1) {
@@ -102,6 +116,10 @@ public final class Tape implements AutoCloseable {
     /** Gradients of {@code ⟨upstream, root⟩} with respect to every variable that asked for one. */
     public Gradients backward(Var root, Tensor upstream) {
         requireFit(root, upstream);
+        if (root.tape() != this || !root.wantsGradient()) {
+            throw new IllegalArgumentException(
+                    root + " depends on no variable of this tape that asks for a gradient: nothing to differentiate");
+        }
         if (used) {
             throw new IllegalStateException("a tape can be read backwards once only");
         }
@@ -131,9 +149,10 @@ public final class Tape implements AutoCloseable {
     private static void requireFit(Var root, Tensor upstream) {
         Shape wanted = root.shape();
         DType type = root.value().type();
-        if (!upstream.shape().equals(wanted) || upstream.type() != type) {
+        boolean fits = upstream.shape().equals(wanted) && upstream.type() == type;
+        if (!fits || !upstream.device().equals(root.value().device())) {
             throw new IllegalArgumentException(
-                    "the upstream gradient must be " + type + wanted + " as the result is, found " + upstream);
+                    "the upstream gradient must be " + root.value() + " as the result is, found " + upstream);
         }
     }
 
@@ -143,33 +162,36 @@ public final class Tape implements AutoCloseable {
         for (int i = 0; i < wanted.length; i++) {
             wanted[i] = inputs.get(i).wantsGradient();
         }
+        List<Tensor> replaced = new ArrayList<>();
         try (Scope scope = Scope.open()) {
             List<@Nullable Tensor> answers = node.adjoint().gradients(upstream, wanted);
             for (int i = 0; i < wanted.length; i++) {
                 Tensor answer = answers.get(i);
                 if (wanted[i] && answer != null) {
-                    accumulate(inputs.get(i), answer, gradients, scope);
+                    Tensor total = total(inputs.get(i), answer, gradients, scope);
+                    Tensor former = gradients.put(inputs.get(i), total);
+                    if (former != null) {
+                        replaced.add(former);
+                    }
                 }
             }
         }
+        replaced.forEach(Tensor::close); // only now: an adjoint may answer with one tensor for several inputs
     }
 
-    private static void accumulate(Var input, Tensor answer, Map<Var, Tensor> gradients, Scope scope) {
+    /** The gradient of an input with one more answer added, as a tensor that belongs to no scope. */
+    private static Tensor total(Var input, Tensor answer, Map<Var, Tensor> gradients, Scope scope) {
         if (!answer.shape().equals(input.shape())) {
             throw new IllegalStateException(
                     "an adjoint gave a gradient " + answer + " for an input of shape " + input.shape());
         }
         Tensor present = gradients.get(input);
-        Tensor total = answer;
-        if (present != null) {
-            total = Elementwise.add(present, answer);
-            present.close();
-        }
+        Tensor total = present == null ? answer : Elementwise.add(present, answer);
         if (!scope.release(total)) {
             total = Views.reshape(total, total.shape().sizes()); // someone else's, as the upstream: a handle of our own
             scope.release(total);
         }
-        gradients.put(input, total);
+        return total;
     }
 
     /** Makes a tensor that belongs to no scope. */

@@ -63,7 +63,7 @@ public final class LayerCheck {
             check.classification();
         }
         for (String pooling : POOLINGS) {
-            check.outcomes.add(PoolingCheck.of(pooling, device).worst());
+            check.outcomes.addAll(PoolingCheck.of(pooling, device).outcomes());
         }
         return check.outcomes;
     }

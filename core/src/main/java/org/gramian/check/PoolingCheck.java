@@ -11,6 +11,7 @@ import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Fitting;
@@ -24,16 +25,20 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 
 /**
  * The gradients of a pooling with respect to features and every trained parameter, against central differences.
  *
- * <p>{@code sigma=mean} is a constant on the way back by definition: differences are taken with σ held at its value.
+ * <p>{@code sigma=mean} is a constant on the way back by definition: differences are taken with each image's σ held at
+ * its value.
  *
  * @param pooling what was checked, as text
  * @param outcomes one per input: {@code features}, {@code conv.weight}, …
  */
 public record PoolingCheck(String pooling, List<Outcome> outcomes) {
+    private static final int IMAGES = 2;
+
     /** Elements of each input that are checked at most: a large pooling would take hours otherwise. */
     private static final int SAMPLE = 100;
 
@@ -41,12 +46,11 @@ public record PoolingCheck(String pooling, List<Outcome> outcomes) {
     public static PoolingCheck of(String text, Device device) {
         Pooling pooling = Pooling.parse(text);
         int channels = smallestChannels(pooling);
-        int images = meanSigma(pooling) ? 1 : 2; // one σ can be held, not one per image
         SplittableRandom random = new SplittableRandom(11);
         try (Scope _ = Scope.open();
                 ParameterSet parameters = pooling.initialize(channels, random, DType.F64, device)) {
             Tensor features =
-                    Tensors.to(Tensors.gaussian(random, Shape.of(images, channels, 3, channels), DType.F64), device);
+                    Tensors.to(Tensors.gaussian(random, Shape.of(IMAGES, channels, 3, channels), DType.F64), device);
             Fitting.fit(pooling, features, parameters);
             return new PoolingCheck(text, check(pooling, features, parameters));
         }
@@ -77,9 +81,9 @@ public record PoolingCheck(String pooling, List<Outcome> outcomes) {
                 inputs.add(parameter.value());
             }
         }
-        Pooling frozen = meanSigma(pooling) ? withSigmaHeld(pooling, features, parameters) : pooling;
+        List<Pooling> held = meanSigma(pooling) ? withSigmaHeld(pooling, features, parameters) : List.of();
         GradientCheck.Report report = GradientCheck.of(x -> pooling.apply(x.getFirst(), bind(x, names, fixed)))
-                .withReference(x -> frozen.apply(x.getFirst(), bind(x, names, fixed)))
+                .withReference(x -> reference(pooling, held, x.getFirst(), bind(x, names, fixed)))
                 .withAtMost(SAMPLE)
                 .check(inputs.toArray(Tensor[]::new));
         return report.deviations().stream()
@@ -91,16 +95,32 @@ public record PoolingCheck(String pooling, List<Outcome> outcomes) {
         return pooling.aggregation() instanceof SecondOrder(Rbf(Sigma.Mean _, double _), var _, var _);
     }
 
-    private static Pooling withSigmaHeld(Pooling pooling, Tensor features, ParameterSet parameters) {
-        try (Tape tape = Tape.inference()) {
-            Var maps = pooling.reduce(tape.constant(features), Bindings.of(parameters.variables(tape)));
-            SecondOrder second = (SecondOrder) pooling.aggregation();
-            Rbf held = new Rbf(
-                    new Sigma.Fixed(Rbf.meanDistance(maps.value())),
-                    second.kernel().jitter());
-            SecondOrder aggregation = new SecondOrder(held, second.transforms(), second.vectorization());
-            return new Pooling(pooling.reductions(), aggregation, pooling.normalizations());
+    /** The pooling itself, or image by image the one with that image's σ held. */
+    private static Var reference(Pooling pooling, List<Pooling> held, Var features, Bindings parameters) {
+        if (held.isEmpty()) {
+            return pooling.apply(features, parameters);
         }
+        List<Var> descriptors = new ArrayList<>();
+        for (int i = 0; i < held.size(); i++) {
+            descriptors.add(held.get(i).apply(Shapes.slice(features, 0, i, i + 1), parameters));
+        }
+        return Shapes.concat(descriptors, 0);
+    }
+
+    private static List<Pooling> withSigmaHeld(Pooling pooling, Tensor features, ParameterSet parameters) {
+        SecondOrder second = (SecondOrder) pooling.aggregation();
+        List<Pooling> held = new ArrayList<>();
+        try (Scope _ = Scope.open();
+                Tape tape = Tape.inference()) {
+            Var maps = pooling.reduce(tape.constant(features), Bindings.of(parameters.variables(tape)));
+            for (int i = 0; i < IMAGES; i++) {
+                double sigma = Rbf.meanDistance(Views.slice(maps.value(), 0, i, i + 1));
+                Rbf kernel = new Rbf(new Sigma.Fixed(sigma), second.kernel().jitter());
+                SecondOrder aggregation = new SecondOrder(kernel, second.transforms(), second.vectorization());
+                held.add(new Pooling(pooling.reductions(), aggregation, pooling.normalizations()));
+            }
+        }
+        return held;
     }
 
     private static Bindings bind(List<Var> inputs, List<String> names, Map<String, Tensor> fixed) {

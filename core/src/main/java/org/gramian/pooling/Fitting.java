@@ -22,6 +22,8 @@ import org.gramian.tensor.Views;
 
 /** Fits what a pooling takes from data before training: principal axes, and the width {@code sigma=estimate}. */
 public final class Fitting {
+    private static final String SIGMA = "rbf.sigma";
+
     private Fitting() {}
 
     /** Whether a pooling has anything to fit. */
@@ -35,27 +37,41 @@ public final class Fitting {
                 && rbf.sigma() instanceof Sigma.Estimate;
     }
 
-    /** Fits to a sample of training features {@code [n, c, h, w]}, stage by stage, and stores the result. */
+    /** Fits what has no value yet to a sample of training features {@code [n, c, h, w]}, stage by stage. */
     public static void fit(Pooling pooling, Tensor features, ParameterSet parameters) {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
+            if (features.shape().rank() != 4) {
+                throw new IllegalArgumentException(
+                        "fitting: features [n, channels, height, width] are wanted, found " + features);
+            }
             Tensor maps =
                     Views.reshape(features, features.size(0), features.size(1), features.size(2) * features.size(3));
             for (int i = 0; i < pooling.reductions().size(); i++) {
                 Reduction reduction = pooling.reductions().get(i);
-                if (reduction instanceof Reduction.Pca pca) {
+                if (reduction instanceof Reduction.Pca pca && isUnset(parameters, pooling.name(i) + ".mean")) {
                     fitPrincipalAxes(pca, pooling.name(i), maps, parameters);
                 }
                 Bindings bindings = Bindings.of(parameters.variables(tape)).under(pooling.name(i));
                 Var reduced = reduction.apply(tape.constant(maps), bindings);
                 maps = reduced.value();
             }
-            if (estimatesSigma(pooling)) {
+            if (estimatesSigma(pooling) && isUnset(parameters, SIGMA)) {
                 parameters
-                        .get("rbf.sigma")
+                        .get(SIGMA)
                         .set(like(Tensors.of(new double[] {Rbf.meanDistance(maps)}, Shape.of(1), maps.type()), maps));
             }
         }
+    }
+
+    /** Fitted parameters begin as NaN. */
+    private static boolean isUnset(ParameterSet parameters, String name) {
+        return isUnset(parameters.get(name).value());
+    }
+
+    static boolean isUnset(Tensor fitted) {
+        return Double.isNaN(Views.slice(Views.reshape(fitted, fitted.shape().elements()), 0, 0, 1)
+                .item());
     }
 
     private static void fitPrincipalAxes(Reduction.Pca pca, String name, Tensor maps, ParameterSet parameters) {

@@ -8,9 +8,9 @@ import java.util.Optional;
 public final class NearestWord {
     private NearestWord() {}
 
-    /** {@code "; did you mean 'x'?"}, or nothing where no word is near. */
+    /** {@code " (did you mean 'x'?)"}, or nothing where no word is near. */
     public static String suggestion(String typed, Collection<String> words) {
-        return of(typed, words).map(word -> "; did you mean '" + word + "'?").orElse("");
+        return of(typed, words).map(word -> " (did you mean '" + word + "'?)").orElse("");
     }
 
     /** The word of the smallest edit distance, if fewer than half of the letters differ. */

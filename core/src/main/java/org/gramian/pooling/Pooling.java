@@ -130,12 +130,12 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
             return List.of();
         }
         List<String> warnings = new ArrayList<>();
+        boolean rooted = normalizations.stream().anyMatch(Normalization.Root.class::isInstance);
         long size = reduced(channels);
         List<Transform> transforms = secondOrder.transforms();
         for (int i = 0; i < transforms.size(); i++) {
-            boolean last = i == transforms.size() - 1;
             boolean rotation = transforms.get(i) instanceof Transform.Spd spd && spd.size() == size;
-            if (rotation && (last || transforms.get(i + 1) instanceof Transform.Spd)) {
+            if (rotation && isAbsorbed(transforms.subList(i + 1, transforms.size()), rooted)) {
                 warnings.add(transforms.get(i).text() + " keeps the size " + size + " and no element-wise function"
                         + " follows: it is a rotation that the classifier can learn as well; put relu after it, or"
                         + " choose a smaller size");
@@ -143,6 +143,22 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
             size = transforms.get(i).outputs(size);
         }
         return warnings;
+    }
+
+    /** Whether what follows a rotation can take it over: another spd, or the classifier if nothing bends in between. */
+    private static boolean isAbsorbed(List<Transform> following, boolean rooted) {
+        for (Transform transform : following) {
+            switch (transform) {
+                case Transform.Relu _ -> {
+                    return false;
+                }
+                case Transform.Spd _ -> {
+                    return true;
+                }
+                default -> {} // a function of eigenvalues turns with the matrix
+            }
+        }
+        return !rooted;
     }
 
     @Override

@@ -43,14 +43,11 @@ final class PoolingParser {
     private void add(String part) {
         int colon = part.indexOf(':');
         String name = colon < 0 ? part : part.substring(0, colon);
-        Words.Word word = Words.all().stream()
-                .filter(w -> w.name().equals(name))
-                .findFirst()
-                .orElseThrow(() -> unknown(name));
-        WordArguments arguments = new WordArguments(word, colon < 0 ? "" : part.substring(colon + 1));
+        Words.Rule rule = Words.rule(name).orElseThrow(() -> unknown(name));
+        WordArguments arguments = new WordArguments(rule.word(), colon < 0 ? "" : part.substring(colon + 1));
         Object made;
         try {
-            made = word.making().apply(arguments);
+            made = rule.making().apply(arguments);
         } catch (PoolingSyntaxException said) {
             throw said;
         } catch (IllegalArgumentException said) {
@@ -95,7 +92,7 @@ final class PoolingParser {
             words.addAll(Presets.all().keySet());
         }
         return new PoolingSyntaxException("there is no stage '" + name + "' in '" + text + "'"
-                + NearestWord.suggestion(name, words) + " The stages are "
+                + NearestWord.suggestion(name, words) + "; the stages are "
                 + Words.all().stream().map(Words.Word::name).toList() + ", the presets "
                 + Presets.all().keySet());
     }

@@ -1,5 +1,7 @@
 package org.gramian.pooling;
 
+import static org.gramian.autodiff.Adjoint.list;
+
 import java.util.Arrays;
 import java.util.List;
 import java.util.random.RandomGenerator;
@@ -8,14 +10,18 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 
 /** A change of the number of channels, position by position: maps {@code [n, c, N]} become {@code [n, k, N]}. */
 public sealed interface Reduction extends Stage {
@@ -71,9 +77,27 @@ public sealed interface Reduction extends Stage {
                 throw new IllegalArgumentException("conv: weights " + weight.value() + " do not fit maps "
                         + maps.value() + "; [" + channels + ", " + maps.shape().at(1) + ", 1, 1] is wanted");
             }
-            Var w = Shapes.reshape(weight, channels, maps.shape().at(1));
-            Var b = Shapes.reshape(parameters.get("bias"), channels, 1);
-            return Arithmetic.relu(Arithmetic.add(Matrices.matmul(w, maps), b));
+            Var bias = parameters.get("bias");
+            return maps.tape().apply(List.of(maps, weight, bias), () -> {
+                Tensor x = maps.value();
+                Tensor w = Views.reshape(weight.value(), channels, x.size(1));
+                Tensor product = Products.matmul(w, x);
+                Tensor y = Elementwise.reluInPlace(Elementwise.add(product, Views.reshape(bias.value(), channels, 1)));
+                return Result.of(
+                        y,
+                        (g, wanted) -> {
+                            Tensor gz = Elementwise.mul(g, Elementwise.sign(y));
+                            return list(
+                                    wanted[0] ? Products.matmul(Views.transpose(w), gz) : null,
+                                    wanted[1]
+                                            ? Views.reshape(
+                                                    Products.sumOfProducts(gz, Views.transpose(x)),
+                                                    weight.shape().sizes())
+                                            : null,
+                                    wanted[2] ? Views.reshape(Reductions.sum(gz, 0, 2), channels) : null);
+                        },
+                        w);
+            });
         }
     }
 
@@ -112,7 +136,7 @@ public sealed interface Reduction extends Stage {
         @Override
         public Var apply(Var maps, Bindings parameters) {
             Var mean = parameters.get("mean");
-            if (Double.isNaN(mean.value().toDoubles()[0])) {
+            if (Fitting.isUnset(mean.value())) {
                 throw new IllegalStateException("pca has not been fitted to training features yet");
             }
             Var column = Shapes.reshape(mean, maps.shape().at(1), 1);

@@ -98,7 +98,11 @@ final class WordArguments {
         if (!text.matches("[-+]?(\\d+\\.?\\d*|\\.\\d+)([eE][-+]?\\d{1,3})?")) {
             throw wrong(name, "a number", text);
         }
-        return Double.parseDouble(text);
+        double value = Double.parseDouble(text) + 0.0; // -0 becomes 0, so that the text reads back equal
+        if (Double.isInfinite(value)) {
+            throw wrong(name, "a number of double precision", text);
+        }
+        return value;
     }
 
     PoolingSyntaxException wrong(String name, String wanted, String found) {

@@ -2,6 +2,7 @@ package org.gramian.pooling;
 
 import java.math.BigDecimal;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Function;
 import org.gramian.spd.Bilinear;
 import org.gramian.spd.Covariance;
@@ -22,82 +23,93 @@ public final class Words {
      * @param name the word
      * @param form the word with its arguments, for help
      * @param meaning what the stage does, in one line
-     * @param making the stage or kernel for given arguments
      */
-    public record Word(String name, String form, String meaning, Function<WordArguments, Object> making) {}
+    public record Word(String name, String form, String meaning) {}
+
+    /** A word, and how the stage or kernel is made of its arguments. */
+    record Rule(Word word, Function<WordArguments, Object> making) {
+        Rule(String name, String form, String meaning, Function<WordArguments, Object> making) {
+            this(new Word(name, form, meaning), making);
+        }
+    }
 
     private static final String FLOOR = "floor=" + number(SpectralFunction.DEFAULT_FLOOR);
 
-    private static final List<Word> ALL = List.of(
-            new Word(
+    private static final List<Rule> RULES = List.of(
+            new Rule(
                     "conv",
                     "conv:<channels>",
                     "1x1 convolution and ReLU",
                     a -> new Reduction.Conv(a.count("channels"))),
-            new Word(
+            new Rule(
                     "pca",
                     "pca:<channels>",
                     "principal axes of the features",
                     a -> new Reduction.Pca(a.count("channels"))),
-            new Word(
+            new Rule(
                     "rbf",
                     "rbf[:sigma=mean|mean-full|estimate|learned|<number>,jitter=" + number(Rbf.DEFAULT_JITTER) + "]",
                     "K = exp(-|fi-fj|^2 / 2 sigma^2)",
                     a -> new Rbf(sigma(a), jitter(a))),
-            new Word(
+            new Rule(
                     "laplacian",
                     "laplacian:sigma=<number>[,jitter=0]",
                     "K = exp(-|fi-fj| / sigma)",
                     a -> new Laplacian(a.number("sigma"), jitter(a))),
-            new Word(
+            new Rule(
                     "polynomial",
                     "polynomial:degree=<number>,scale=<number>,offset=<number>[,jitter=0]",
                     "K = (scale <fi,fj> + offset)^degree",
                     a -> new Polynomial(a.count("degree"), a.number("scale"), a.number("offset"), jitter(a))),
-            new Word("covariance", "covariance[:jitter=0]", "K = unbiased covariance", a -> new Covariance(jitter(a))),
-            new Word("bilinear", "bilinear[:jitter=0]", "K = M M^T / N, as in B-CNN", a -> new Bilinear(jitter(a))),
-            new Word("average", "average", "mean of each map, first order", a -> new Average()),
-            new Word(
+            new Rule("covariance", "covariance[:jitter=0]", "K = unbiased covariance", a -> new Covariance(jitter(a))),
+            new Rule("bilinear", "bilinear[:jitter=0]", "K = M M^T / N, as in B-CNN", a -> new Bilinear(jitter(a))),
+            new Rule("average", "average", "mean of each map, first order", a -> new Average()),
+            new Rule(
                     "spd",
                     "spd:<size>",
                     "Y = W^T K W, W with orthonormal columns",
                     a -> new Transform.Spd(a.count("size"))),
-            new Word("relu", "relu", "max(Y, 0), element by element", a -> new Transform.Relu()),
-            new Word(
+            new Rule("relu", "relu", "max(Y, 0), element by element", a -> new Transform.Relu()),
+            new Rule(
                     "reeig",
                     "reeig:<smallest>",
                     "eigenvalues clamped from below",
                     a -> spectral(new ReEig(a.number("smallest")))),
-            new Word("log", "log[:" + FLOOR + "]", "matrix logarithm", a -> spectral(new Log(floor(a)))),
-            new Word(
+            new Rule("log", "log[:" + FLOOR + "]", "matrix logarithm", a -> spectral(new Log(floor(a)))),
+            new Rule(
                     "sqrt",
                     "sqrt[:" + FLOOR + "]",
                     "matrix square root by eigenvalues",
                     a -> spectral(new Power(0.5, floor(a)))),
-            new Word(
+            new Rule(
                     "power",
                     "power:<exponent>[," + FLOOR + "]",
                     "matrix power by eigenvalues",
                     a -> spectral(new Power(a.number("exponent"), floor(a)))),
-            new Word(
+            new Rule(
                     "isqrt",
                     "isqrt[:iterations=" + Transform.Isqrt.DEFAULT_ITERATIONS + "]",
                     "matrix square root by Newton-Schulz",
                     a -> new Transform.Isqrt(a.count("iterations", Transform.Isqrt.DEFAULT_ITERATIONS))),
-            new Word("triu", "triu", "upper triangle, off-diagonal times sqrt 2", a -> Vectorization.TRIU),
-            new Word("flat", "flat", "the whole matrix", a -> Vectorization.FLAT),
-            new Word(
+            new Rule("triu", "triu", "upper triangle, off-diagonal times sqrt 2", a -> Vectorization.TRIU),
+            new Rule("flat", "flat", "the whole matrix", a -> Vectorization.FLAT),
+            new Rule(
                     "root",
                     "root[:eps=" + number(Normalization.Root.DEFAULT_EPSILON) + "]",
                     "signed square root",
                     a -> new Normalization.Root(a.number("eps", Normalization.Root.DEFAULT_EPSILON))),
-            new Word("l2", "l2", "unit length", a -> new Normalization.L2()));
+            new Rule("l2", "l2", "unit length", a -> new Normalization.L2()));
 
     private Words() {}
 
     /** All words, in the order of the data. */
     public static List<Word> all() {
-        return ALL;
+        return RULES.stream().map(Rule::word).toList();
+    }
+
+    /** The rule of a word, if it is one. */
+    static Optional<Rule> rule(String name) {
+        return RULES.stream().filter(rule -> rule.word().name().equals(name)).findFirst();
     }
 
     private static Transform spectral(SpectralFunction function) {

@@ -50,7 +50,7 @@ final class Distances {
         Tensor s = squaredNorms(centred);
         Tensor noise = Elementwise.mul(Elementwise.add(s, Views.transpose(s)), 16 * epsilon(centred.type()));
         Tensor d = squared(centred);
-        return Elementwise.where(Elementwise.greater(d, noise), d, 0);
+        return Elementwise.where(Elementwise.greater(d, noise), d, Elementwise.mul(d, 0)); // NaN stays NaN
     }
 
     /** {@code 1/d_ij}, and 0 where {@code d_ij = 0}: the documented value of the derivative at equal maps. */

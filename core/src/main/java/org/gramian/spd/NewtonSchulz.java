@@ -17,11 +17,14 @@ import org.gramian.tensor.Views;
  * The square root of positive definite matrices by matrix products alone: iSQRT-COV (Li, Xie, Wang, Gao, CVPR 2018).
  *
  * <p>From {@code Y = S/tr S}, {@code Z = I}: {@code T = (3I − ZY)/2, Y ← YT, Z ← TZ}; the result is {@code √(tr S)·Y}.
- * The adjoint runs the same steps in reverse. The input counts as {@code sym(S)}.
+ * The adjoint runs the same steps in reverse. A trace below 1e-6 counts as that. The input counts as {@code sym(S)}.
  */
 public final class NewtonSchulz {
     /** One step's inputs and its T. */
     private record Step(Tensor y, Tensor z, Tensor t) {}
+
+    /** No trace counts as smaller: the covariance of a blank picture is 0, and so is its root. */
+    private static final double SMALLEST_TRACE = 1e-6;
 
     private NewtonSchulz() {}
 
@@ -31,7 +34,7 @@ public final class NewtonSchulz {
         }
         return matrices.tape().apply(List.of(matrices), () -> {
             Tensor s = Spectral.symmetric(matrices.value());
-            Tensor trace = trace(s);
+            Tensor trace = Elementwise.atLeast(trace(s), SMALLEST_TRACE);
             Tensor root = Elementwise.sqrt(trace);
             Tensor identity = identity(s);
             List<Step> steps = new ArrayList<>();
@@ -51,7 +54,8 @@ public final class NewtonSchulz {
                 Tensor ofTrace = Elementwise.sub(
                         Elementwise.div(inner(g, last), Elementwise.mul(root, 2)),
                         Elementwise.div(inner(first, s), Elementwise.mul(trace, trace)));
-                Tensor ds = Elementwise.add(Elementwise.div(first, trace), Elementwise.mul(identity(s), ofTrace));
+                Tensor moving = Elementwise.where(Elementwise.greater(trace, SMALLEST_TRACE), ofTrace, 0);
+                Tensor ds = Elementwise.add(Elementwise.div(first, trace), Elementwise.mul(identity(s), moving));
                 return list(Spectral.symmetric(ds));
             });
         });

@@ -22,7 +22,7 @@ import org.gramian.tensor.Views;
  */
 public record Polynomial(int degree, double scale, double offset, double jitter) implements Kernel {
     public Polynomial {
-        if (degree < 1 || !(scale > 0) || !(offset >= 0)) {
+        if (degree < 1 || !(scale > 0) || !(offset >= 0) || Double.isInfinite(scale + offset)) {
             throw new IllegalArgumentException("a polynomial kernel needs degree >= 1, scale > 0 and offset >= 0,"
                     + " found degree " + degree + ", scale " + scale + ", offset " + offset);
         }

@@ -33,9 +33,6 @@ public record Rbf(Sigma sigma, double jitter) implements Kernel {
     /** Enough to keep K invertible in single precision beside dead channels. */
     public static final double DEFAULT_JITTER = 1e-4;
 
-    /** No width is smaller: all channels dead would give σ = 0. */
-    static final double SMALLEST_SIGMA = 1e-6;
-
     /** The learned width starts here; it is data-dependent, so {@code estimate} is often the better start. */
     private static final double INITIAL_LOG_SIGMA = Math.log(10);
 
@@ -67,7 +64,7 @@ public record Rbf(Sigma sigma, double jitter) implements Kernel {
         try (Scope _ = Scope.open()) {
             Tensor d = Elementwise.sqrt(Distances.squaredAboveRounding(Distances.centred(maps)));
             return Math.max(
-                    SMALLEST_SIGMA, Reductions.mean(Distances.meanOverPairs(d)).item());
+                    Sigma.SMALLEST, Reductions.mean(Distances.meanOverPairs(d)).item());
         }
     }
 
@@ -125,8 +122,8 @@ public record Rbf(Sigma sigma, double jitter) implements Kernel {
                     // dσ/dD_ij = 1/(2 d_ij C(C−1)), so both ways to D meet in one P = dL/dD
                     Tensor ofWidth = Elementwise.div(
                             Reductions.sum(Elementwise.mul(gk, squares), 1, 2), Elementwise.pow(width, 3));
-                    Tensor throughWidth =
-                            Elementwise.mul(Distances.inverseOrZero(d), Elementwise.mul(ofWidth, 0.5 / pairs));
+                    Tensor throughWidth = Elementwise.mul(
+                            Distances.inverseOrZero(d), Elementwise.mul(aboveFloor(ofWidth, width), 0.5 / pairs));
                     Tensor p = Elementwise.add(Elementwise.mul(gk, factor), throughWidth);
                     return list(Distances.backward(p, x));
                 },
@@ -140,7 +137,7 @@ public record Rbf(Sigma sigma, double jitter) implements Kernel {
     private Result learnedWidth(Tensor maps, Tensor logSigma) {
         Tensor x = Distances.centred(maps);
         Tensor squares = Distances.squared(x);
-        Tensor width = Views.reshape(Elementwise.exp(logSigma), 1, 1, 1);
+        Tensor width = floored(Views.reshape(Elementwise.exp(logSigma), 1, 1, 1));
         Tensor factor = factor(width);
         Tensor k = kernel(Tensors.copy(squares), factor);
         return Result.of(
@@ -148,16 +145,22 @@ public record Rbf(Sigma sigma, double jitter) implements Kernel {
                 (g, wanted) -> {
                     Tensor p = scaled(g, k, factor);
                     // dL/dlogσ = σ·Σ g∘K∘D/σ³ = −2·Σ P∘D
-                    Tensor ofLog = Elementwise.mul(Reductions.sum(Elementwise.mul(p, squares)), -2);
-                    return list(Distances.backward(p, x), Views.reshape(ofLog, 1));
+                    Tensor ofLog = Elementwise.mul(Reductions.sum(Elementwise.mul(p, squares), 0, 1, 2), -2);
+                    return list(Distances.backward(p, x), Views.reshape(aboveFloor(ofLog, width), 1));
                 },
                 x,
                 squares,
+                width,
                 factor);
     }
 
     private static Tensor floored(Tensor width) {
-        return Elementwise.atLeast(width, SMALLEST_SIGMA);
+        return Elementwise.atLeast(width, Sigma.SMALLEST);
+    }
+
+    /** A gradient of the width, 0 where the floor holds it. */
+    private static Tensor aboveFloor(Tensor gradient, Tensor width) {
+        return Elementwise.where(Elementwise.greater(width, Sigma.SMALLEST), gradient, 0);
     }
 
     /** {@code −1/2σ²}. */

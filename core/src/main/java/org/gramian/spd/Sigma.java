@@ -2,6 +2,9 @@ package org.gramian.spd;
 
 /** How the width σ of the {@link Rbf} kernel is chosen. */
 public sealed interface Sigma {
+    /** No width is smaller: all channels dead would give σ = 0. */
+    double SMALLEST = 1e-6;
+
     /** Per image the mean distance of its maps, a constant for the gradient: the paper as written. */
     record Mean() implements Sigma {}
 
@@ -17,8 +20,9 @@ public sealed interface Sigma {
     /** One number for all; the authors' released code uses 50. */
     record Fixed(double value) implements Sigma {
         public Fixed {
-            if (!(value > 0) || Double.isInfinite(value)) {
-                throw new IllegalArgumentException("sigma must be a positive number, found " + value);
+            if (!(value >= SMALLEST) || Double.isInfinite(value)) {
+                throw new IllegalArgumentException(
+                        "sigma must be a number of at least " + SMALLEST + ", found " + value);
             }
         }
     }

@@ -21,10 +21,14 @@ final class Checks {
         if (a.type() != b.type()) {
             throw mismatch(operation, a, b, "both types must be equal");
         }
-        boolean number = a.shape().rank() == 0 || b.shape().rank() == 0;
-        if (!number && !a.device().equals(b.device())) {
+        boolean together = a.device().equals(b.device()) || isHostNumber(a) || isHostNumber(b);
+        if (!together) {
             throw mismatch(operation, a, b, "both must be on the same device");
         }
+    }
+
+    private static boolean isHostNumber(Tensor a) {
+        return a.shape().rank() == 0 && a.device().kind() == Device.Kind.CPU;
     }
 
     static void broadcastable(String operation, Tensor a, Tensor b) {

@@ -24,8 +24,11 @@ public record Convolution(int stride, int padding, int groups) {
         }
     }
 
-    /** Gradients of a convolution; the input's is absent where not asked for. */
-    public record Gradients(@Nullable Tensor input, Tensor weight, Tensor bias) {}
+    /** Gradients of a convolution, those that were asked for. */
+    public record Gradients(
+            @Nullable Tensor input,
+            @Nullable Tensor weight,
+            @Nullable Tensor bias) {}
 
     /** A convolution of stride 1 without padding, all channels together. */
     public static Convolution plain() {
@@ -35,8 +38,11 @@ public record Convolution(int stride, int padding, int groups) {
     /** Cross-correlation with weights {@code [k, c/groups, s, t]}, plus one bias per output map. */
     public Tensor apply(Tensor input, Tensor weight, @Nullable Tensor bias) {
         check(input, weight);
-        if (bias != null && !bias.shape().equals(Shape.of(weight.size(0)))) {
-            throw Checks.mismatch("conv2d", weight, bias, "one bias per output channel is wanted");
+        if (bias != null) {
+            Checks.sameKind("conv2d", weight, bias);
+            if (!bias.shape().equals(Shape.of(weight.size(0)))) {
+                throw Checks.mismatch("conv2d", weight, bias, "one bias per output channel is wanted");
+            }
         }
         return DeviceFunctions.result(
                 "conv2d",
@@ -69,9 +75,11 @@ public record Convolution(int stride, int padding, int groups) {
                 weight);
     }
 
-    /** Gradients of {@link #apply} for a gradient of its result; the input's only on request. */
-    public Gradients backward(Tensor gradient, Tensor input, Tensor weight, boolean ofInput) {
+    /** Gradients of {@link #apply} for a gradient of its result: of input, weight and bias, where wanted. */
+    public Gradients backward(Tensor gradient, Tensor input, Tensor weight, boolean[] wanted) {
         check(input, weight);
+        checkGradient(gradient, input, weight);
+        @Nullable
         Tensor[] gradients = DeviceFunctions.results(
                 "backward of conv2d",
                 3,
@@ -82,7 +90,12 @@ public record Convolution(int stride, int padding, int groups) {
                     MemorySegment zeroRows = pair(arena, padding);
                     MemorySegment ones = pair(arena, 1);
                     MemorySegment zeros = pair(arena, 0);
-                    MemorySegment mask = arena.allocateFrom(JAVA_INT, ofInput ? 1 : 0, 1, 1);
+                    MemorySegment mask =
+                            arena.allocateFrom(JAVA_INT, wanted[0] ? 1 : 0, wanted[1] ? 1 : 0, wanted[2] ? 1 : 0);
+                    // an unwanted gradient would come back as a handle on nothing: null says to make none
+                    MemorySegment ofInput = wanted[0] ? out : MemorySegment.NULL;
+                    MemorySegment ofWeight = wanted[1] ? out.asSlice(8) : MemorySegment.NULL;
+                    MemorySegment ofBias = wanted[2] ? out.asSlice(16) : MemorySegment.NULL;
                     return (int) DeviceFunctions.of(input)
                             .convolutionBackward
                             .invokeExact(
@@ -103,14 +116,26 @@ public record Convolution(int stride, int padding, int groups) {
                                     (long) groups,
                                     mask,
                                     3L,
-                                    out,
-                                    out.asSlice(8),
-                                    out.asSlice(16));
+                                    ofInput,
+                                    ofWeight,
+                                    ofBias);
                 },
                 input,
                 weight);
-        int first = gradients.length - 2;
-        return new Gradients(first == 1 ? gradients[0] : null, gradients[first], gradients[first + 1]);
+        return new Gradients(gradients[0], gradients[1], gradients[2]);
+    }
+
+    private void checkGradient(Tensor gradient, Tensor input, Tensor weight) {
+        Checks.sameKind("backward of conv2d", gradient, input);
+        Shape wanted = Shape.of(
+                input.size(0),
+                weight.size(0),
+                (input.size(2) + 2L * padding - weight.size(2)) / stride + 1,
+                (input.size(3) + 2L * padding - weight.size(3)) / stride + 1);
+        if (!gradient.shape().equals(wanted)) {
+            throw Checks.mismatch(
+                    "backward of conv2d", gradient, input, "the gradient must have the result's shape " + wanted);
+        }
     }
 
     private static MemorySegment pair(Arena arena, long value) {

@@ -14,6 +14,8 @@ import java.lang.invoke.MethodHandle;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The C functions that libtorch has once per device, {@code aoti_torch_cpu_*} and {@code aoti_torch_cuda_*}: operators
@@ -46,6 +48,11 @@ final class DeviceFunctions {
 
     static DeviceFunctions of(Tensor tensor) {
         return tensor.device().kind() == Device.Kind.CPU ? Cpu.FUNCTIONS : Cuda.FUNCTIONS;
+    }
+
+    /** The functions for two tensors of which one may be a number on the processor. */
+    static DeviceFunctions of(Tensor a, Tensor b) {
+        return of(a.device().kind() == Device.Kind.CPU ? b : a);
     }
 
     private DeviceFunctions(String device) {
@@ -106,26 +113,24 @@ final class DeviceFunctions {
 
     /** Runs a call that writes one handle; the arguments are named if it fails. */
     static Tensor result(String operation, Call call, Tensor... arguments) {
-        return results(operation, 1, call, arguments)[0];
+        return Objects.requireNonNull(results(operation, 1, call, arguments)[0], operation);
     }
 
-    /** Runs a call that writes several handles; those it leaves null are left out. */
-    static Tensor[] results(String operation, int count, Call call, Tensor... arguments) {
+    /** Runs a call that writes several handles; where it wrote none, the answer is null. */
+    static @Nullable Tensor[] results(String operation, int count, Call call, Tensor... arguments) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment words = arena.allocate(ADDRESS, count);
             if (call.into(arena, words) != 0) {
-                throw Native.failure(operation, (Object[]) arguments);
+                throw Failures.of(operation, (Object[]) arguments);
             }
-            List<Tensor> tensors = new ArrayList<>(count);
+            @Nullable Tensor[] tensors = new @Nullable Tensor[count];
             for (int i = 0; i < count; i++) {
                 MemorySegment handle = words.getAtIndex(ADDRESS, i);
-                if (!handle.equals(MemorySegment.NULL)) {
-                    tensors.add(new Tensor(handle));
-                }
+                tensors[i] = handle.equals(MemorySegment.NULL) ? null : new Tensor(handle);
             }
-            return tensors.toArray(Tensor[]::new);
+            return tensors;
         } catch (Throwable thrown) {
-            throw Native.wrap(thrown);
+            throw Failures.wrap(thrown);
         }
     }
 }

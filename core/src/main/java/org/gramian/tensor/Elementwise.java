@@ -92,7 +92,7 @@ public final class Elementwise {
         Checks.broadcastable("add", a, b);
         return DeviceFunctions.result(
                 "add",
-                (arena, out) -> (int) DeviceFunctions.of(a).add.invokeExact(a.handle(), b.handle(), factor, out),
+                (arena, out) -> (int) DeviceFunctions.of(a, b).add.invokeExact(a.handle(), b.handle(), factor, out),
                 a,
                 b);
     }
@@ -172,6 +172,7 @@ public final class Elementwise {
 
     /** {@code a} where the condition holds, the number elsewhere. */
     public static Tensor where(Tensor condition, Tensor a, double otherwise) {
+        requireCondition(condition);
         try (Scope scope = Scope.open()) {
             Tensor number = Tensors.to(Tensors.number(otherwise, a.type()), a.device());
             return scope.keep(Operators.WHERE.call(condition, a, number));
@@ -181,7 +182,14 @@ public final class Elementwise {
     /** {@code a} where the condition holds, {@code b} elsewhere. */
     public static Tensor where(Tensor condition, Tensor a, Tensor b) {
         Checks.broadcastable("where", a, b);
+        requireCondition(condition);
         return Operators.WHERE.call(condition, a, b);
+    }
+
+    private static void requireCondition(Tensor condition) {
+        if (condition.type() != DType.BOOL) {
+            throw new IllegalArgumentException("where: truth values are wanted as a condition, found " + condition);
+        }
     }
 
     /** {@code exp(x) / Σ exp(x)} along the last dimension. */

@@ -86,8 +86,9 @@ public final class Libtorch {
 
     /** Number of threads that one operator may use. */
     public int threads() {
-        return (int) invoke(find("_ZN2at15get_num_threadsEv", FunctionDescriptor.of(JAVA_INT))
-                .orElseThrow());
+        return find("_ZN2at15get_num_threadsEv", FunctionDescriptor.of(JAVA_INT))
+                .map(f -> (int) invoke(f))
+                .orElse(Runtime.getRuntime().availableProcessors());
     }
 
     /** Sets the number of threads that one operator may use; results are reproducible at one thread count. */
@@ -95,7 +96,10 @@ public final class Libtorch {
         if (threads < 1) {
             throw new IllegalArgumentException("the number of threads must be at least 1, found " + threads);
         }
-        find("_ZN2at15set_num_threadsEi", FunctionDescriptor.ofVoid(JAVA_INT)).ifPresent(f -> invoke(f, threads));
+        MethodHandle setter = find("_ZN2at15set_num_threadsEi", FunctionDescriptor.ofVoid(JAVA_INT))
+                .orElseThrow(() -> new LibtorchException("this libtorch does not let the number of threads be set;"
+                        + " set the environment variable OMP_NUM_THREADS instead"));
+        invoke(setter, threads);
     }
 
     /** Lets float32 products and convolutions on the GPU use TF32 (ten bits of mantissa): faster, less exact. */
@@ -112,7 +116,8 @@ public final class Libtorch {
     /** Waits until everything given to the GPU so far is done; nothing to wait for on the processor. */
     public void synchronize(Device device) {
         if (device.kind() == Device.Kind.CUDA) {
-            find("cudaDeviceSynchronize", FunctionDescriptor.of(JAVA_INT)).ifPresent(Libtorch::invoke);
+            find("cudaDeviceSynchronize", FunctionDescriptor.of(JAVA_INT))
+                    .ifPresent(f -> Failures.check((int) invoke(f), "synchronization with the GPU"));
         }
     }
 
@@ -161,7 +166,7 @@ public final class Libtorch {
             Object result = function.invokeWithArguments(arguments);
             return result == null ? 0 : result;
         } catch (Throwable thrown) {
-            throw Native.wrap(thrown);
+            throw Failures.wrap(thrown);
         }
     }
 }

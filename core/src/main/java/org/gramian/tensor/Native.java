@@ -10,9 +10,6 @@ import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
-import java.util.Arrays;
-import org.gramian.tensor.library.LibtorchException;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The version-independent functions of libtorch's C ABI on tensor handles.
@@ -59,33 +56,11 @@ final class Native {
         return LINKER.downcallHandle(Libtorch.load().symbol(name), FunctionDescriptor.of(JAVA_INT, arguments));
     }
 
-    static void check(int code, String operation) {
-        if (code != 0) {
-            throw failure(operation);
-        }
-    }
-
-    static LibtorchException failure(String operation, @Nullable Object... arguments) {
-        String given = arguments.length == 0 ? "" : " of " + Arrays.toString(arguments);
-        return new LibtorchException(
-                operation + given + " failed in libtorch " + Libtorch.load().version() + " (its message is on stderr)");
-    }
-
-    static RuntimeException wrap(Throwable thrown) {
-        if (thrown instanceof RuntimeException exception) {
-            return exception;
-        }
-        if (thrown instanceof Error error) {
-            throw error;
-        }
-        return new LibtorchException("a call into libtorch failed", thrown);
-    }
-
     static void delete(MemorySegment tensor) {
         try {
-            check((int) DELETE.invokeExact(tensor), "delete");
+            Failures.check((int) DELETE.invokeExact(tensor), "delete");
         } catch (Throwable thrown) {
-            throw wrap(thrown);
+            throw Failures.wrap(thrown);
         }
     }
 
@@ -126,9 +101,9 @@ final class Native {
 
     static void copy(MemorySegment target, MemorySegment source, boolean nonBlocking) {
         try {
-            check((int) COPY.invokeExact(target, source, nonBlocking ? 1 : 0), "copy");
+            Failures.check((int) COPY.invokeExact(target, source, nonBlocking ? 1 : 0), "copy");
         } catch (Throwable thrown) {
-            throw wrap(thrown);
+            throw Failures.wrap(thrown);
         }
     }
 
@@ -138,13 +113,13 @@ final class Native {
             MemorySegment sizes = arena.allocateFrom(JAVA_LONG, shape.sizes());
             MemorySegment strides = arena.allocateFrom(JAVA_LONG, shape.strides());
             int kind = device.kind().code();
-            check(
+            Failures.check(
                     (int) EMPTY.invokeExact(
                             (long) shape.rank(), sizes, strides, type.code(), kind, device.index(), word),
                     "allocation of " + type + shape + " on " + device);
             return word.get(ADDRESS, 0);
         } catch (Throwable thrown) {
-            throw wrap(thrown);
+            throw Failures.wrap(thrown);
         }
     }
 
@@ -153,12 +128,12 @@ final class Native {
             MemorySegment word = WORD.get();
             MemorySegment sizesAt = arena.allocateFrom(JAVA_LONG, sizes);
             MemorySegment stridesAt = arena.allocateFrom(JAVA_LONG, strides);
-            check(
+            Failures.check(
                     (int) VIEW.invokeExact(tensor, (long) sizes.length, sizesAt, stridesAt, offset, word),
                     "view as " + Shape.of(sizes));
             return word.get(ADDRESS, 0);
         } catch (Throwable thrown) {
-            throw wrap(thrown);
+            throw Failures.wrap(thrown);
         }
     }
 
@@ -167,22 +142,22 @@ final class Native {
             MemorySegment word = WORD.get();
             MemorySegment sizes = arena.allocateFrom(JAVA_LONG, shape.sizes());
             MemorySegment strides = arena.allocateFrom(JAVA_LONG, shape.strides());
-            check(
+            Failures.check(
                     (int) BLOB.invokeExact(data, (long) shape.rank(), sizes, strides, 0L, type.code(), 0, 0, word),
                     "view of memory as " + type + shape);
             return word.get(ADDRESS, 0);
         } catch (Throwable thrown) {
-            throw wrap(thrown);
+            throw Failures.wrap(thrown);
         }
     }
 
     private static MemorySegment pointer(MethodHandle function, MemorySegment tensor, String operation) {
         try {
             MemorySegment word = WORD.get();
-            check((int) function.invokeExact(tensor, word), operation);
+            Failures.check((int) function.invokeExact(tensor, word), operation);
             return word.get(ADDRESS, 0);
         } catch (Throwable thrown) {
-            throw wrap(thrown);
+            throw Failures.wrap(thrown);
         }
     }
 
@@ -190,10 +165,10 @@ final class Native {
         try {
             MemorySegment word = WORD.get();
             word.set(JAVA_LONG, 0, 0);
-            check((int) function.invokeExact(tensor, word), operation);
+            Failures.check((int) function.invokeExact(tensor, word), operation);
             return word.get(JAVA_LONG, 0);
         } catch (Throwable thrown) {
-            throw wrap(thrown);
+            throw Failures.wrap(thrown);
         }
     }
 }

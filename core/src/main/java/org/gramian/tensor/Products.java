@@ -49,11 +49,11 @@ public final class Products {
                     .addProducts
                     .invokeExact(target.handle(), target.handle(), a.handle(), b.handle(), keep, factor);
             if (code != 0) {
-                throw Native.failure("product", a, b);
+                throw Failures.of("product", a, b);
             }
             return target;
         } catch (Throwable thrown) {
-            throw Native.wrap(thrown);
+            throw Failures.wrap(thrown);
         }
     }
 

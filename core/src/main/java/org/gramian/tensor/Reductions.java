@@ -2,6 +2,7 @@ package org.gramian.tensor;
 
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /** Operators that take many elements to few: sums, means, largest values. */
 public final class Reductions {
@@ -28,15 +29,21 @@ public final class Reductions {
         return Operators.MEAN.call(x, null);
     }
 
-    /** Sums over the given dimensions, which stay with size 1. */
+    /** Sums over the given dimensions, which stay with size 1; over none of them, a copy. */
     public static Tensor sum(Tensor x, int... dimensions) {
         Checks.floating("sum", x);
         boolean[] summed = new boolean[x.shape().rank()];
         for (int dimension : dimensions) {
             summed[x.shape().index(dimension)] = true;
         }
+        long[] list = IntStream.range(0, summed.length)
+                .filter(i -> summed[i])
+                .mapToLong(i -> i)
+                .toArray();
+        if (list.length == 0) {
+            return Tensors.copy(x);
+        }
         if (Libtorch.load().hasLists()) {
-            long[] list = Arrays.stream(dimensions).mapToLong(i -> i).toArray();
             return Operators.SUM_OF.call(x, Optional.of(list), true, null);
         }
         return sumByProducts(x, summed);
@@ -60,7 +67,7 @@ public final class Reductions {
                 }
                 end = start;
             }
-            return scope.keep(sum == x ? Tensors.copy(x) : sum);
+            return scope.keep(sum);
         }
     }
 

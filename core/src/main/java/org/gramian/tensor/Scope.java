@@ -1,7 +1,8 @@
 package org.gramian.tensor;
 
-import java.util.ArrayList;
-import java.util.List;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +15,7 @@ public final class Scope implements AutoCloseable {
     private static final ThreadLocal<@Nullable Scope> CURRENT = new ThreadLocal<>();
 
     private final @Nullable Scope enclosing = CURRENT.get();
-    private final List<Tensor> owned = new ArrayList<>();
+    private final Set<Tensor> owned = Collections.newSetFromMap(new IdentityHashMap<>());
     private boolean closed;
 
     private Scope() {
@@ -29,20 +30,21 @@ public final class Scope implements AutoCloseable {
     static void register(Tensor tensor) {
         Scope scope = CURRENT.get();
         if (scope != null) {
-            scope.owned.add(tensor);
-            tensor.owner = scope;
+            scope.own(tensor);
         }
     }
 
     /** Hands a tensor of this scope to the enclosing one; returns it. Tensors of other owners stay where they are. */
     public Tensor keep(Tensor tensor) {
-        if (tensor.owner == this) {
-            tensor.owner = enclosing;
-            if (enclosing != null) {
-                enclosing.owned.add(tensor);
-            }
+        if (release(tensor) && enclosing != null) {
+            enclosing.own(tensor);
         }
         return tensor;
+    }
+
+    private void own(Tensor tensor) {
+        owned.add(tensor);
+        tensor.owner = this;
     }
 
     /**
@@ -53,14 +55,18 @@ public final class Scope implements AutoCloseable {
     public boolean release(Tensor tensor) {
         boolean mine = tensor.owner == this;
         if (mine) {
-            tensor.owner = null;
+            detach(tensor);
         }
         return mine;
     }
 
     /** Takes a tensor out of whatever scope owns it: from then on it belongs to the caller, who closes it. */
     public static void detach(Tensor tensor) {
-        tensor.owner = null;
+        Scope owner = tensor.owner;
+        if (owner != null) {
+            tensor.owner = null;
+            owner.owned.remove(tensor);
+        }
     }
 
     @Override
@@ -74,9 +80,9 @@ public final class Scope implements AutoCloseable {
         closed = true;
         CURRENT.set(enclosing);
         for (Tensor tensor : owned) {
-            if (tensor.owner == this) {
-                tensor.close();
-            }
+            tensor.owner = null;
+            tensor.close();
         }
+        owned.clear();
     }
 }

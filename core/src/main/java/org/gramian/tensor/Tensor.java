@@ -25,21 +25,26 @@ public final class Tensor implements AutoCloseable {
     private final long[] strides;
     private final Device device;
     /** Keeps foreign memory reachable for as long as a tensor looks at it. */
-    final @Nullable Object anchor;
+    final @Nullable MemorySegment anchor;
 
     private MemorySegment handle;
 
     @Nullable
     Scope owner;
 
-    Tensor(MemorySegment handle, @Nullable Object anchor) {
+    Tensor(MemorySegment handle, @Nullable MemorySegment anchor) {
         this.handle = handle;
         this.anchor = anchor;
-        long rank = Native.rank(handle);
-        this.shape = Shape.of(Native.sizes(handle, rank));
-        this.strides = Native.strides(handle, rank);
-        this.type = DType.ofCode(Native.type(handle));
-        this.device = Native.device(handle);
+        try {
+            long rank = Native.rank(handle);
+            this.shape = Shape.of(Native.sizes(handle, rank));
+            this.strides = Native.strides(handle, rank);
+            this.type = DType.ofCode(Native.type(handle));
+            this.device = Native.device(handle);
+        } catch (RuntimeException unknown) {
+            Native.delete(handle);
+            throw unknown;
+        }
         LIVE.increment();
         Scope.register(this);
     }
@@ -91,6 +96,9 @@ public final class Tensor implements AutoCloseable {
     MemorySegment handle() {
         if (handle.equals(MemorySegment.NULL)) {
             throw new IllegalStateException("this tensor " + this + " has been freed: it was used after its scope");
+        }
+        if (anchor != null && !anchor.scope().isAlive()) {
+            throw new IllegalStateException("the memory that this tensor " + this + " looks at has been freed");
         }
         return handle;
     }
@@ -153,7 +161,7 @@ public final class Tensor implements AutoCloseable {
         if (!handle.equals(MemorySegment.NULL)) {
             MemorySegment freed = handle;
             handle = MemorySegment.NULL;
-            owner = null;
+            Scope.detach(this);
             LIVE.decrement();
             Native.delete(freed);
         }

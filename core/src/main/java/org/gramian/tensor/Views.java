@@ -110,13 +110,26 @@ public final class Views {
 
     /** The entries at the given places along a dimension. */
     public static Tensor select(Tensor source, int dimension, Tensor places) {
+        requirePlaces("select", source, places);
         return Operators.INDEX_SELECT.call(source, (long) source.shape().index(dimension), places);
     }
 
     /** Writes entries to distinct places along a dimension of an existing tensor. */
     public static Tensor put(Tensor target, int dimension, Tensor places, Tensor entries) {
         Checks.sameKind("put", target, entries);
+        requirePlaces("put", target, places);
+        if (!entries.shape().equals(target.shape().with(dimension, places.size(0)))) {
+            throw Checks.mismatch("put", target, entries, "entries for " + places.size(0) + " places are wanted");
+        }
         return Operators.INDEX_COPY.inPlace(target, (long) target.shape().index(dimension), places, entries);
+    }
+
+    private static void requirePlaces(String operation, Tensor source, Tensor places) {
+        if (places.type() != DType.I64
+                || places.shape().rank() != 1
+                || !places.device().equals(source.device())) {
+            throw Checks.mismatch(operation, source, places, "a list of I64 places on the same device is wanted");
+        }
     }
 
     /** Tensors joined along one dimension; the other sizes must be equal. */

@@ -4,6 +4,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a window slides over feature maps {@code [n, c, h, w]}, with maximum and average pooling over it.
@@ -53,6 +55,7 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
     /** The largest value of each window. */
     public Maxima max(Tensor input) {
         check("max pooling", input);
+        @Nullable
         Tensor[] results = DeviceFunctions.results(
                 "max pooling",
                 2,
@@ -78,11 +81,13 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
                                     out.asSlice(8));
                 },
                 input);
-        return new Maxima(results[0], results[1]);
+        return new Maxima(Objects.requireNonNull(results[0]), Objects.requireNonNull(results[1]));
     }
 
     /** Gradient of {@link #max} with respect to its input. */
     public Tensor maxBackward(Tensor gradient, Tensor input, Tensor places) {
+        checkBackward("backward of max pooling", gradient, input);
+        Checks.sameShape("backward of max pooling", gradient, places);
         return DeviceFunctions.result(
                 "backward of max pooling",
                 (arena, out) -> {
@@ -139,6 +144,7 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
 
     /** Gradient of {@link #average} with respect to its input. */
     public Tensor averageBackward(Tensor gradient, Tensor input) {
+        checkBackward("backward of average pooling", gradient, input);
         return DeviceFunctions.result(
                 "backward of average pooling",
                 (arena, out) -> {
@@ -162,6 +168,26 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
                                     out);
                 },
                 input);
+    }
+
+    private void checkBackward(String operation, Tensor gradient, Tensor input) {
+        check(operation, input);
+        Checks.sameKind(operation, gradient, input);
+        Shape wanted = Shape.of(
+                input.size(0),
+                input.size(1),
+                count(input.size(2), size.vertical(), stride.vertical(), padding.vertical()),
+                count(input.size(3), size.horizontal(), stride.horizontal(), padding.horizontal()));
+        if (!gradient.shape().equals(wanted)) {
+            throw Checks.mismatch(operation, gradient, input, "the gradient must have the result's shape " + wanted);
+        }
+    }
+
+    /** Number of windows along a side; rounded up, the last must still begin inside the maps or their near padding. */
+    private long count(long side, long windowSize, long step, long border) {
+        long room = side + 2 * border - windowSize;
+        long count = (ceil ? Math.ceilDiv(room, step) : room / step) + 1;
+        return ceil && (count - 1) * step >= side + border ? count - 1 : count;
     }
 
     private void check(String operation, Tensor input) {

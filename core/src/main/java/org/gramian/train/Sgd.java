@@ -1,6 +1,6 @@
 package org.gramian.train;
 
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.Map;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Weight decay d applies to weights alone. The velocities are this object's state, owned until it is closed.
  */
 public final class Sgd implements AutoCloseable {
-    private final Map<String, Tensor> velocities = new LinkedHashMap<>();
+    private final Map<Parameter, Tensor> velocities = new HashMap<>();
     private SgdOptions options;
 
     public Sgd(SgdOptions options) {
@@ -37,42 +37,54 @@ public final class Sgd implements AutoCloseable {
 
     /** Moves every parameter that a gradient reached. */
     public void step(ParameterSet parameters, Map<String, Var> variables, Gradients gradients) {
-        for (Parameter parameter : parameters.all()) {
+        step(ParameterGroup.of(parameters), variables, gradients);
+    }
+
+    /** Moves every parameter of a group that a gradient reached, at the group's rate. */
+    public void step(ParameterGroup group, Map<String, Var> variables, Gradients gradients) {
+        SgdOptions own = options.times(group.rate(), group.decay());
+        for (Parameter parameter : group.parameters().all()) {
             Var variable = variables.get(parameter.name());
             if (variable != null && gradients.has(variable)) {
-                step(parameter, gradients.of(variable));
+                step(parameter, gradients.of(variable), own);
             }
         }
     }
 
     /** Moves one parameter along a gradient of the loss. */
     public void step(Parameter parameter, Tensor gradient) {
-        Tensor velocity = velocities.get(parameter.name());
+        step(parameter, gradient, options);
+    }
+
+    private void step(Parameter parameter, Tensor gradient, SgdOptions own) {
+        if (parameter.spec().role() == Role.FITTED) {
+            throw new IllegalArgumentException("parameter " + parameter.name() + " is fitted to data, not trained");
+        }
+        Tensor velocity = velocities.get(parameter);
         try (Scope _ = Scope.open()) {
             if (parameter.spec().role() == Role.STIEFEL) {
-                StiefelStep step = StiefelStep.from(parameter.value(), gradient, velocity, options);
+                StiefelStep step = StiefelStep.from(parameter.value(), gradient, velocity, own);
                 remember(parameter, step.velocity());
                 parameter.set(step.point());
             } else {
-                Tensor direction = direction(parameter, gradient, velocity);
-                Tensor moved = Elementwise.addScaled(parameter.value(), direction, -options.learningRate());
-                remember(parameter, options.momentum() == 0 ? null : direction);
+                Tensor direction = direction(parameter, gradient, velocity, own);
+                Tensor moved = Elementwise.addScaled(parameter.value(), direction, -own.learningRate());
+                remember(parameter, own.momentum() == 0 ? null : direction);
                 parameter.set(moved);
             }
         }
     }
 
-    private Tensor direction(Parameter parameter, Tensor gradient, @Nullable Tensor velocity) {
-        double decay = parameter.spec().role() == Role.WEIGHT ? options.weightDecay() : 0;
+    private static Tensor direction(Parameter parameter, Tensor gradient, @Nullable Tensor velocity, SgdOptions own) {
+        double decay = parameter.spec().role() == Role.WEIGHT ? own.weightDecay() : 0;
         // a copy where nothing is added: the gradient belongs to the caller, the velocity to us
         Tensor decayed =
                 decay == 0 ? Elementwise.mul(gradient, 1) : Elementwise.addScaled(gradient, parameter.value(), decay);
-        return velocity == null ? decayed : Elementwise.addScaled(decayed, velocity, options.momentum());
+        return velocity == null ? decayed : Elementwise.addScaled(decayed, velocity, own.momentum());
     }
 
     private void remember(Parameter parameter, @Nullable Tensor velocity) {
-        Tensor former =
-                velocity == null ? velocities.remove(parameter.name()) : velocities.put(parameter.name(), velocity);
+        Tensor former = velocity == null ? velocities.remove(parameter) : velocities.put(parameter, velocity);
         if (velocity != null) {
             Scope.detach(velocity);
         }

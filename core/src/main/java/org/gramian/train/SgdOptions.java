@@ -28,6 +28,11 @@ public record SgdOptions(double learningRate, double momentum, double weightDeca
         return new SgdOptions(learningRate, 0.9, 5e-4, StiefelOptions.defaults());
     }
 
+    /** The same constants with learning rate and weight decay multiplied, as a parameter group asks. */
+    SgdOptions times(double rate, double decay) {
+        return new SgdOptions(learningRate * rate, momentum, weightDecay * decay, stiefel);
+    }
+
     /** The same constants at another learning rate, as a schedule sets it. */
     public SgdOptions at(double rate) {
         return new SgdOptions(rate, momentum, weightDecay, stiefel);

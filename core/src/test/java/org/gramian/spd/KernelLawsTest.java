@@ -198,7 +198,7 @@ class KernelLawsTest {
                             .as("%s, %s", kernel, type)
                             .containsOnly(1.0);
                 }
-                assertThat(Rbf.meanDistance(maps)).isEqualTo(Rbf.SMALLEST_SIGMA);
+                assertThat(Rbf.meanDistance(maps)).isEqualTo(Sigma.SMALLEST);
             }
         }
     }

@@ -40,7 +40,7 @@ record KernelUnderTest(String name, Kernel kernel, UnaryOperator<double[][]> def
     /** All maps equal, σ would be 0. */
     private static double[][] rbfOfMeanDistance(double[][] maps) {
         double mean = PaperDefinitionOracle.meanDistance(maps);
-        return PaperDefinitionOracle.rbf(maps, Math.max(mean, Rbf.SMALLEST_SIGMA));
+        return PaperDefinitionOracle.rbf(maps, Math.max(mean, Sigma.SMALLEST));
     }
 
     /** Every kernel with every way to choose σ. */

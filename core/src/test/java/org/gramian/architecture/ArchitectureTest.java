@@ -1,0 +1,195 @@
+package org.gramian.architecture;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.lang.conditions.ArchConditions.be;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.GeneralCodingRules.ACCESS_STANDARD_STREAMS;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.NullMarked;
+import org.junit.jupiter.api.Test;
+
+/** What the design says of packages and types, held by a test. */
+class ArchitectureTest {
+    private static final JavaClasses CORE = new ClassFileImporter()
+            .withImportOption(location -> !location.contains("/test-classes/")) // whatever the build folder is
+            .importPackages("org.gramian");
+
+    private static final Path SOURCES = Path.of("src", "main", "java");
+
+    /** Packages in the order of the data: each may use only those before it. */
+    private static final List<String> LAYERS =
+            List.of("tensor", "autodiff", "spd", "image", "backbone", "pooling", "model", "train", "evaluate");
+
+    /** The self-checks stand beside the layers, above these; only the command line uses them. */
+    private static final Set<String> USED_BY_CHECK = Set.of("tensor", "autodiff", "spd", "pooling");
+
+    @Test
+    void packagesDependOnlyOnThoseBeforeThem() {
+        LayeredArchitecture rule = layeredArchitecture().consideringOnlyDependenciesInLayers();
+        for (String layer : LAYERS) {
+            rule = rule.optionalLayer(layer).definedBy("org.gramian." + layer + "..");
+        }
+        rule = rule.optionalLayer("check").definedBy("org.gramian.check..");
+        for (int i = 0; i < LAYERS.size(); i++) {
+            Set<String> users = new TreeSet<>(LAYERS.subList(i + 1, LAYERS.size()));
+            if (USED_BY_CHECK.contains(LAYERS.get(i))) {
+                users.add("check");
+            }
+            rule = users.isEmpty()
+                    ? rule.whereLayer(LAYERS.get(i)).mayNotBeAccessedByAnyLayer()
+                    : rule.whereLayer(LAYERS.get(i)).mayOnlyBeAccessedByLayers(users.toArray(String[]::new));
+        }
+        rule.whereLayer("check").mayNotBeAccessedByAnyLayer().check(CORE);
+    }
+
+    @Test
+    void everyClassIsInAPackageOfTheDesign() {
+        String[] known = Stream.concat(LAYERS.stream(), Stream.of("check"))
+                .map(layer -> "org.gramian." + layer + "..")
+                .toArray(String[]::new);
+        classes().should().resideInAnyPackage(known).check(CORE);
+    }
+
+    @Test
+    void packagesHaveNoCycles() {
+        slices().matching("org.gramian.(**)").should().beFreeOfCycles().check(CORE);
+    }
+
+    @Test
+    void onlyTensorCallsNativeCode() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage("org.gramian.tensor..")
+                .should()
+                .dependOnClassesThat()
+                .areAssignableTo(Linker.class)
+                .orShould()
+                .dependOnClassesThat()
+                .areAssignableTo(SymbolLookup.class)
+                .check(CORE);
+    }
+
+    @Test
+    void theLibraryDoesNotPrint() {
+        noClasses().should(ACCESS_STANDARD_STREAMS).check(CORE);
+    }
+
+    @Test
+    void theLibraryDoesNotEndTheProcess() {
+        noClasses()
+                .should()
+                .callMethod(System.class, "exit", int.class)
+                .orShould()
+                .callMethod(Runtime.class, "exit", int.class)
+                .orShould()
+                .callMethod(Runtime.class, "halt", int.class)
+                .check(CORE);
+    }
+
+    @Test
+    void namesSayWhatAClassIs() {
+        noClasses()
+                .should()
+                .haveSimpleNameEndingWith("Util")
+                .orShould()
+                .haveSimpleNameEndingWith("Utils")
+                .orShould()
+                .haveSimpleNameEndingWith("Helper")
+                .orShould()
+                .haveSimpleNameEndingWith("Manager")
+                .orShould()
+                .haveSimpleNameEndingWith("Impl")
+                .check(CORE);
+    }
+
+    @Test
+    void publicTypesAreRecordsEnumsInterfacesOrFinal() {
+        classes()
+                .that()
+                .arePublic()
+                .and()
+                .areTopLevelClasses()
+                .should(be(describe("records, enums, interfaces or final", ArchitectureTest::isClosed)))
+                .check(CORE);
+    }
+
+    private static boolean isClosed(JavaClass type) {
+        return type.isRecord()
+                || type.isEnum()
+                || type.isInterface()
+                || type.getModifiers().contains(JavaModifier.FINAL);
+    }
+
+    @Test
+    void everyPackageIsNullMarked() {
+        Map<String, Boolean> marked = new TreeMap<>();
+        for (JavaClass type : CORE) {
+            marked.putIfAbsent(type.getPackageName(), false);
+            if (type.getSimpleName().equals("package-info")) {
+                marked.put(type.getPackageName(), type.isAnnotatedWith(NullMarked.class));
+            }
+        }
+        assertThat(marked)
+                .isNotEmpty()
+                .allSatisfy((name, present) -> assertThat(present).as(name).isTrue());
+    }
+
+    @Test
+    void halfOfTheFilesAreShorterThanAHundredLines() throws IOException {
+        List<Integer> sorted = lengths().values().stream().sorted().toList();
+        assertThat(sorted).hasSizeGreaterThan(50);
+        assertThat(sorted.get(sorted.size() / 2)).as("median length").isLessThan(100);
+    }
+
+    @Test
+    void noFileIsLongerThanFiveHundredLines() throws IOException {
+        assertThat(lengths())
+                .allSatisfy((file, lines) -> assertThat(lines).as("%s", file).isLessThanOrEqualTo(500));
+    }
+
+    private static Map<Path, Integer> lengths() throws IOException {
+        try (Stream<Path> files = Files.walk(SOURCES)) {
+            return files.filter(file -> file.toString().endsWith(".java"))
+                    .collect(Collectors.toMap(file -> file, ArchitectureTest::lines));
+        }
+    }
+
+    private static int lines(Path file) {
+        try {
+            return Files.readAllLines(file).size();
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
+    /** Without this an empty import would let every rule pass. */
+    @Test
+    void theRulesSeeTheLibrary() {
+        assertThat(CORE.size()).isGreaterThan(100);
+        assertThat(CORE.that(resideInAPackage("org.gramian.tensor.."))).hasSizeGreaterThan(20);
+        assertThat(CORE.contain(ArchitectureTest.class)).isFalse();
+    }
+}

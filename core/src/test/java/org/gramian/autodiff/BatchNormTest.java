@@ -1,0 +1,117 @@
+package org.gramian.autodiff;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.SplittableRandom;
+import org.assertj.core.data.Offset;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.testing.Grid;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class BatchNormTest {
+    private static final BatchNorm NORM = new BatchNorm(1e-3, 0.25);
+
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    private static BatchNorm.Statistics start() {
+        return new BatchNorm.Statistics(
+                Tensors.full(0.5, Shape.of(3), DType.F64, Device.CPU),
+                Tensors.full(2, Shape.of(3), DType.F64, Device.CPU));
+    }
+
+    /** Mean and biased variance of each channel of {@code [n, 3, h, w]}, in plain loops. */
+    private static double[][] moments(Grid x) {
+        double count = x.shape().elements() / 3.0;
+        double[] mean = new double[3];
+        double[] variance = new double[3];
+        Grid.make(x.shape(), p -> mean[p[1]] += x.at(p) / count);
+        Grid.make(x.shape(), p -> variance[p[1]] += Math.pow(x.at(p) - mean[p[1]], 2) / count);
+        return new double[][] {mean, variance};
+    }
+
+    @RandomTest
+    void trainingNormalizesByTheBatchAndMovesTheRunningStatistics(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = Tensors.gaussian(random, Shape.of(2, 3, 2, 2), DType.F64);
+        Tensor gamma = Tensors.gaussian(random, Shape.of(3), DType.F64);
+        Tensor beta = Tensors.gaussian(random, Shape.of(3), DType.F64);
+        BatchNorm.Statistics running = start();
+        Grid grid = Grid.of(x);
+        double[][] moments = moments(grid);
+        double[] g = gamma.toDoubles();
+        double[] b = beta.toDoubles();
+        try (Tape tape = Tape.inference()) {
+            Var y = NORM.train(tape.constant(x), tape.constant(gamma), tape.constant(beta), running);
+            assertTensor(y.value())
+                    .isCloseTo(
+                            Grid.make(
+                                    x.shape(),
+                                    p -> g[p[1]] * (grid.at(p) - moments[0][p[1]]) / Math.sqrt(moments[1][p[1]] + 1e-3)
+                                            + b[p[1]]),
+                            1e-13);
+        }
+        for (int c = 0; c < 3; c++) {
+            assertThat(running.mean().toDoubles()[c])
+                    .isCloseTo(0.75 * 0.5 + 0.25 * moments[0][c], Offset.offset(1e-14));
+            double unbiased = moments[1][c] * 8 / 7;
+            assertThat(running.variance().toDoubles()[c]).isCloseTo(0.75 * 2 + 0.25 * unbiased, Offset.offset(1e-14));
+        }
+    }
+
+    @RandomTest
+    void predictionUsesTheRunningStatisticsAndLeavesThemAlone(Seed seed) {
+        Tensor x = seed.gaussian(2, 3);
+        BatchNorm.Statistics running = start();
+        Grid grid = Grid.of(x);
+        try (Tape tape = Tape.inference()) {
+            Var ones = tape.constant(Tensors.full(1, Shape.of(3), DType.F64, Device.CPU));
+            Var zeros = tape.constant(Tensors.zeros(Shape.of(3), DType.F64, Device.CPU));
+            Var y = NORM.predict(tape.constant(x), ones, zeros, running);
+            assertTensor(y.value()).isCloseTo(Grid.make(x.shape(), p -> (grid.at(p) - 0.5) / Math.sqrt(2.001)), 1e-14);
+        }
+        assertThat(running.mean().toDoubles()).containsOnly(0.5);
+        assertThat(running.variance().toDoubles()).containsOnly(2);
+    }
+
+    @RandomTest(times = 5)
+    void theRunningStatisticsConvergeToThoseOfTheData(Seed seed) {
+        Tensor x = seed.gaussian(8, 3);
+        double[][] moments = moments(Grid.of(x));
+        BatchNorm.Statistics running = start();
+        try (Tape tape = Tape.inference()) {
+            Var ones = tape.constant(Tensors.full(1, Shape.of(3), DType.F64, Device.CPU));
+            for (int i = 0; i < 100; i++) {
+                NORM.train(tape.constant(x), ones, ones, running);
+            }
+        }
+        assertThat(running.mean().toDoubles()).containsExactly(moments[0], Offset.offset(1e-10));
+    }
+
+    @Test
+    void scalesOfAnotherNumberOfChannelsAreRefused() {
+        try (Tape tape = Tape.inference()) {
+            Var x = tape.constant(Tensors.zeros(Shape.of(2, 4), DType.F64, Device.CPU));
+            Var three = tape.constant(Tensors.zeros(Shape.of(3), DType.F64, Device.CPU));
+            assertThatThrownBy(() -> NORM.train(x, three, three, start()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("batch norm")
+                    .hasMessageContaining("F64[2, 4]")
+                    .hasMessageContaining("F64[3]");
+        }
+    }
+}

@@ -1,0 +1,181 @@
+package org.gramian.autodiff;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
+import org.assertj.core.data.Offset;
+import org.gramian.tensor.Convolution;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Window;
+import org.gramian.testing.Grid;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Values of the differentiable functions against their formulas in plain Java, and gradients at kinks. */
+class FunctionsTest {
+    private final long before = Tensor.live();
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void nothingIsLeft() {
+        scope.close();
+        assertThat(Tensor.live()).as("live tensors").isEqualTo(before);
+    }
+
+    private static Tensor row(double... values) {
+        return Tensors.of(values, Shape.of(values.length), DType.F64);
+    }
+
+    private static Tensor gradientOfSum(UnaryOperator<Var> function, Tensor x) {
+        try (Tape tape = Tape.recording()) {
+            Var variable = tape.variable(x);
+            try (Gradients gradients = tape.backward(Arithmetic.sum(function.apply(variable)))) {
+                return Tensors.copy(gradients.of(variable));
+            }
+        }
+    }
+
+    private static Tensor value(UnaryOperator<Var> function, Tensor x) {
+        try (Tape tape = Tape.inference()) {
+            return Tensors.copy(function.apply(tape.constant(x)).value());
+        }
+    }
+
+    @Test
+    void theDerivativeOfReluAtZeroIsZero() {
+        assertThat(gradientOfSum(Arithmetic::relu, row(-1, -0.0, 0, 1e-300, 2)).toDoubles())
+                .containsExactly(0, 0, 0, 1, 1);
+    }
+
+    @Test
+    void theGradientOfAMaximumGoesToTheMaximumAlone() {
+        Tensor x = Tensors.of(new double[] {1, 7, 3, 2, 5, 4, 9, 0}, Shape.of(1, 1, 2, 4), DType.F64);
+        assertThat(gradientOfSum(v -> Maps.maxPool(v, Window.of(2, 2)), x).toDoubles())
+                .containsExactly(0, 1, 0, 0, 0, 0, 1, 0);
+        assertThat(gradientOfSum(v -> Maps.averagePool(v, Window.of(2, 2)), x).toDoubles())
+                .containsOnly(0.25);
+    }
+
+    @RandomTest(times = 5)
+    void crossEntropyIsItsFormulaForHardAndSoftTargets(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor scores = Elementwise.mul(Tensors.gaussian(random, Shape.of(4, 3), DType.F64), 3);
+        Tensor hard = Classification.oneHot(random.longs(4, 0, 3).toArray(), 3, DType.F64);
+        Tensor soft = Tensors.uniform(random, 0, 1, Shape.of(4, 3), DType.F64); // rows need not sum to 1
+        for (Tensor targets : new Tensor[] {hard, soft}) {
+            assertThat(value(v -> Classification.crossEntropy(v, targets), scores)
+                            .item())
+                    .isCloseTo(crossEntropy(Grid.of(scores), Grid.of(targets)), Offset.offset(1e-13));
+            assertThat(GradientCheck.of(v -> Classification.crossEntropy(v.getFirst(), targets))
+                            .check(scores)
+                            .worst())
+                    .isLessThan(1e-8);
+        }
+    }
+
+    private static double crossEntropy(Grid scores, Grid targets) {
+        double loss = 0;
+        for (int i = 0; i < 4; i++) {
+            double sum = 0;
+            for (int j = 0; j < 3; j++) {
+                sum += Math.exp(scores.at(i, j));
+            }
+            for (int j = 0; j < 3; j++) {
+                loss -= targets.at(i, j) * (scores.at(i, j) - Math.log(sum)) / 4;
+            }
+        }
+        return loss;
+    }
+
+    @Test
+    void crossEntropyRefusesTargetsOfAnotherShapeAndLabelsOutOfRange() {
+        try (Tape tape = Tape.inference()) {
+            Var scores = tape.constant(Tensors.zeros(Shape.of(2, 3), DType.F64, Device.CPU));
+            Tensor targets = Tensors.zeros(Shape.of(2, 4), DType.F64, Device.CPU);
+            assertThatThrownBy(() -> Classification.crossEntropy(scores, targets))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("F64[2, 3]")
+                    .hasMessageContaining("F64[2, 4]");
+        }
+        assertThatThrownBy(() -> Classification.oneHot(new long[] {0, 3}, 3, DType.F64))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("between 0 and 2, found 3 at place 1");
+        assertThatThrownBy(() -> Classification.oneHot(new long[] {-1}, 3, DType.F64))
+                .hasMessageContaining("found -1");
+    }
+
+    /** Caffe: {@code x / (k + α/n Σ x²)^β} over n neighbouring channels, those beyond the ends being zero. */
+    @RandomTest
+    void localResponseNormIsCaffesLoop(Seed seed) {
+        SplittableRandom random = seed.random();
+        ResponseNorm norm = new ResponseNorm(1 + 2 * random.nextInt(3), 0.7, 0.75, 1 + random.nextInt(2));
+        Tensor x = Tensors.gaussian(random, Shape.of(2, 6, 2, 3), DType.F64);
+        Grid grid = Grid.of(x);
+        int half = norm.size() / 2;
+        Grid expected = Grid.make(x.shape(), p -> {
+            double sum = 0;
+            for (int c = p[1] - half; c <= p[1] + half; c++) {
+                double neighbour = grid.atOrZero(p[0], c, p[2], p[3]);
+                sum += neighbour * neighbour;
+            }
+            return grid.at(p) / Math.pow(norm.k() + norm.alpha() / norm.size() * sum, norm.beta());
+        });
+        assertTensor(value(v -> Maps.localResponseNorm(v, norm), x)).isCloseTo(expected, 1e-14);
+    }
+
+    @Test
+    void localResponseNormNeedsAnOddWindow() {
+        assertThatThrownBy(() -> new ResponseNorm(4, 1, 1, 1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("odd")
+                .hasMessageContaining("found 4");
+    }
+
+    /** The first layer of a network: pictures are constants, weights are not. */
+    @Test
+    void aConvolutionOfAConstantStillHasGradientsOfItsWeights() {
+        try (Tape tape = Tape.recording()) {
+            Var picture = tape.constant(Tensors.full(2, Shape.of(1, 1, 3, 3), DType.F64, Device.CPU));
+            Var weight = tape.variable(Tensors.full(1, Shape.of(1, 1, 2, 2), DType.F64, Device.CPU));
+            Var bias = tape.variable(row(0.5));
+            Var y = Maps.convolve(picture, weight, bias, Convolution.plain());
+            try (Gradients gradients = tape.backward(Arithmetic.sum(y))) {
+                assertThat(gradients.of(weight).toDoubles()).containsOnly(8);
+                assertThat(gradients.of(bias).item()).isEqualTo(4);
+                assertThat(gradients.has(picture)).isFalse();
+            }
+        }
+    }
+
+    @RandomTest
+    void linearIsItsLoop(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = Tensors.gaussian(random, Shape.of(3, 4), DType.F64);
+        Tensor w = Tensors.gaussian(random, Shape.of(2, 4), DType.F64);
+        Tensor b = Tensors.gaussian(random, Shape.of(2), DType.F64);
+        Grid gx = Grid.of(x);
+        Grid gw = Grid.of(w);
+        Grid gb = Grid.of(b);
+        Grid expected = Grid.make(Shape.of(3, 2), p -> {
+            double sum = gb.at(p[1]);
+            for (int k = 0; k < 4; k++) {
+                sum += gx.at(p[0], k) * gw.at(p[1], k);
+            }
+            return sum;
+        });
+        assertTensor(value(
+                        v -> Matrices.linear(v, v.tape().constant(w), v.tape().constant(b)), x))
+                .isCloseTo(expected, 1e-14);
+    }
+}

@@ -1,0 +1,112 @@
+package org.gramian.autodiff;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ParametersTest {
+    private static final ParameterSpec WEIGHT =
+            new ParameterSpec("weight", Shape.of(2, 2), Role.WEIGHT, Tensors::gaussian);
+    private static final ParameterSpec FITTED =
+            new ParameterSpec("fitted", Shape.of(2), Role.FITTED, Tensors::gaussian);
+
+    private final long before = Tensor.live();
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void nothingIsLeft() {
+        scope.close();
+        assertThat(Tensor.live()).as("live tensors").isEqualTo(before);
+    }
+
+    private static ParameterSet parameters() {
+        return ParameterSet.initialize(
+                List.of(WEIGHT.under("a"), FITTED), new SplittableRandom(1), DType.F64, Device.CPU);
+    }
+
+    @Test
+    void parametersOutliveTheScopeTheyWereMadeIn() {
+        ParameterSet set;
+        try (Scope _ = Scope.open()) {
+            set = parameters();
+        }
+        try (set) {
+            assertThat(set.get("a.weight").value().toDoubles()).hasSize(4);
+        }
+    }
+
+    @Test
+    void theSameSeedMakesTheSameParameters() {
+        try (ParameterSet one = parameters();
+                ParameterSet two = parameters()) {
+            assertThat(one.get("a.weight").value().toBytes())
+                    .isEqualTo(two.get("a.weight").value().toBytes());
+        }
+    }
+
+    @Test
+    void onlyWhatTrainingMovesAsksForAGradient() {
+        try (ParameterSet set = parameters();
+                Tape tape = Tape.recording()) {
+            Map<String, Var> variables = set.variables(tape);
+            Bindings bindings = Bindings.of(variables);
+            assertThat(bindings.under("a").get("weight").wantsGradient()).isTrue();
+            assertThat(bindings.get("fitted").wantsGradient()).isFalse();
+            assertThatThrownBy(() -> bindings.under("a").get("bias"))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("a.bias")
+                    .hasMessageContaining("[a.weight, fitted]");
+        }
+    }
+
+    @Test
+    void assigningConvertsTheTypeAndCopies() {
+        try (ParameterSet set = parameters()) {
+            Tensor given = Tensors.full(3, Shape.of(2, 2), DType.F32, Device.CPU);
+            set.assign(Map.of("a.weight", given));
+            Tensors.fill(given, 0);
+            assertThat(set.get("a.weight").value().type()).isEqualTo(DType.F64);
+            assertThat(set.get("a.weight").value().toDoubles()).containsOnly(3);
+        }
+    }
+
+    @Test
+    void aWrongNameOrShapeIsRefusedAndNothingLeaks() {
+        try (ParameterSet set = parameters()) {
+            assertThatThrownBy(() ->
+                            set.assign(Map.of("b.weight", Tensors.zeros(Shape.of(2, 2), DType.F64, Device.CPU))))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("'b.weight'")
+                    .hasMessageContaining("a.weight");
+            assertThatThrownBy(() -> set.assign(Map.of("a.weight", Tensors.zeros(Shape.of(3), DType.F64, Device.CPU))))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("a.weight has the shape [2, 2], found F64[3]");
+            assertThat(set.get("a.weight").value().toDoubles()).hasSize(4);
+        }
+    }
+
+    @Test
+    void aSetThatCannotBeMadeLeavesNothing() {
+        ParameterSpec failing = new ParameterSpec("b", Shape.of(1), Role.WEIGHT, (random, shape, type) -> {
+            throw new IllegalStateException("no first value");
+        });
+        assertThatThrownBy(() -> ParameterSet.initialize(
+                        List.of(WEIGHT, failing), new SplittableRandom(1), DType.F64, Device.CPU))
+                .hasMessage("no first value");
+        assertThatThrownBy(() -> ParameterSet.initialize(
+                        List.of(WEIGHT, WEIGHT), new SplittableRandom(1), DType.F64, Device.CPU))
+                .hasMessageContaining("two parameters are named weight");
+    }
+}

@@ -1,0 +1,300 @@
+package org.gramian.autodiff;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class TapeTest {
+    private final long before = Tensor.live();
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void nothingIsLeft() {
+        scope.close();
+        assertThat(Tensor.live()).as("live tensors").isEqualTo(before);
+    }
+
+    /** The gradient of {@code ⟨upstream, f(x)⟩}, as a tensor of this test's scope. */
+    private static Tensor gradient(UnaryOperator<Var> function, Tensor x, Tensor upstream) {
+        try (Tape tape = Tape.recording()) {
+            Var variable = tape.variable(x);
+            try (Gradients gradients = tape.backward(function.apply(variable), upstream)) {
+                return Tensors.copy(gradients.of(variable));
+            }
+        }
+    }
+
+    private static Var smooth(Var x) {
+        return Arithmetic.mul(Arithmetic.exp(Arithmetic.scale(x, 0.3)), Arithmetic.shift(x, 1));
+    }
+
+    @RandomTest
+    void gradientsAreLinearInTheUpstream(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
+        Tensor g = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
+        Tensor h = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
+        Tensor ofSum = gradient(TapeTest::smooth, x, Elementwise.addScaled(g, h, -2));
+        Tensor sum = Elementwise.addScaled(gradient(TapeTest::smooth, x, g), gradient(TapeTest::smooth, x, h), -2);
+        assertTensor(ofSum).isCloseTo(sum, 1e-14);
+    }
+
+    @RandomTest
+    void theGradientOfASumIsTheSumOfGradients(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
+        Tensor g = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
+        Tensor both = gradient(v -> Arithmetic.add(smooth(v), Arithmetic.scale(Arithmetic.exp(v), 5)), x, g);
+        Tensor sum = Elementwise.addScaled(gradient(TapeTest::smooth, x, g), gradient(Arithmetic::exp, x, g), 5);
+        assertTensor(both).isCloseTo(sum, 1e-14);
+    }
+
+    @RandomTest
+    void aVariableUsedSeveralTimesCollectsAllItsGradients(Seed seed) {
+        Tensor x = seed.gaussian(4);
+        Tensor one = Tensors.full(1, Shape.of(4), DType.F64, x.device());
+        assertTensor(gradient(v -> Arithmetic.add(v, v), x, one)).isCloseTo(Elementwise.mul(one, 2), 0);
+        assertTensor(gradient(v -> Arithmetic.mul(v, v), x, one)).isCloseTo(Elementwise.mul(x, 2), 1e-15);
+        assertTensor(gradient(v -> Arithmetic.mul(Arithmetic.mul(v, v), v), x, one))
+                .isCloseTo(Elementwise.mul(Elementwise.mul(x, x), 3), 1e-15);
+        assertTensor(gradient(v -> Arithmetic.sub(v, v), x, one)).isCloseTo(Elementwise.mul(one, 0), 0);
+        assertTensor(gradient(v -> Arithmetic.div(v, v), x, one)).isCloseTo(Elementwise.mul(one, 0), 1e-12);
+        assertTensor(gradient(v -> Shapes.slice(Shapes.concat(List.of(v, v, v), 0), 0, 2, 9), x, ones(7)))
+                .isCloseTo(Tensors.of(new double[] {2, 1, 2, 2}, Shape.of(4), DType.F64), 0);
+    }
+
+    private static Tensor ones(long length) {
+        return Tensors.full(1, Shape.of(length), DType.F64, Device.CPU);
+    }
+
+    /** One tensor may be the gradient of several inputs, among them the same variable twice. */
+    @Test
+    void anAdjointMayAnswerWithOneTensorForAllInputs() {
+        try (Tape tape = Tape.recording()) {
+            Var x = tape.variable(ones(2));
+            Var z = tape.variable(ones(2));
+            Var y = tape.apply(
+                    List.of(x, x, z),
+                    () -> Result.of(Elementwise.mul(x.value(), 9), (g, wanted) -> {
+                        Tensor thrice = Elementwise.mul(g, 3);
+                        return Adjoint.list(thrice, thrice, thrice);
+                    }));
+            try (Gradients gradients = tape.backward(Arithmetic.sum(y))) {
+                assertThat(gradients.of(x).toDoubles()).containsExactly(6, 6);
+                assertThat(gradients.of(z).toDoubles()).containsExactly(3, 3);
+            }
+        }
+    }
+
+    @Test
+    void constantsAndVariablesThatDoNotMatterGetNoGradient() {
+        try (Tape tape = Tape.recording()) {
+            Var x = tape.variable(ones(2));
+            Var c = tape.constant(ones(2));
+            Var unused = tape.variable(ones(2));
+            Arithmetic.exp(unused);
+            Var loss = Arithmetic.sum(Arithmetic.mul(x, c));
+            assertThat(Arithmetic.exp(c).wantsGradient()).isFalse();
+            try (Gradients gradients = tape.backward(loss)) {
+                assertThat(gradients.has(x)).isTrue();
+                assertThat(gradients.has(c)).isFalse();
+                assertThat(gradients.has(unused)).isFalse();
+                assertThatThrownBy(() -> gradients.of(c))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("F64[2]");
+            }
+        }
+    }
+
+    @Test
+    void aResultThatNoVariableReachesHasNothingToDifferentiate() {
+        try (Tape tape = Tape.recording();
+                Tape other = Tape.recording()) {
+            Var c = tape.constant(ones(1));
+            assertThatThrownBy(() -> tape.backward(c))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("nothing to differentiate");
+            Var foreign = other.variable(ones(1));
+            assertThatThrownBy(() -> tape.backward(foreign)).hasMessageContaining("nothing to differentiate");
+        }
+    }
+
+    @Test
+    void theGradientOfAVariableByItselfIsTheUpstream() {
+        try (Tape tape = Tape.recording()) {
+            Var x = tape.variable(ones(3));
+            Tensor g = Tensors.of(new double[] {1, 2, 3}, Shape.of(3), DType.F64);
+            try (Gradients gradients = tape.backward(x, g)) {
+                assertTensor(gradients.of(x)).isIdenticalTo(g);
+                assertThat(gradients.of(x)).isNotSameAs(g);
+            }
+        }
+    }
+
+    @Test
+    void aTapeIsReadBackwardsOnce() {
+        try (Tape tape = Tape.recording()) {
+            Var loss = Arithmetic.sum(tape.variable(ones(2)));
+            tape.backward(loss).close();
+            assertThatThrownBy(() -> tape.backward(loss))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("once only");
+        }
+    }
+
+    @Test
+    void theUpstreamMustFitTheResult() {
+        try (Tape tape = Tape.recording()) {
+            Var y = Arithmetic.exp(tape.variable(ones(2)));
+            assertThatThrownBy(() -> tape.backward(y))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("a single number is wanted")
+                    .hasMessageContaining("F64[2]");
+            assertThatThrownBy(() -> tape.backward(y, ones(3)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("must be F64[2]")
+                    .hasMessageContaining("found F64[3]");
+            assertThatThrownBy(() -> tape.backward(y, Tensors.to(ones(2), DType.F32)))
+                    .hasMessageContaining("found F32[2]");
+        }
+    }
+
+    @Test
+    void variablesOfTwoTapesDoNotMix() {
+        try (Tape first = Tape.recording();
+                Tape second = Tape.recording()) {
+            Var a = first.variable(ones(2));
+            Var b = second.variable(ones(2));
+            assertThatThrownBy(() -> Arithmetic.add(a, b))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("another tape");
+        }
+    }
+
+    @Test
+    void wholeNumbersHaveNoGradient() {
+        try (Tape tape = Tape.recording()) {
+            Tensor labels = Tensors.ofLongs(new long[] {1}, Shape.of(1));
+            assertThatThrownBy(() -> tape.variable(labels))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("I64[1]");
+            assertThat(tape.constant(labels).wantsGradient()).isFalse();
+        }
+    }
+
+    @Test
+    void anInferenceTapeKeepsValuesOnly() {
+        try (Tape tape = Tape.inference()) {
+            Var x = tape.variable(ones(4));
+            long held = Tensor.live();
+            Var y = tape.apply(List.of(x), () -> {
+                Tensor saved = Elementwise.exp(x.value());
+                return Result.of(
+                        Elementwise.mul(saved, 2),
+                        (g, wanted) -> {
+                            throw new AssertionError("nothing goes backwards here");
+                        },
+                        saved);
+            });
+            assertThat(y.wantsGradient()).isFalse();
+            assertThat(Tensor.live()).isEqualTo(held + 1);
+        }
+    }
+
+    @Test
+    void aTapeFreesItsValuesButNotThoseItWasGiven() {
+        Tensor x = ones(2);
+        Var y;
+        try (Tape tape = Tape.recording()) {
+            y = Arithmetic.exp(tape.variable(x));
+        }
+        assertThat(x.toDoubles()).containsExactly(1, 1);
+        assertThatThrownBy(() -> y.value().toDoubles())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("freed");
+    }
+
+    @Test
+    void anAdjointOfTheWrongShapeIsFound() {
+        try (Tape tape = Tape.recording()) {
+            Var x = tape.variable(ones(2));
+            Var y = tape.apply(
+                    List.of(x), () -> Result.of(Elementwise.exp(x.value()), (g, wanted) -> Adjoint.list(ones(3))));
+            assertThatThrownBy(() -> tape.backward(Arithmetic.sum(y)))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("F64[3]")
+                    .hasMessageContaining("[2]");
+        }
+    }
+
+    @RandomTest(times = 200)
+    void randomGraphsLeaveNothingInMemory(Seed seed) {
+        SplittableRandom random = seed.random();
+        try (Tape tape = Tape.recording()) {
+            List<Var> variables = new ArrayList<>();
+            variables.add(tape.variable(Tensors.gaussian(random, Shape.of(3, 3), DType.F64)));
+            variables.add(tape.constant(Tensors.gaussian(random, Shape.of(3, 3), DType.F64)));
+            for (int i = random.nextInt(12); i >= 0; i--) {
+                variables.add(step(random, variables));
+            }
+            Var last = variables.getLast();
+            if (last.wantsGradient()) {
+                try (Gradients gradients = tape.backward(Arithmetic.sum(last))) {
+                    assertThat(gradients.of(variables.getFirst()).shape()).isEqualTo(Shape.of(3, 3));
+                }
+            }
+        } // what is left is counted after each run
+    }
+
+    private static Var step(SplittableRandom random, List<Var> variables) {
+        Var a = variables.get(random.nextInt(variables.size()));
+        Var b = variables.get(random.nextInt(variables.size()));
+        return switch (random.nextInt(9)) {
+            case 0 -> Arithmetic.add(a, b);
+            case 1 -> Arithmetic.mul(a, b);
+            case 2 -> Matrices.matmul(a, b);
+            case 3 -> Arithmetic.relu(a);
+            case 4 -> Classification.softmax(a);
+            case 5 -> Shapes.transpose(a, 0, 1);
+            case 6 -> Shapes.slice(Shapes.concat(List.of(a, b, a), 0), 0, 2, 5);
+            case 7 -> Arithmetic.shift(a, 1);
+            default -> Shapes.reshape(Arithmetic.add(Arithmetic.sum(a, 0), b), 3, 3);
+        };
+    }
+
+    @Test
+    void anExceptionInAFunctionOrAnAdjointLeaksNothing() {
+        try (Tape tape = Tape.recording()) {
+            Var x = tape.variable(ones(2));
+            assertThatThrownBy(() -> tape.apply(List.of(x), () -> {
+                        Elementwise.exp(x.value());
+                        throw new IllegalStateException("on the way there");
+                    }))
+                    .hasMessage("on the way there");
+            Var y = tape.apply(
+                    List.of(x),
+                    () -> Result.of(Elementwise.exp(x.value()), (g, wanted) -> {
+                        Elementwise.exp(g);
+                        throw new IllegalStateException("on the way back");
+                    }));
+            Var z = Arithmetic.add(Arithmetic.mul(y, x), Arithmetic.exp(x));
+            assertThatThrownBy(() -> tape.backward(Arithmetic.sum(z))).hasMessage("on the way back");
+        }
+    }
+}

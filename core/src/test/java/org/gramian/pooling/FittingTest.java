@@ -1,0 +1,225 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.assertj.core.data.Offset;
+import org.ejml.data.DMatrixRMaj;
+import org.ejml.dense.row.factory.DecompositionFactory_DDRM;
+import org.ejml.interfaces.decomposition.EigenDecomposition_F64;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Decompositions;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.testing.Grid;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class FittingTest {
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    private static ParameterSet initialize(Pooling pooling, long channels) {
+        return pooling.initialize(channels, new SplittableRandom(1), DType.F64, Device.CPU);
+    }
+
+    /** Covariance of channels over all images and positions, in plain loops, with the mean in the last row. */
+    private static double[][] moments(Tensor features) {
+        Grid x = Grid.of(features);
+        int c = (int) features.size(1);
+        double count = x.shape().elements() / (double) c;
+        double[] mean = new double[c];
+        Grid.make(x.shape(), p -> mean[p[1]] += x.at(p) / count);
+        double[][] result = new double[c + 1][c];
+        for (int i = 0; i < c; i++) {
+            int row = i;
+            Grid.make(
+                    x.shape(),
+                    p -> result[row][p[1]] +=
+                            (x.at(p) - mean[p[1]]) * (x.at(p[0], row, p[2], p[3]) - mean[row]) / count);
+        }
+        result[c] = mean;
+        return result;
+    }
+
+    /** The eigenvectors of the largest eigenvalues by EJML, each with its largest element positive. */
+    private static double[][] principalAxes(double[][] covariance, int size, int count) {
+        DMatrixRMaj matrix = new DMatrixRMaj(size, size);
+        for (int i = 0; i < size; i++) {
+            for (int j = 0; j < size; j++) {
+                matrix.set(i, j, covariance[i][j]);
+            }
+        }
+        EigenDecomposition_F64<DMatrixRMaj> ejml = DecompositionFactory_DDRM.eig(size, true, true);
+        assertThat(ejml.decompose(matrix)).isTrue();
+        return IntStream.range(0, size)
+                .boxed()
+                .sorted((a, b) -> Double.compare(
+                        ejml.getEigenvalue(b).getReal(), ejml.getEigenvalue(a).getReal()))
+                .limit(count)
+                .map(k -> positive(ejml.getEigenVector(k).getData().clone()))
+                .toArray(double[][]::new);
+    }
+
+    private static double[] positive(double[] vector) {
+        double largest = 0;
+        for (double element : vector) {
+            largest = Math.abs(element) > Math.abs(largest) ? element : largest;
+        }
+        for (int i = 0; i < vector.length; i++) {
+            vector[i] *= Math.signum(largest);
+        }
+        return vector;
+    }
+
+    @RandomTest
+    void principalAxesAgreeWithEjml(Seed seed) {
+        Tensor features = mixed(seed);
+        Pooling pooling = Pooling.parse("pca:2/average");
+        double[][] moments = moments(features);
+        double[][] axes = principalAxes(moments, 4, 2);
+        try (ParameterSet parameters = initialize(pooling, 4)) {
+            Fitting.fit(pooling, features, parameters);
+            assertThat(parameters.get("pca.mean").value().toDoubles())
+                    .containsExactly(moments[4], Offset.offset(1e-13));
+            double[] found = parameters.get("pca.components").value().toDoubles();
+            for (int k = 0; k < 2; k++) {
+                for (int i = 0; i < 4; i++) {
+                    assertThat(found[4 * k + i]).isCloseTo(axes[k][i], Offset.offset(1e-7));
+                }
+            }
+        }
+    }
+
+    /** Features whose channels depend on each other, with spreads that differ. */
+    private static Tensor mixed(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor mixing = Tensors.gaussian(random, Shape.of(4, 4), DType.F64);
+        Tensor maps = Tensors.gaussian(random, Shape.of(3, 4, 20), DType.F64);
+        return Views.reshape(Products.matmul(mixing, maps), 3, 4, 4, 5);
+    }
+
+    @RandomTest
+    void noOtherProjectionKeepsMoreVariance(Seed seed) {
+        Tensor features = mixed(seed);
+        Pooling pooling = Pooling.parse("pca:2/average");
+        Tensor covariance = Tensors.of(flat(moments(features)), Shape.of(4, 4), DType.F64);
+        try (ParameterSet parameters = initialize(pooling, 4)) {
+            Fitting.fit(pooling, features, parameters);
+            Tensor p = parameters.get("pca.components").value();
+            assertTensor(Products.matmul(p, Views.transpose(p)))
+                    .isCloseTo(Tensors.identity(2, DType.F64, Device.CPU), 1e-13);
+            double kept = variance(p, covariance);
+            for (int i = 0; i < 10; i++) {
+                Tensor gaussian =
+                        Tensors.gaussian(new SplittableRandom(seed.value() * 10 + i), Shape.of(4, 2), DType.F64);
+                Tensor other = Views.transpose(Decompositions.orthonormalColumns(gaussian, true));
+                assertThat(variance(other, covariance)).isLessThanOrEqualTo(kept + 1e-12);
+            }
+        }
+    }
+
+    private static double[] flat(double[][] moments) {
+        double[] values = new double[16];
+        for (int i = 0; i < 4; i++) {
+            System.arraycopy(moments[i], 0, values, 4 * i, 4);
+        }
+        return values;
+    }
+
+    private static double variance(Tensor projection, Tensor covariance) {
+        Tensor projected = Products.matmul(Products.matmul(projection, covariance), Views.transpose(projection));
+        double trace = 0;
+        for (double element : Views.diagonal(projected).toDoubles()) {
+            trace += element;
+        }
+        return trace;
+    }
+
+    @Test
+    void whatHasNotBeenFittedRefusesToRun() {
+        for (String text : new String[] {"rbf:sigma=estimate/triu", "pca:3/average"}) {
+            Pooling pooling = Pooling.parse(text);
+            assertThat(Fitting.isNeeded(pooling)).isTrue();
+            try (Trial fitted = Trial.of(pooling);
+                    ParameterSet fresh = initialize(pooling, Trial.CHANNELS)) {
+                fresh.all()
+                        .forEach(parameter ->
+                                fitted.parameters.get(parameter.name()).set(Tensors.copy(parameter.value())));
+                assertThatThrownBy(() -> fitted.describe(Trial.features(1)))
+                        .as(text)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("has not been fitted to training features yet");
+            }
+        }
+        assertThat(Fitting.isNeeded(Pooling.parse("rbf/triu"))).isFalse();
+        assertThat(Fitting.isNeeded(Pooling.parse("conv:3/average"))).isFalse();
+    }
+
+    @RandomTest(times = 5)
+    void theEstimatedWidthIsTheMeanDistanceAndStaysFrozen(Seed seed) {
+        Tensor training = Tensors.gaussian(seed.random(), Trial.FEATURES, DType.F64);
+        Pooling pooling = Pooling.parse("rbf:sigma=estimate/triu");
+        try (Trial trial = Trial.of(pooling)) {
+            trial.parameters.get("rbf.sigma").set(Tensors.full(Double.NaN, Shape.of(1), DType.F64, Device.CPU));
+            Fitting.fit(pooling, training, trial.parameters);
+            double sigma = trial.parameters.get("rbf.sigma").value().item();
+            assertThat(sigma).isCloseTo(meanDistance(Grid.of(training)), Offset.offset(1e-12));
+            Tensor others = Tensors.gaussian(new SplittableRandom(77), Trial.FEATURES, DType.F64);
+            try (Trial fixed = Trial.of("rbf:sigma=" + sigma + "/triu")) {
+                assertTensor(trial.describe(others)).isCloseTo(fixed.describe(others), 1e-13);
+            }
+            Fitting.fit(pooling, others, trial.parameters);
+            assertThat(trial.parameters.get("rbf.sigma").value().item())
+                    .as("what has a value is not fitted again")
+                    .isEqualTo(sigma);
+            assertThat(trial.gradients(others)).containsOnlyKeys("features");
+        }
+    }
+
+    private static double meanDistance(Grid x) {
+        double sum = 0;
+        int c = Trial.CHANNELS;
+        for (int n = 0; n < 3; n++) {
+            for (int i = 0; i < c; i++) {
+                for (int j = 0; j < c; j++) {
+                    double square = 0;
+                    for (int p = 0; p < 20; p++) {
+                        square += Math.pow(x.at(n, i, p / 5, p % 5) - x.at(n, j, p / 5, p % 5), 2);
+                    }
+                    sum += Math.sqrt(square);
+                }
+            }
+        }
+        return sum / (3.0 * c * (c - 1));
+    }
+
+    @Test
+    void stagesAreFittedToWhatTheStagesBeforeThemGive() {
+        Pooling pooling = Pooling.parse("pca:5/pca:2/rbf:sigma=estimate/triu");
+        try (Trial trial = Trial.of(pooling)) {
+            double[] components =
+                    trial.parameters.get("pca1.components").value().toDoubles();
+            double[] expected = new double[10]; // the axes of principal components are the components themselves
+            expected[0] = 1;
+            expected[6] = 1;
+            assertThat(components).containsExactly(expected, Offset.offset(1e-9));
+            assertThat(trial.parameters.get("rbf.sigma").value().item()).isPositive();
+        }
+    }
+}

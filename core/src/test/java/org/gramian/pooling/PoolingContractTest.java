@@ -1,0 +1,220 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What holds for every pooling: all presets at a reduced size, and between them and the others every word. */
+class PoolingContractTest {
+    private static final List<String> OTHERS = List.of(
+            "rbf:sigma=mean-full/spd:7/relu/flat",
+            "rbf:sigma=learned/spd:5/spd:3/triu",
+            "rbf:sigma=estimate,jitter=1e-2/triu/root",
+            "rbf:sigma=2.5/reeig:0.5/triu/root:eps=0.01/l2",
+            "laplacian:sigma=3,jitter=1e-3/spd:4/relu/triu/l2",
+            "polynomial:degree=3,scale=0.1,offset=2/triu/root",
+            "pca:5/covariance:jitter=0.1/log:floor=1e-3/triu",
+            "conv:6/conv:5/bilinear:jitter=0.1/power:0.3/triu/l2",
+            "covariance/sqrt:floor=1e-2/triu",
+            "bilinear/isqrt:7/flat",
+            "average",
+            "pca:3/average/root/l2");
+
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    static Stream<String> poolings() {
+        Stream<String> presets = Presets.all().values().stream()
+                .map(text -> text.replaceAll("conv:\\d+", "conv:6")
+                        .replaceAll("spd:512", "spd:6")
+                        .replaceAll("spd:128", "spd:4"));
+        return Stream.concat(presets, OTHERS.stream()).distinct();
+    }
+
+    @Test
+    void everyWordTakesPart() {
+        Set<String> used = new TreeSet<>();
+        poolings().forEach(text -> {
+            for (String stage : text.split("/", -1)) {
+                used.add(stage.replaceAll(":.*", ""));
+            }
+        });
+        assertThat(used)
+                .containsExactlyInAnyOrderElementsOf(
+                        Words.all().stream().map(Words.Word::name).toList());
+    }
+
+    @ParameterizedTest
+    @MethodSource("poolings")
+    void itsTextIsReadBackToAnEqualPooling(String text) {
+        Pooling pooling = Pooling.parse(text);
+        assertThat(Pooling.parse(pooling.text())).isEqualTo(pooling).hasSameHashCodeAs(pooling);
+        assertThat(pooling).hasToString(pooling.text());
+    }
+
+    @ParameterizedTest
+    @MethodSource("poolings")
+    void theDescriptorHasTheSizeItPromises(String text) {
+        try (Trial trial = Trial.of(text)) {
+            Tensor descriptors = trial.describe(Trial.features(1));
+            assertThat(descriptors.shape()).isEqualTo(Shape.of(3, trial.pooling.descriptorSize(Trial.CHANNELS)));
+            assertThat(Reductions.allFinite(descriptors)).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("poolings")
+    void gradientsReachTheFeaturesAndEveryTrainedParameter(String text) {
+        try (Trial trial = Trial.of(text)) {
+            Map<String, Tensor> gradients = trial.gradients(Trial.features(1));
+            assertThat(Objects.requireNonNull(gradients.get("features")).shape())
+                    .isEqualTo(Trial.FEATURES);
+            for (Parameter parameter : trial.parameters.all()) {
+                boolean trained = parameter.spec().role() != Role.FITTED;
+                assertThat(gradients.containsKey(parameter.name()))
+                        .as(parameter.name())
+                        .isEqualTo(trained);
+            }
+            gradients.forEach((name, gradient) -> {
+                assertThat(Reductions.allFinite(gradient)).as(name).isTrue();
+                assertThat(Reductions.largestMagnitude(gradient)).as(name).isGreaterThan(1e-9);
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("poolings")
+    void aBatchIsDescribedAsItsImagesOneByOne(String text) {
+        try (Trial trial = Trial.of(text)) {
+            Tensor features = Trial.features(2);
+            Tensor batch = trial.describe(features);
+            for (int i = 0; i < 3; i++) {
+                Tensor image = Views.slice(features, 0, i, i + 1L);
+                assertTensor(trial.describe(image)).isCloseTo(Views.slice(batch, 0, i, i + 1L), 1e-12);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("poolings")
+    void theOrderOfPositionsDoesNotMatter(String text) {
+        try (Trial trial = Trial.of(text)) {
+            Tensor features = Trial.features(3);
+            Tensor flat = Views.reshape(features, 3, Trial.CHANNELS, 20);
+            long[] order = new long[20];
+            for (int i = 0; i < 20; i++) {
+                order[i] = (7L * i + 3) % 20;
+            }
+            Tensor shuffled = Views.select(flat, 2, Tensors.ofLongs(order, Shape.of(20)));
+            Tensor wide = Views.reshape(shuffled, 3, Trial.CHANNELS, 2, 10);
+            assertTensor(trial.describe(wide)).isCloseTo(trial.describe(features), 1e-12);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("poolings")
+    void theSameSeedGivesTheSameBytes(String text) {
+        try (Trial one = Trial.of(text);
+                Trial two = Trial.of(text)) {
+            assertTensor(one.describe(Trial.features(4))).isIdenticalTo(two.describe(Trial.features(4)));
+            Map<String, Tensor> expected = two.gradients(Trial.features(4));
+            one.gradients(Trial.features(4))
+                    .forEach((name, gradient) ->
+                            assertTensor(gradient).as(name).isIdenticalTo(Objects.requireNonNull(expected.get(name))));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("poolings")
+    void singlePrecisionIsCloseToDouble(String text) {
+        try (Trial exact = Trial.of(text);
+                Trial single = exact.inSinglePrecision()) {
+            Tensor features = Trial.features(5);
+            Tensor descriptors = single.describe(Tensors.to(features, DType.F32));
+            assertThat(descriptors.type()).isEqualTo(DType.F32);
+            assertTensor(descriptors).isCloseTo(exact.describe(features), 1e-4);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("poolings")
+    void nothingStaysInMemory(String text) {
+        try (Scope _ = Scope.open();
+                Trial warmUp = Trial.of(text)) {
+            warmUp.gradients(Trial.features(6)); // layouts of a size are made once and kept
+        }
+        long before = Tensor.live();
+        for (int i = 0; i < 3; i++) {
+            try (Scope _ = Scope.open();
+                    Trial trial = Trial.of(text)) {
+                trial.gradients(Trial.features(6));
+                trial.describe(Trial.features(6));
+            }
+        }
+        assertThat(Tensor.live()).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @MethodSource("poolings")
+    void matricesOfTheManifoldAreOrthonormalAtTheStart(String text) {
+        try (Trial trial = Trial.of(text)) {
+            for (Parameter parameter : trial.parameters.all()) {
+                if (parameter.spec().role() == Role.STIEFEL) {
+                    Tensor w = parameter.value();
+                    Tensor unit = Products.matmul(Views.transpose(w), w);
+                    assertTensor(unit).isCloseTo(Tensors.identity(w.size(1), DType.F64, w.device()), 1e-13);
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("poolings")
+    void featuresOfTheWrongRankAreRefused(String text) {
+        try (Trial trial = Trial.of(text)) {
+            Tensor flat = Views.reshape(Trial.features(1), 3, Trial.CHANNELS, 20);
+            assertThatThrownBy(() -> trial.describe(flat))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("[n, channels, height, width]")
+                    .hasMessageContaining("F64[3, 7, 20]");
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("poolings")
+    void imagesWithoutAnythingInThemStayFinite(String text) {
+        try (Trial trial = Trial.of(text)) {
+            Tensor zeros = Elementwise.mul(Trial.features(1), 0);
+            assertThat(Reductions.allFinite(trial.describe(zeros))).isTrue();
+            trial.gradients(zeros)
+                    .forEach((name, gradient) ->
+                            assertThat(Reductions.allFinite(gradient)).as(name).isTrue());
+        }
+    }
+}

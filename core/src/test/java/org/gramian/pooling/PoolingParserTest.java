@@ -1,0 +1,280 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PoolingParserTest {
+    private static PoolingSyntaxException refused(String text) {
+        PoolingSyntaxException[] said = new PoolingSyntaxException[1];
+        assertThatThrownBy(() -> Pooling.parse(text))
+                .as(text)
+                .isInstanceOfSatisfying(PoolingSyntaxException.class, e -> said[0] = e);
+        return said[0];
+    }
+
+    @RandomTest(times = 300)
+    void anyPoolingIsReadBackFromItsText(Seed seed) {
+        String text = randomPooling(seed.random());
+        Pooling pooling = Pooling.parse(text);
+        assertThat(Pooling.parse(pooling.text())).as(text).isEqualTo(pooling);
+        assertThat(Pooling.parse(pooling.text()).text()).as(text).isEqualTo(pooling.text());
+        String spaced = "  " + text.toUpperCase(Locale.ROOT).replace("/", " / ").replace(",", " , ") + "\n";
+        assertThat(Pooling.parse(spaced)).as(spaced).isEqualTo(pooling);
+    }
+
+    private static String randomPooling(SplittableRandom random) {
+        List<String> stages = new ArrayList<>();
+        for (int i = random.nextInt(3); i > 0; i--) {
+            stages.add((random.nextBoolean() ? "conv:" : "pca:") + count(random));
+        }
+        if (random.nextInt(6) == 0) {
+            stages.add("average");
+        } else {
+            stages.add(kernel(random));
+            for (int i = random.nextInt(4); i > 0; i--) {
+                stages.add(transform(random));
+            }
+            stages.add(random.nextBoolean() ? "triu" : "flat");
+        }
+        for (int i = random.nextInt(3); i > 0; i--) {
+            stages.add(pick(random, "l2", "root", "root:eps=" + number(random), "root:" + number(random)));
+        }
+        return String.join("/", stages);
+    }
+
+    private static String kernel(SplittableRandom random) {
+        String jitter = random.nextBoolean() ? "" : "jitter=" + number(random);
+        String more = jitter.isEmpty() ? "" : "," + jitter;
+        return switch (random.nextInt(5)) {
+            case 0 -> "rbf:sigma=" + pick(random, "mean", "mean-full", "estimate", "learned", number(random)) + more;
+            case 1 -> "laplacian:" + pick(random, "", "sigma=") + number(random) + more;
+            case 2 ->
+                "polynomial:degree=" + (1 + random.nextInt(5)) + ",scale=" + number(random) + ",offset="
+                        + number(random) + more;
+            case 3 -> jitter.isEmpty() ? "covariance" : "covariance:" + jitter;
+            default -> jitter.isEmpty() ? "bilinear" : "bilinear:" + jitter;
+        };
+    }
+
+    private static String transform(SplittableRandom random) {
+        return switch (random.nextInt(7)) {
+            case 0 -> "spd:" + count(random);
+            case 1 -> "relu";
+            case 2 -> "reeig:" + number(random);
+            case 3 -> pick(random, "log", "log:floor=" + number(random));
+            case 4 -> pick(random, "sqrt", "sqrt:" + number(random));
+            case 5 -> "power:" + random.nextDouble(0.01, 1) + pick(random, "", ",floor=" + number(random));
+            default -> pick(random, "isqrt", "isqrt:" + (1 + random.nextInt(9)));
+        };
+    }
+
+    private static int count(SplittableRandom random) {
+        return 1 + random.nextInt(999_999);
+    }
+
+    /** A positive number of any size, written in one of several ways. */
+    private static String number(SplittableRandom random) {
+        double value = Math.pow(10, random.nextDouble(-5, 12)); // below 1e-6 no width is accepted
+        return switch (random.nextInt(5)) {
+            case 0 -> Double.toString(value);
+            case 1 -> String.format(Locale.ROOT, "%.3e", value);
+            case 2 -> Integer.toString(1 + random.nextInt(100_000_000));
+            case 3 -> "." + (1 + random.nextInt(1000));
+            default -> "+" + Math.round(value + 1) + ".";
+        };
+    }
+
+    private static String pick(SplittableRandom random, String... choices) {
+        return choices[random.nextInt(choices.length)];
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "root:eps=-0",
+                "root:eps=1e-320",
+                "root:eps=1.7976931348623157e308",
+                "root:eps=10000000",
+                "root:eps=9999999",
+                "root:eps=123456789.5"
+            })
+    void numbersAtTheEdgesAreReadBack(String root) {
+        Pooling pooling = Pooling.parse("average/" + root);
+        assertThat(Pooling.parse(pooling.text())).isEqualTo(pooling);
+    }
+
+    @Test
+    void argumentsAtTheirDefaultAreLeftOut() {
+        assertThat(Pooling.parse("conv:channels=512/rbf:sigma=mean,jitter=1e-4/spd:size=8/isqrt/triu/root:eps=1e-5")
+                        .text())
+                .isEqualTo("conv:512/rbf/spd:8/isqrt:5/triu/root");
+        assertThat(Pooling.parse("bilinear:jitter=0/power:0.5,floor=1e-6/flat").text())
+                .isEqualTo("bilinear/sqrt/flat");
+        assertThat(Pooling.parse("rbf:50/flat")).isEqualTo(Pooling.parse("rbf:sigma=50/flat"));
+    }
+
+    @Test
+    void presetsAreReadByName() {
+        Presets.all()
+                .forEach(
+                        (name, text) -> assertThat(Pooling.parse(name)).as(name).isEqualTo(Pooling.parse(text)));
+        assertThat(Presets.all()).containsKeys("default", "paper", "paper-kernel", "bcnn", "isqrt");
+        assertThat(Pooling.parse("paper").text()).isEqualTo("conv:512/rbf/spd:512/relu/triu/root/l2");
+        assertThat(Pooling.parse("bcnn").text()).isEqualTo("bilinear/triu/root/l2");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "rbff/triu, rbff, rbf",
+        "rbf/tri, tri, triu",
+        "rbf/trui, trui, triu",
+        "rbf/sqrtt/triu, sqrtt, sqrt",
+        "rbf/isqr/triu, isqr, isqrt",
+        "rbf/triu/l, l, l2",
+        "cov:5/rbf/triu, cov, conv",
+        "covarience/triu, covarience, covariance",
+        "bilnear/triu, bilnear, bilinear",
+        "laplace:sigma=3/triu, laplace, laplacian",
+        "polinomial/triu, polinomial, polynomial",
+        "averge, averge, average",
+        "papr, papr, paper",
+        "bccn, bccn, bcnn",
+        "paper-kernal, paper-kernal, paper-kernel",
+        "rbf:sigma=meen/triu, meen, mean",
+        "rbf:sigma=mean-ful/triu, mean-ful, mean-full",
+        "rbf:sigma=learnt/triu, learnt, learned",
+        "rbf:sigm=3/triu, sigm, sigma",
+        "rbf:jiter=1/triu, jiter, jitter",
+        "rbf/triu/root:epps=1, epps, eps",
+        "rbf/log:flor=1/triu, flor, floor"
+    })
+    void aTypoGetsTheNearestWord(String text, String typed, String meant) {
+        assertThat(refused(text))
+                .hasMessageContaining("'" + typed)
+                .hasMessageContaining("did you mean '" + meant + "'?");
+    }
+
+    @Test
+    void aWordFarFromAllGetsTheListOnly() {
+        assertThat(refused("zzzzzz/triu"))
+                .hasMessageContaining("'zzzzzz'")
+                .hasMessageContaining("polynomial")
+                .hasMessageContaining("paper-kernel")
+                .hasMessageNotContaining("did you mean");
+        assertThat(refused("rbf//triu")).hasMessageContaining("no stage ''");
+        assertThat(refused("paper/l2")).hasMessageContaining("no stage 'paper'");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "triu                | 'triu'     | needs a matrix                 | found feature maps",
+                "rbf/triu/relu       | 'relu'     | needs a matrix                 | found a vector",
+                "relu/rbf/triu       | 'relu'     | needs a matrix                 | conv has its ReLU built in",
+                "rbf/triu/triu       | 'triu'     | needs a matrix                 | found a vector",
+                "rbf/conv:5/triu     | 'conv'     | needs feature maps             | found a matrix",
+                "rbf/triu/pca:5      | 'pca'      | needs feature maps             | found a vector",
+                "rbf/bilinear/triu   | 'bilinear' | needs feature maps             | found a matrix",
+                "rbf/average         | 'average'  | needs feature maps             | found a matrix",
+                "average/average     | 'average'  | needs feature maps             | found a vector",
+                "rbf/l2/triu         | 'l2'       | needs a vector                 | found a matrix",
+                "root/rbf/triu       | 'root'     | needs a vector                 | found feature maps",
+                "average/spd:3       | 'spd'      | needs a matrix                 | found a vector",
+                "rbf/relu            | 'rbf/relu' | ends with a matrix             | add triu (or flat)",
+                "conv:5              | 'conv:5'   | no kernel                      | no average"
+            })
+    void aStageOutOfPlaceIsNamedWithWhatItNeeds(String text, String word, String needs, String found) {
+        assertThat(refused(text))
+                .hasMessageContaining(word)
+                .hasMessageContaining(needs)
+                .hasMessageContaining(found);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "conv/rbf/triu                    | 'channels' is missing            | conv:<channels>",
+                "conv:/rbf/triu                   | 'channels' is missing            | conv:<channels>",
+                "rbf/spd/triu                     | 'size' is missing                | spd:<size>",
+                "laplacian/triu                   | 'sigma' is missing               | laplacian:sigma=<number>",
+                "polynomial/triu                  | 'degree' is missing              | polynomial:degree",
+                "rbf/reeig/triu                   | 'smallest' is missing            | reeig:<smallest>",
+                "rbf/power/triu                   | 'exponent' is missing            | power:<exponent>",
+                "rbf/triu:5                       | '5' is not wanted                | written triu",
+                "rbf/triu/l2:eps=1                | no argument 'eps'                | written l2",
+                "conv:5,6/rbf/triu                | '6' is not name=value            | conv:<channels>",
+                "conv:5,channels=6/rbf/triu       | '5' is not wanted                | conv:<channels>",
+                "rbf:jitter=1,jitter=1/triu       | 'jitter' is given twice          | written rbf",
+                "rbf:sigma=3,,jitter=1/triu       | '' is not name=value             | written rbf",
+                "conv:five/rbf/triu               | must be a whole number           | found 'five'",
+                "conv:1.5/rbf/triu                | must be a whole number           | found '1.5'",
+                "conv:0/rbf/triu                  | between 1 and 999999             | found '0'",
+                "conv:-3/rbf/triu                 | between 1 and 999999             | found '-3'",
+                "conv:1000000/rbf/triu            | between 1 and 999999             | found '1000000'",
+                "rbf/spd:0/triu                   | between 1 and 999999             | found '0'",
+                "rbf/isqrt:0/triu                 | between 1 and 999999             | found '0'",
+                "polynomial:degree=0,scale=1,offset=1/triu         | between 1 and 999999             | found '0'",
+                "rbf:sigma=0/triu                 | sigma must be a number of at least | found 0",
+                "rbf:sigma=-1/triu                | sigma must be a number of at least | found -1",
+                "rbf:sigma=1e999/triu             | sigma                            | 1e999",
+                "rbf:sigma=3x/triu                | 'sigma' must be a number         | found '3x'",
+                "rbf:jitter=-1/triu               | jitter                           | found -1",
+                "rbf:jitter=nan/triu              | 'jitter' must be a number        | found 'nan'",
+                "laplacian:sigma=0/triu           | sigma must be a number of at least | found 0",
+                "polynomial:degree=2,scale=0,offset=1/triu          | scale > 0                        | scale 0",
+                "polynomial:degree=2,scale=1e999,offset=1/triu      | scale                            | 1e999",
+                "polynomial:degree=2,scale=1,offset=1e999/triu     | offset                           | 1e999",
+                "polynomial:degree=2,scale=1,offset=-1/triu        | offset >= 0                      | offset -1",
+                "rbf/reeig:0/triu                 | positive number                  | found 0",
+                "rbf/log:floor=-1/triu            | positive number                  | found -1",
+                "rbf/power:0/triu                 | between 0 and 1                  | found 0",
+                "rbf/power:1.5/triu               | between 0 and 1                  | found 1.5",
+                "rbf/triu/root:eps=-1             | eps must be a number of at least | found -1"
+            })
+    void aWrongArgumentIsNamedWithWhatIsWanted(String text, String problem, String more) {
+        assertThat(refused(text)).hasMessageContaining(problem).hasMessageContaining(more);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "   ", "\n"})
+    void anEmptyTextGetsAnExampleAndThePresets(String text) {
+        assertThat(refused(text))
+                .hasMessageContaining("found nothing")
+                .hasMessageContaining(Objects.requireNonNull(Presets.all().get("default")))
+                .hasMessageContaining("bcnn");
+    }
+
+    @Test
+    void aTextThatIsTooLongIsRefusedWithoutRepeatingIt() {
+        PoolingSyntaxException said = refused("conv:5/".repeat(1000));
+        assertThat(said).hasMessageContaining("at most 1000 characters").hasMessageContaining("7000");
+        assertThat(said.getMessage()).hasSizeLessThan(200);
+        assertThat(Pooling.parse("relu/".repeat(150).replaceFirst("relu", "rbf") + "triu")
+                        .aggregation())
+                .isInstanceOf(SecondOrder.class);
+    }
+
+    @Test
+    void everyWordIsExplained() {
+        assertThat(Words.all()).allSatisfy(word -> {
+            assertThat(word.form()).startsWith(word.name());
+            assertThat(word.meaning()).isNotBlank();
+        });
+    }
+}

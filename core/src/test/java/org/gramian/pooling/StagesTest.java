@@ -1,0 +1,245 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.assertj.core.data.Offset;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Single stages: values at kinks, laws, what they refuse and what they warn of. */
+class StagesTest {
+    private static final Bindings NONE = Bindings.of(Map.of());
+
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    private static Tensor row(double... values) {
+        return Tensors.of(values, Shape.of(1, values.length), DType.F64);
+    }
+
+    private static Tensor value(Stage stage, Tensor x) {
+        try (Tape tape = Tape.inference()) {
+            return Tensors.copy(stage.apply(tape.constant(x), NONE).value());
+        }
+    }
+
+    private static double[] slopes(Stage stage, Tensor x) {
+        try (Tape tape = Tape.recording()) {
+            Var variable = tape.variable(x);
+            try (Gradients gradients = tape.backward(Arithmetic.sum(stage.apply(variable, NONE)))) {
+                return gradients.of(variable).toDoubles();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {1e-5, 1e-3, 1, 1e-10})
+    void theSlopeOfTheRootAtZeroIsOneOverTwiceTheRootOfEpsilon(double epsilon) {
+        Normalization.Root root = new Normalization.Root(epsilon);
+        assertThat(value(root, row(0)).item()).isZero();
+        double slope = 1 / (2 * Math.sqrt(epsilon));
+        assertThat(slopes(root, row(0))[0]).isCloseTo(slope, Offset.offset(1e-9 * slope));
+    }
+
+    @Test
+    void theRootAsPrintedHasNoSlopeAtZero() {
+        Normalization.Root root = new Normalization.Root(0);
+        assertThat(value(root, row(-4, 0, 9)).toDoubles()).containsExactly(-2, 0, 3);
+        assertThat(slopes(root, row(-4, 0, -0.0, 9)))
+                .containsExactly(new double[] {0.25, 0, 0, 1.0 / 6}, Offset.offset(1e-15));
+    }
+
+    @RandomTest
+    void theRootIsTheDifferenceOfTwoRoots(Seed seed) {
+        double epsilon = Math.pow(10, -seed.random().nextInt(8));
+        Tensor v = Elementwise.mul(seed.gaussian(1, 6), 3);
+        double[] x = v.toDoubles();
+        double[] y = value(new Normalization.Root(epsilon), v).toDoubles();
+        double[] opposite =
+                value(new Normalization.Root(epsilon), Elementwise.mul(v, -1)).toDoubles();
+        for (int i = 0; i < 6; i++) {
+            double expected = Math.sqrt(Math.max(x[i], 0) + epsilon) - Math.sqrt(Math.max(-x[i], 0) + epsilon);
+            assertThat(y[i]).isCloseTo(expected, Offset.offset(1e-14)).isEqualTo(-opposite[i]);
+        }
+    }
+
+    @Test
+    void aVectorOfZerosStaysZerosUnderL2AndItsGradientFinite() {
+        Normalization.L2 l2 = new Normalization.L2();
+        assertThat(value(l2, row(0, 0, 0)).toDoubles()).containsOnly(0);
+        for (double slope : slopes(l2, row(0, 0, 0))) {
+            assertThat(slope).isFinite();
+        }
+    }
+
+    @RandomTest
+    void l2HasUnitLengthAndDoesNotKnowScale(Seed seed) {
+        Tensor v = seed.gaussian(3, 5);
+        Tensor u = value(new Normalization.L2(), v);
+        assertTensor(Reductions.sum(Elementwise.mul(u, u), 1))
+                .isCloseTo(Tensors.full(1, Shape.of(3, 1), DType.F64, Device.CPU), 1e-14);
+        assertTensor(value(new Normalization.L2(), Elementwise.mul(v, 1000))).isCloseTo(u, 1e-14);
+    }
+
+    @RandomTest
+    void theUpperTriangleHasTheNormOfItsMatrix(Seed seed) {
+        SplittableRandom random = seed.random();
+        long size = 1L + random.nextInt(6);
+        Tensor a = Tensors.gaussian(random, Shape.of(2, size, size), DType.F64);
+        Tensor y = Elementwise.add(a, Views.transpose(a));
+        Tensor v = value(Vectorization.TRIU, y);
+        assertThat(v.shape()).isEqualTo(Shape.of(2, size * (size + 1) / 2));
+        Tensor ofVectors = Reductions.sum(Elementwise.mul(v, v), 1);
+        Tensor ofMatrices = Views.reshape(Reductions.sum(Elementwise.mul(y, y), 1, 2), 2, 1);
+        assertTensor(ofVectors).isCloseTo(ofMatrices, 1e-14);
+        Tensor flat = value(Vectorization.FLAT, y);
+        assertThat(flat.toDoubles()).containsExactly(y.toDoubles());
+    }
+
+    @Test
+    void theUpperTriangleIsReadRowByRow() {
+        Tensor y = Tensors.of(new double[] {1, 2, 3, 2, 4, 5, 3, 5, 6}, Shape.of(1, 3, 3), DType.F64);
+        double r = Math.sqrt(2);
+        assertThat(value(Vectorization.TRIU, y).toDoubles())
+                .containsExactly(new double[] {1, 2 * r, 3 * r, 4, 5 * r, 6}, Offset.offset(1e-15));
+    }
+
+    @Test
+    void moreRowsThanThereAreIsRefusedWithBothNumbers() {
+        Pooling spd = Pooling.parse("rbf/spd:8/triu");
+        assertThatThrownBy(() -> spd.descriptorSize(7))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("spd:8")
+                .hasMessageContaining("size 7")
+                .hasMessageContaining("spd:7");
+        assertThatThrownBy(() -> spd.initialize(7, new SplittableRandom(1), DType.F32, Device.CPU))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("spd:8");
+        assertThat(spd.descriptorSize(8)).isEqualTo(36);
+        assertThatThrownBy(() -> Pooling.parse("conv:4/rbf/spd:3/spd:5/triu").descriptorSize(9))
+                .hasMessageContaining("spd:5")
+                .hasMessageContaining("3");
+        assertThatThrownBy(() -> Pooling.parse("pca:9/average").descriptorSize(7))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("9 of 7");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "rbf/spd:7/triu, 1",
+        "rbf/spd:7/log/triu, 1",
+        "covariance/spd:7/isqrt/spd:7/relu/triu, 1",
+        "rbf/spd:7/spd:4/relu/triu, 1",
+        "rbf/spd:7/spd:7/triu, 2",
+        "rbf/spd:7/relu/triu, 0",
+        "rbf/spd:7/sqrt/relu/triu, 0",
+        "rbf/spd:6/triu, 0",
+        "conv:7/rbf/spd:6/relu/spd:6/triu, 1",
+        "rbf/triu, 0",
+        "average, 0"
+    })
+    void aRotationWithoutARectifierIsWarnedOf(String text, int warnings) {
+        assertThat(Pooling.parse(text).warnings(7))
+                .hasSize(warnings)
+                .allSatisfy(warning -> assertThat(warning)
+                        .contains("rotation")
+                        .contains("relu")
+                        .contains("spd:"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"rbf", "laplacian:sigma=1", "polynomial:degree=2,scale=1,offset=1", "covariance", "bilinear"})
+    void oneChannelOrOnePositionIsTooLittleForAKernel(String kernel) {
+        Pooling pooling = Pooling.parse(kernel + "/triu");
+        try (Tape tape = Tape.inference()) {
+            Var oneChannel = tape.constant(Tensors.zeros(Shape.of(2, 1, 3, 3), DType.F32, Device.CPU));
+            assertThatThrownBy(() -> pooling.apply(oneChannel, NONE))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("at least 2 channels")
+                    .hasMessageContaining("found 1");
+            Var onePosition = tape.constant(Tensors.zeros(Shape.of(2, 3, 1, 1), DType.F32, Device.CPU));
+            assertThatThrownBy(() -> pooling.apply(onePosition, NONE))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("at least 2 positions")
+                    .hasMessageContaining("found 1");
+        }
+    }
+
+    @Test
+    void weightsThatDoNotFitTheFeaturesAreNamedWithBothShapes() {
+        try (Trial trial = Trial.of("conv:4/rbf/triu")) {
+            Tensor eight = Tensors.zeros(Shape.of(1, 8, 3, 3), DType.F64, Device.CPU);
+            assertThatThrownBy(() -> trial.describe(eight))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("F64[4, 7, 1, 1]")
+                    .hasMessageContaining("F64[1, 8, 9]")
+                    .hasMessageContaining("[4, 8, 1, 1]");
+        }
+    }
+
+    /** The mean square of each map: a method that Gramian does not know. */
+    private record Energy() implements CustomAggregation {
+        @Override
+        public String text() {
+            return "energy";
+        }
+
+        @Override
+        public long outputs(long channels) {
+            return channels;
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            Var sums = Arithmetic.sum(Arithmetic.mul(maps, maps), 2);
+            return Shapes.reshape(
+                    Arithmetic.scale(sums, 1.0 / maps.shape().at(2)),
+                    maps.shape().at(0),
+                    maps.shape().at(1));
+        }
+    }
+
+    @Test
+    void aMethodOfOnesOwnTakesPartAsAnyOther() {
+        Pooling pooling =
+                new Pooling(List.of(new Reduction.Conv(4)), new Energy(), List.of(new Normalization.Root(1e-5)));
+        assertThat(pooling.text()).isEqualTo("conv:4/energy/root");
+        assertThat(pooling.descriptorSize(Trial.CHANNELS)).isEqualTo(4);
+        assertThat(pooling.warnings(Trial.CHANNELS)).isEmpty();
+        try (Trial trial = Trial.of(pooling)) {
+            assertThat(trial.describe(Trial.features(1)).shape()).isEqualTo(Shape.of(3, 4));
+            assertThat(trial.gradients(Trial.features(1))).containsOnlyKeys("features", "conv.weight", "conv.bias");
+        }
+        assertThatThrownBy(() -> Pooling.parse(pooling.text())).hasMessageContaining("'energy'");
+    }
+}

@@ -1,0 +1,129 @@
+package org.gramian.tensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.Objects;
+import java.util.SplittableRandom;
+import org.assertj.core.data.Offset;
+import org.gramian.testing.Grid;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ConvolutionTest {
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    /** A random convolution with an input and weights that fit it. */
+    private record Case(Convolution geometry, Tensor input, Tensor weight, Tensor bias) {
+        static Case of(SplittableRandom random) {
+            int groups = 1 + random.nextInt(3);
+            Convolution geometry = new Convolution(1 + random.nextInt(3), random.nextInt(3), groups);
+            long perGroup = 1L + random.nextInt(3);
+            long outputs = groups * (1L + random.nextInt(2));
+            Shape input =
+                    Shape.of(1 + random.nextInt(2), groups * perGroup, 3 + random.nextInt(4), 3 + random.nextInt(4));
+            Shape weight = Shape.of(outputs, perGroup, 1 + random.nextInt(3), 1 + random.nextInt(3));
+            return new Case(
+                    geometry,
+                    Tensors.gaussian(random, input, DType.F64),
+                    Tensors.gaussian(random, weight, DType.F64),
+                    Tensors.gaussian(random, Shape.of(outputs), DType.F64));
+        }
+
+        /** The definition: the sum over channels of the group and window, with zeros outside the maps. */
+        Grid byLoops(@Nullable Tensor added) {
+            Grid x = Grid.of(input);
+            Grid w = Grid.of(weight);
+            int stride = geometry.stride();
+            long rows = (input.size(2) + 2L * geometry.padding() - weight.size(2)) / stride + 1;
+            long columns = (input.size(3) + 2L * geometry.padding() - weight.size(3)) / stride + 1;
+            int perGroup = (int) weight.size(1);
+            int outputsPerGroup = (int) weight.size(0) / geometry.groups();
+            double[] biases = added == null ? new double[(int) weight.size(0)] : added.toDoubles();
+            return Grid.make(Shape.of(input.size(0), weight.size(0), rows, columns), place -> {
+                double sum = biases[place[1]];
+                int first = place[1] / outputsPerGroup * perGroup;
+                for (int c = 0; c < perGroup; c++) {
+                    for (int i = 0; i < weight.size(2); i++) {
+                        for (int j = 0; j < weight.size(3); j++) {
+                            int row = place[2] * stride + i - geometry.padding();
+                            int column = place[3] * stride + j - geometry.padding();
+                            sum += w.at(place[1], c, i, j) * x.atOrZero(place[0], first + c, row, column);
+                        }
+                    }
+                }
+                return sum;
+            });
+        }
+    }
+
+    @RandomTest(times = 30)
+    void convolutionsAreTheirLoops(Seed seed) {
+        Case c = Case.of(seed.random());
+        assertTensor(c.geometry.apply(c.input, c.weight, c.bias)).as("%s", c).isCloseTo(c.byLoops(c.bias), 1e-13);
+        assertTensor(c.geometry.apply(c.input, c.weight, null))
+                .as("%s without bias", c)
+                .isCloseTo(c.byLoops(null), 1e-13);
+    }
+
+    /** A convolution is linear in input and in weights, so its adjoint is known by its inner products. */
+    @RandomTest
+    void gradientsAreTheAdjoint(Seed seed) {
+        SplittableRandom random = seed.random();
+        Case c = Case.of(random);
+        Tensor y = c.geometry.apply(c.input, c.weight, null);
+        Tensor g = Tensors.gaussian(random, y.shape(), DType.F64);
+        boolean[] all = {true, true, true};
+        Convolution.Gradients gradients = c.geometry.backward(g, c.input, c.weight, all);
+        Tensor ofWeight = Objects.requireNonNull(gradients.weight());
+        double product = inner(g, y);
+        assertThat(inner(Objects.requireNonNull(gradients.input()), c.input)).isCloseTo(product, Offset.offset(1e-11));
+        assertThat(inner(ofWeight, c.weight)).isCloseTo(product, Offset.offset(1e-11));
+        assertTensor(Objects.requireNonNull(gradients.bias()))
+                .isCloseTo(Views.reshape(Reductions.sum(g, 0, 2, 3), c.weight.size(0)), 1e-13);
+        Convolution.Gradients some = c.geometry.backward(g, c.input, c.weight, new boolean[] {false, true, false});
+        assertThat(some.input()).isNull();
+        assertThat(some.bias()).isNull();
+        assertTensor(Objects.requireNonNull(some.weight())).isCloseTo(ofWeight, 1e-13);
+    }
+
+    private static double inner(Tensor a, Tensor b) {
+        return Reductions.sum(Elementwise.mul(a, b)).item();
+    }
+
+    @Test
+    void aConvolutionThatDoesNotFitNamesBothShapes() {
+        Tensor input = Tensors.zeros(Shape.of(1, 4, 5, 5), DType.F32, Device.CPU);
+        Tensor weight = Tensors.zeros(Shape.of(6, 3, 3, 3), DType.F32, Device.CPU);
+        Tensor large = Tensors.zeros(Shape.of(6, 4, 9, 9), DType.F32, Device.CPU);
+        Tensor doubles = Tensors.zeros(Shape.of(6, 4, 3, 3), DType.F64, Device.CPU);
+        assertThatThrownBy(() -> Convolution.plain().apply(input, weight, null))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("conv2d: F32[1, 4, 5, 5] and F32[6, 3, 3, 3]")
+                .hasMessageContaining("groups = 1");
+        assertThatThrownBy(() -> Convolution.plain().apply(input, large, null))
+                .hasMessageContaining("conv2d: F32[1, 4, 5, 5] and F32[6, 4, 9, 9]")
+                .hasMessageContaining("window is larger");
+        assertThatThrownBy(() -> Convolution.plain().apply(input, doubles, null))
+                .hasMessageContaining("types must be equal");
+        assertThatThrownBy(() -> Convolution.plain().apply(Views.reshape(input, 4, 25), weight, null))
+                .hasMessageContaining("conv2d: a tensor of 4 dimensions is wanted, found F32[4, 25]");
+        Tensor fitting = Tensors.zeros(Shape.of(6, 4, 3, 3), DType.F32, Device.CPU);
+        Tensor bias = Tensors.zeros(Shape.of(5), DType.F32, Device.CPU);
+        assertThatThrownBy(() -> Convolution.plain().apply(input, fitting, bias))
+                .hasMessageContaining("F32[6, 4, 3, 3] and F32[5]")
+                .hasMessageContaining("one bias per output channel");
+        assertThatThrownBy(() -> new Convolution(0, 1, 1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("stride 0");
+    }
+}

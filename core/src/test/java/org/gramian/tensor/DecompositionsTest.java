@@ -1,0 +1,197 @@
+package org.gramian.tensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import org.assertj.core.data.Offset;
+import org.ejml.data.DMatrixRMaj;
+import org.ejml.dense.row.factory.DecompositionFactory_DDRM;
+import org.ejml.interfaces.decomposition.EigenDecomposition_F64;
+import org.gramian.testing.Grid;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class DecompositionsTest {
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    private static Tensor identity(long size) {
+        return Tensors.identity(size, DType.F64, Device.CPU);
+    }
+
+    private static Tensor symmetric(SplittableRandom random, long... sizes) {
+        Tensor a = Tensors.gaussian(random, Shape.of(sizes), DType.F64);
+        return Elementwise.add(a, Views.transpose(a));
+    }
+
+    private static Tensor positiveDefinite(SplittableRandom random, long n, long size) {
+        Tensor a = Tensors.gaussian(random, Shape.of(n, size, size), DType.F64);
+        return Elementwise.add(Products.matmul(a, Views.transpose(a)), Elementwise.mul(identity(size), 0.1));
+    }
+
+    @RandomTest
+    void orthonormalColumnsRebuildTheMatrixWithAPositiveDiagonal(Seed seed) {
+        SplittableRandom random = seed.random();
+        int columns = 1 + random.nextInt(6);
+        int rows = columns + random.nextInt(4);
+        Tensor a = Tensors.gaussian(random, Shape.of(rows, columns), DType.F64);
+        Tensor q = Decompositions.orthonormalColumns(a, true);
+        assertTensor(Products.matmul(Views.transpose(q), q)).isCloseTo(identity(columns), 1e-13);
+        Grid r = Grid.of(Products.matmul(Views.transpose(q), a));
+        for (int i = 0; i < columns; i++) {
+            assertThat(r.at(i, i)).as("R[%s, %s]", i, i).isPositive();
+            for (int j = 0; j < i; j++) {
+                assertThat(r.at(i, j)).as("R[%s, %s]", i, j).isCloseTo(0, Offset.offset(1e-13));
+            }
+        }
+        assertTensor(Products.matmul(q, r.tensor())).isCloseTo(a, 1e-13);
+        Tensor unfixed = Decompositions.orthonormalColumns(a, false);
+        assertTensor(Elementwise.abs(unfixed)).isCloseTo(Elementwise.abs(q), 1e-13);
+    }
+
+    @Test
+    void orthonormalColumnsStayFixedAndColumnsOfZerosStayOrthonormal() {
+        Tensor q = Decompositions.orthonormalColumns(
+                Tensors.gaussian(new SplittableRandom(2), Shape.of(5, 3), DType.F64), true);
+        assertTensor(Decompositions.orthonormalColumns(q, true)).isCloseTo(q, 1e-14);
+        Tensor zeros = Tensors.zeros(Shape.of(4, 2), DType.F64, Device.CPU);
+        Tensor ofZeros = Decompositions.orthonormalColumns(zeros, true);
+        assertTensor(Products.matmul(Views.transpose(ofZeros), ofZeros)).isCloseTo(identity(2), 1e-14);
+    }
+
+    @RandomTest
+    void theCholeskyFactorIsLowerTriangularAndRebuildsTheMatrix(Seed seed) {
+        SplittableRandom random = seed.random();
+        long size = 1L + random.nextInt(6);
+        Tensor a = positiveDefinite(random, 3, size);
+        Tensor l = Decompositions.cholesky(a);
+        Grid grid = Grid.of(l);
+        assertTensor(l).isCloseTo(Grid.make(l.shape(), p -> p[2] > p[1] ? 0 : grid.at(p)), 0);
+        assertTensor(Products.matmul(l, Views.transpose(l))).isCloseTo(a, 1e-13);
+        assertThat(Decompositions.isPositiveDefinite(a)).isTrue();
+        assertThat(Decompositions.isPositiveDefinite(Elementwise.mul(a, -1))).isFalse();
+    }
+
+    @RandomTest
+    void oneIndefiniteMatrixOfABatchIsFound(Seed seed) {
+        Tensor a = positiveDefinite(seed.random(), 4, 3);
+        int bad = seed.random().nextInt(4);
+        Elementwise.mulInPlace(Views.slice(a, 0, bad, bad + 1L), -1);
+        assertThat(Decompositions.isPositiveDefinite(a)).isFalse();
+    }
+
+    @RandomTest
+    void eigenvaluesAgreeWithEjmlAndVectorsRebuildTheMatrix(Seed seed) {
+        SplittableRandom random = seed.random();
+        int size = 1 + random.nextInt(7);
+        Tensor a = symmetric(random, 2, size, size); // indefinite as a rule
+        Decompositions.Eigen eigen = Decompositions.symmetricEigen(a);
+        assertRebuilds(a, eigen, 1e-13);
+        for (int n = 0; n < 2; n++) {
+            double[] found = Views.slice(eigen.values(), 0, n, n + 1L).toDoubles();
+            double[] expected = eigenvaluesByEjml(Views.slice(a, 0, n, n + 1L).toDoubles(), size);
+            Arrays.sort(found);
+            assertThat(found).containsExactly(expected, Offset.offset(1e-12));
+        }
+    }
+
+    private static double[] eigenvaluesByEjml(double[] matrix, int size) {
+        EigenDecomposition_F64<DMatrixRMaj> ejml = DecompositionFactory_DDRM.eig(size, false, true);
+        assertThat(ejml.decompose(new DMatrixRMaj(size, size, true, matrix))).isTrue();
+        double[] values = new double[size];
+        for (int i = 0; i < size; i++) {
+            values[i] = ejml.getEigenvalue(i).getReal();
+        }
+        Arrays.sort(values);
+        return values;
+    }
+
+    private static void assertRebuilds(Tensor a, Decompositions.Eigen eigen, double tolerance) {
+        Tensor u = eigen.vectors();
+        Tensor scaled = Elementwise.mul(u, Views.unsqueeze(eigen.values(), -2));
+        assertTensor(Products.matmul(scaled, Views.transpose(u))).isCloseTo(a, tolerance);
+        Tensor unit = Products.matmul(Views.transpose(u), u);
+        Grid wanted = Grid.make(unit.shape(), p -> p[p.length - 1] == p[p.length - 2] ? 1 : 0);
+        assertTensor(unit).isCloseTo(wanted, tolerance);
+    }
+
+    @RandomTest
+    void repeatedEigenvaluesOfBothSignsAreRight(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor q = Decompositions.orthonormalColumns(Tensors.gaussian(random, Shape.of(6, 6), DType.F64), true);
+        double[] values = {-2, -2, 0, 3, 3, 3};
+        Tensor spectrum = Tensors.of(values, Shape.of(1, 6), DType.F64);
+        Tensor a = Products.matmul(Elementwise.mul(q, spectrum), Views.transpose(q));
+        Decompositions.Eigen eigen = Decompositions.symmetricEigen(a);
+        assertRebuilds(a, eigen, 1e-13);
+        double[] found = eigen.values().toDoubles();
+        Arrays.sort(found);
+        assertThat(found).containsExactly(values, Offset.offset(1e-13));
+    }
+
+    /** Opposite eigenvalues have equal singular values: a plain singular value decomposition mixes their vectors. */
+    @Test
+    void oppositeEigenvaluesAreKeptApart() {
+        Tensor a = Tensors.of(new double[] {0, 1, 1, 0}, Shape.of(2, 2), DType.F64);
+        Decompositions.Eigen eigen = Decompositions.symmetricEigen(a);
+        assertRebuilds(a, eigen, 1e-14);
+        double[] found = eigen.values().toDoubles();
+        Arrays.sort(found);
+        assertThat(found).containsExactly(new double[] {-1, 1}, Offset.offset(1e-14));
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0, 1e-8, 1, 1e8})
+    void matricesOfAnyScaleAreTakenApart(double scale) {
+        Tensor a = Elementwise.mul(symmetric(new SplittableRandom(9), 4, 4), scale);
+        assertRebuilds(a, Decompositions.symmetricEigen(a), 1e-13);
+    }
+
+    @RandomTest
+    void solutionsSolveTheirSystem(Seed seed) {
+        SplittableRandom random = seed.random();
+        long size = 1L + random.nextInt(5);
+        Tensor a = positiveDefinite(random, 2, size);
+        Tensor b = Tensors.gaussian(random, Shape.of(2, size, 3), DType.F64);
+        assertTensor(Products.matmul(a, Decompositions.solve(a, b))).isCloseTo(b, 1e-11);
+        Tensor l = Decompositions.cholesky(a);
+        assertTensor(Products.matmul(l, Decompositions.solveTriangular(l, b, false, true)))
+                .isCloseTo(b, 1e-12);
+        Tensor right = Views.transpose(b);
+        Tensor upper = Views.transpose(l);
+        assertTensor(Products.matmul(Decompositions.solveTriangular(upper, right, true, false), upper))
+                .isCloseTo(right, 1e-12);
+    }
+
+    @Test
+    void matricesOfTheWrongFormAreRefused() {
+        Tensor wide = Tensors.zeros(Shape.of(2, 3), DType.F64, Device.CPU);
+        Tensor whole = Tensors.zeros(Shape.of(3, 3), DType.I64, Device.CPU);
+        assertThatThrownBy(() -> Decompositions.orthonormalColumns(wide, true))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("qr: at least as many rows as columns")
+                .hasMessageContaining("F64[2, 3]");
+        assertThatThrownBy(() -> Decompositions.cholesky(wide))
+                .hasMessageContaining("cholesky: square matrices are wanted, found F64[2, 3]");
+        assertThatThrownBy(() -> Decompositions.symmetricEigen(wide))
+                .hasMessageContaining("symmetric eigendecomposition: square matrices");
+        assertThatThrownBy(() -> Decompositions.cholesky(whole))
+                .hasMessageContaining("cholesky: a floating-point tensor is wanted, found I64[3, 3]");
+        assertThatThrownBy(() -> Decompositions.solve(identity(3), wide))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("solve: F64[3, 3] and F64[2, 3]");
+        assertThatThrownBy(() -> Decompositions.solveTriangular(identity(2), Views.transpose(wide), true, true))
+                .hasMessageContaining("triangular solve: F64[2, 2] and F64[3, 2]");
+    }
+}

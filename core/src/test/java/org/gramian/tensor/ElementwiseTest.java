@@ -1,0 +1,149 @@
+package org.gramian.tensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.BinaryOperator;
+import java.util.function.DoubleBinaryOperator;
+import java.util.function.DoubleUnaryOperator;
+import java.util.function.UnaryOperator;
+import org.gramian.testing.Grid;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ElementwiseTest {
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    /** A function of tensors and the same of single numbers. */
+    private record Binary(BinaryOperator<Tensor> ofTensors, DoubleBinaryOperator ofNumbers) {}
+
+    private record Unary(UnaryOperator<Tensor> ofTensors, DoubleUnaryOperator ofNumbers) {}
+
+    private static final Map<String, Binary> BINARIES = Map.of(
+            "add", new Binary(Elementwise::add, Double::sum),
+            "sub", new Binary(Elementwise::sub, (a, b) -> a - b),
+            "mul", new Binary(Elementwise::mul, (a, b) -> a * b),
+            "div", new Binary(Elementwise::div, (a, b) -> a / b),
+            "maximum", new Binary(Elementwise::maximum, Math::max),
+            "addScaled", new Binary((a, b) -> Elementwise.addScaled(a, b, -2.5), (a, b) -> a - 2.5 * b),
+            "where", new Binary((a, b) -> Elementwise.where(Elementwise.greater(a, b), a, b), Math::max));
+
+    private static final Map<String, Unary> UNARIES = unaries();
+
+    private static Map<String, Unary> unaries() {
+        Map<String, Unary> unaries = new LinkedHashMap<>();
+        unaries.put("exp", new Unary(Elementwise::exp, Math::exp));
+        unaries.put("log of abs", new Unary(x -> Elementwise.log(Elementwise.abs(x)), x -> Math.log(Math.abs(x))));
+        unaries.put("sqrt of abs", new Unary(x -> Elementwise.sqrt(Elementwise.abs(x)), x -> Math.sqrt(Math.abs(x))));
+        unaries.put("sign", new Unary(Elementwise::sign, Math::signum));
+        unaries.put("relu", new Unary(Elementwise::relu, x -> Math.max(x, 0)));
+        unaries.put("reciprocal", new Unary(Elementwise::reciprocal, x -> 1 / x));
+        unaries.put("add a number", new Unary(x -> Elementwise.add(x, 0.7), x -> x + 0.7));
+        unaries.put("mul by a number", new Unary(x -> Elementwise.mul(x, -0.7), x -> x * -0.7));
+        unaries.put("cube", new Unary(x -> Elementwise.pow(x, 3), x -> x * x * x));
+        unaries.put("at least", new Unary(x -> Elementwise.atLeast(x, 0.3), x -> Math.max(x, 0.3)));
+        unaries.put(
+                "where", new Unary(x -> Elementwise.where(Elementwise.greater(x, 0.1), x, -9), x -> x > 0.1 ? x : -9));
+        unaries.put("exp in place", new Unary(x -> Elementwise.expInPlace(Tensors.copy(x)), Math::exp));
+        unaries.put("relu in place", new Unary(x -> Elementwise.reluInPlace(Tensors.copy(x)), x -> Math.max(x, 0)));
+        unaries.put("mul in place", new Unary(x -> Elementwise.mulInPlace(Tensors.copy(x), 3), x -> 3 * x));
+        return unaries;
+    }
+
+    /** Two shapes that broadcast: sizes of either set to 1, and leading dimensions of one left out. */
+    private static Shape thinned(SplittableRandom random, Shape shape) {
+        int drop = random.nextInt(shape.rank() + 1);
+        long[] sizes = new long[shape.rank() - drop];
+        for (int i = 0; i < sizes.length; i++) {
+            sizes[i] = random.nextBoolean() ? 1 : shape.at(i + drop);
+        }
+        return Shape.of(sizes);
+    }
+
+    @RandomTest(times = 40)
+    void binaryFunctionsBroadcastAsTheirLoopsDo(Seed seed) {
+        SplittableRandom random = seed.random();
+        Shape shape = Grid.randomShape(random, 1 + random.nextInt(4));
+        Tensor a = Tensors.gaussian(random, shape, DType.F64);
+        Tensor b = Tensors.gaussian(random, thinned(random, shape), DType.F64);
+        BINARIES.forEach((name, function) -> {
+            Grid left = Grid.of(a);
+            Grid right = Grid.of(b);
+            assertTensor(function.ofTensors().apply(a, b))
+                    .as(name)
+                    .isCloseTo(
+                            Grid.make(
+                                    shape,
+                                    place -> function.ofNumbers()
+                                            .applyAsDouble(left.at(place), right.broadcastAt(place))),
+                            1e-15);
+            assertTensor(function.ofTensors().apply(b, a))
+                    .as(name + ", exchanged")
+                    .isCloseTo(
+                            Grid.make(
+                                    shape,
+                                    place -> function.ofNumbers()
+                                            .applyAsDouble(right.broadcastAt(place), left.at(place))),
+                            1e-15);
+        });
+    }
+
+    @RandomTest
+    void unaryFunctionsAreTheirLoopsOnTransposedTensorsToo(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = Views.transpose(Tensors.gaussian(random, Grid.randomShape(random, 3), DType.F64), 0, 2);
+        Grid grid = Grid.of(x);
+        UNARIES.forEach((name, function) -> assertTensor(function.ofTensors().apply(x))
+                .as(name)
+                .isCloseTo(Grid.make(x.shape(), place -> function.ofNumbers().applyAsDouble(grid.at(place))), 1e-14));
+    }
+
+    @RandomTest
+    void softmaxRowsAreProbabilitiesAndItsLogarithmAgrees(Seed seed) {
+        Tensor x = Elementwise.mul(seed.gaussian(3, 4), 5);
+        Grid grid = Grid.of(x);
+        Grid expected = Grid.make(x.shape(), place -> {
+            double sum = 0;
+            for (int j = 0; j < 4; j++) {
+                sum += Math.exp(grid.at(place[0], j));
+            }
+            return Math.exp(grid.at(place)) / sum;
+        });
+        assertTensor(Elementwise.softmax(x)).isCloseTo(expected, 1e-14);
+        assertTensor(Elementwise.exp(Elementwise.logSoftmax(x))).isCloseTo(expected, 1e-13);
+    }
+
+    @Test
+    void softmaxOfHugeScoresStaysFinite() {
+        Tensor x = Tensors.of(new double[] {1e30, 0, -1e30}, Shape.of(1, 3), DType.F32);
+        assertThat(Elementwise.softmax(x).toDoubles()).containsExactly(1, 0, 0);
+        assertThat(Reductions.allFinite(Elementwise.logSoftmax(x))).isTrue();
+    }
+
+    @Test
+    void inPlaceFunctionsChangeTheirArgument() {
+        Tensor x = Tensors.of(new double[] {4, 9}, Shape.of(2), DType.F64);
+        assertThat(Elementwise.sqrtInPlace(x)).isSameAs(x);
+        assertThat(x.toDoubles()).containsExactly(2, 3);
+        Elementwise.mulInPlace(x, Tensors.of(new double[] {10, 100}, Shape.of(2), DType.F64));
+        assertThat(x.toDoubles()).containsExactly(20, 300);
+    }
+
+    @Test
+    void signAndReluOfZeroAreZeroAndComparisonIsStrict() {
+        Tensor x = Tensors.of(new double[] {-1, 0, 1}, Shape.of(3), DType.F64);
+        assertThat(Elementwise.sign(x).toDoubles()).containsExactly(-1, 0, 1);
+        assertThat(Elementwise.greater(x, 0).toDoubles()).containsExactly(0, 0, 1);
+        assertThat(Elementwise.greater(x, 0).type()).isEqualTo(DType.BOOL);
+    }
+}

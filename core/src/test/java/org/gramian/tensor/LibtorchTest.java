@@ -1,0 +1,79 @@
+package org.gramian.tensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class LibtorchTest {
+    private final Libtorch libtorch = Libtorch.load();
+
+    @Test
+    void theVersionIsTwoPointSomething() {
+        assertThat(libtorch.version()).matches("2\\.\\d+\\.\\d+");
+        assertThat(Libtorch.load()).isSameAs(libtorch);
+    }
+
+    @Test
+    void theNumberOfThreadsIsWhatWasSet() {
+        int before = libtorch.threads();
+        try {
+            libtorch.setThreads(1);
+            assertThat(libtorch.threads()).isEqualTo(1);
+            libtorch.setThreads(2);
+            assertThat(libtorch.threads()).isEqualTo(2);
+        } finally {
+            libtorch.setThreads(before);
+        }
+        assertThatThrownBy(() -> libtorch.setThreads(0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("at least 1, found 0");
+    }
+
+    @Test
+    void switchesOfTheGpuDoNoHarmOnTheProcessor() {
+        libtorch.setTf32(true);
+        libtorch.setTf32(false);
+        libtorch.setDeterministic(true);
+        libtorch.setDeterministic(false);
+        libtorch.synchronize(Device.CPU);
+        if (libtorch.cudaDevices() == 0) {
+            assertThat(libtorch.cudaMemoryInUse()).isEmpty();
+        }
+    }
+
+    @Test
+    void devicesAreFoundByName() {
+        assertThat(Device.parse("cpu")).isEqualTo(Device.CPU);
+        assertThat(Device.parse(" CPU ")).isEqualTo(Device.CPU).hasToString("cpu");
+        Device automatic = Device.parse("auto");
+        assertThat(automatic).isEqualTo(libtorch.cudaDevices() > 0 ? Device.cuda(0) : Device.CPU);
+        assertThat(Device.cuda(1)).hasToString("cuda:1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cpu:0", "cuda:1234"})
+    void namesOfNoDeviceAreRefused(String name) {
+        assertThatThrownBy(() -> Device.parse(name))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("cpu, cuda, cuda:<number> or auto")
+                .hasMessageContaining("'" + name + "'");
+    }
+
+    @Test
+    void aDeviceThatIsNotThereIsRefusedWithAWayOut() {
+        assertThatThrownBy(() -> Device.parse("cuda:99"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("'cuda:99' is not there")
+                .hasMessageContaining("--device cpu")
+                .hasMessageContaining("GRAMIAN_LIBTORCH");
+    }
+
+    @Test
+    void deviceNumbersAreNotNegative() {
+        assertThatThrownBy(() -> Device.cuda(-1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new Device(Device.Kind.CPU, 1)).hasMessageContaining("index 1");
+    }
+}

@@ -1,0 +1,123 @@
+package org.gramian.tensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Map;
+import java.util.function.BinaryOperator;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** What an operator says of arguments that do not fit: its name and both shapes, and nothing is left in memory. */
+class OperatorErrorsTest {
+    private final long before = Tensor.live();
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void nothingIsLeft() {
+        scope.close();
+        assertThat(Tensor.live()).as("live tensors").isEqualTo(before);
+    }
+
+    private static Tensor zeros(DType type, long... sizes) {
+        return Tensors.zeros(Shape.of(sizes), type, Device.CPU);
+    }
+
+    private static final Map<String, BinaryOperator<Tensor>> ELEMENTWISE = Map.of(
+            "add", Elementwise::add,
+            "mul", Elementwise::mul,
+            "div", Elementwise::div,
+            "maximum", Elementwise::maximum,
+            "greater", Elementwise::greater,
+            "where", (a, b) -> Elementwise.where(zeros(DType.BOOL, 2, 3), a, b));
+
+    private static final Map<String, BinaryOperator<Tensor>> PRODUCTS = Map.of(
+            "matmul", Products::matmul,
+            "sum of products", Products::sumOfProducts,
+            "product", (a, b) -> Products.addProducts(zeros(a.type(), 1, 1, 1), 1, 1, a, b));
+
+    @Test
+    void shapesThatDoNotBroadcastAreNamed() {
+        ELEMENTWISE.forEach((name, operator) -> assertThatThrownBy(
+                        () -> operator.apply(zeros(DType.F32, 2, 3), zeros(DType.F32, 4, 2, 4)))
+                .as(name)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith(name + ":")
+                .hasMessageContaining("F32[2, 3] and F32[4, 2, 4]")
+                .hasMessageContaining("found 3 and 4"));
+        assertThatThrownBy(() -> Elementwise.sub(zeros(DType.F32, 2), zeros(DType.F32, 3)))
+                .hasMessageContaining("F32[2] and F32[3]");
+    }
+
+    @Test
+    void differentTypesAreNamed() {
+        ELEMENTWISE.forEach((name, operator) -> assertThatThrownBy(
+                        () -> operator.apply(zeros(DType.F32, 2, 3), zeros(DType.F64, 2, 3)))
+                .as(name)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith(name + ":")
+                .hasMessageContaining("F32[2, 3] and F64[2, 3]"));
+        PRODUCTS.forEach((name, operator) -> assertThatThrownBy(
+                        () -> operator.apply(zeros(DType.F32, 1, 3, 3), zeros(DType.F64, 1, 3, 3)))
+                .as(name)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith(name + ":")
+                .hasMessageContaining("F32[1, 3, 3] and F64[1, 3, 3]"));
+    }
+
+    @Test
+    void productsThatDoNotFitAreNamed() {
+        PRODUCTS.forEach((name, operator) -> {
+            assertThatThrownBy(() -> operator.apply(zeros(DType.F64, 2, 3, 4), zeros(DType.F64, 2, 5, 6)))
+                    .as(name)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageStartingWith(name + ":")
+                    .hasMessageContaining("F64[2, 3, 4] and F64[2, 5, 6]");
+            assertThatThrownBy(() -> operator.apply(zeros(DType.F64, 2, 3, 4), zeros(DType.F64, 3, 4, 5)))
+                    .as(name)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("F64[2, 3, 4] and F64[3, 4, 5]");
+        });
+        assertThatThrownBy(() -> Products.matmul(zeros(DType.F64, 3), zeros(DType.F64, 3, 2)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("matmul: F64[3] and F64[3, 2]");
+        assertThatThrownBy(() -> Products.addProducts(
+                        zeros(DType.F64, 1, 2, 2), 1, 1, zeros(DType.F64, 1, 3, 4), zeros(DType.F64, 1, 4, 5)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("target's shape F64[1, 2, 2]");
+    }
+
+    @Test
+    void functionsOfRealNumbersRefuseWholeOnes() {
+        Map<String, UnaryOperator<Tensor>> operators = Map.of(
+                "exp", Elementwise::exp,
+                "log", Elementwise::log,
+                "sqrt", Elementwise::sqrt,
+                "reciprocal", Elementwise::reciprocal,
+                "pow", x -> Elementwise.pow(x, 0.5),
+                "div", x -> Elementwise.div(x, x),
+                "softmax", Elementwise::softmax,
+                "log-softmax", Elementwise::logSoftmax,
+                "mean", Reductions::mean,
+                "sum", x -> Reductions.sum(x, 0));
+        operators.forEach((name, operator) -> assertThatThrownBy(() -> operator.apply(zeros(DType.I64, 2, 3)))
+                .as(name)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(name + ": a floating-point tensor is wanted, found I64[2, 3]"));
+    }
+
+    /** What only libtorch can find still comes back as an exception with the arguments' shapes. */
+    @Test
+    void aFailureInsideLibtorchNamesTheOperatorAndItsArguments() {
+        Tensor outside = Tensors.ofLongs(new long[] {7}, Shape.of(1));
+        assertThatThrownBy(() -> Views.select(zeros(DType.F32, 2, 3), 0, outside))
+                .isInstanceOf(RuntimeException.class)
+                .hasMessageContaining("select")
+                .hasMessageContaining("F32[2, 3]");
+        assertThatThrownBy(() -> Decompositions.solve(zeros(DType.F64, 2, 2), zeros(DType.F64, 2, 1)))
+                .isInstanceOf(RuntimeException.class)
+                .hasMessageContaining("solve")
+                .hasMessageContaining("F64[2, 2]");
+    }
+}

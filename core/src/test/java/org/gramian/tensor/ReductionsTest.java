@@ -1,0 +1,134 @@
+package org.gramian.tensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.stream.DoubleStream;
+import java.util.stream.IntStream;
+import org.assertj.core.data.Offset;
+import org.gramian.testing.Grid;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ReductionsTest {
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    /** The sum over some dimensions, in plain loops. */
+    private static Grid summed(Grid grid, boolean[] over) {
+        long[] sizes = grid.shape().sizes();
+        for (int i = 0; i < over.length; i++) {
+            sizes[i] = over[i] ? 1 : sizes[i];
+        }
+        Grid sums = Grid.make(Shape.of(sizes), place -> 0);
+        Grid.make(grid.shape(), place -> {
+            int[] to = place.clone();
+            for (int i = 0; i < over.length; i++) {
+                to[i] = over[i] ? 0 : to[i];
+            }
+            sums.add(grid.at(place), to);
+            return 0;
+        });
+        return sums;
+    }
+
+    @RandomTest(times = 24)
+    void sumsOverEverySubsetOfDimensionsAreTheirLoops(Seed seed) {
+        SplittableRandom random = seed.random();
+        int rank = 1 + (int) (seed.value() % 4);
+        Tensor x = Tensors.gaussian(random, Grid.randomShape(random, rank), DType.F64);
+        x = seed.value() % 3 == 0 ? Views.transpose(x, 0, rank - 1) : x;
+        Grid grid = Grid.of(x);
+        for (int subset = 0; subset < 1 << rank; subset++) {
+            int bits = subset;
+            int[] dimensions =
+                    IntStream.range(0, rank).filter(i -> (bits >> i & 1) == 1).toArray();
+            boolean[] over = new boolean[rank];
+            Arrays.stream(dimensions).forEach(i -> over[i] = true);
+            int[] fromTheEnd = Arrays.stream(dimensions).map(i -> i - rank).toArray();
+            assertTensor(Reductions.sum(x, dimensions))
+                    .as("over %s", Arrays.toString(dimensions))
+                    .isCloseTo(summed(grid, over), 1e-13);
+            assertTensor(Reductions.sum(x, fromTheEnd))
+                    .as("over %s", Arrays.toString(fromTheEnd))
+                    .isCloseTo(summed(grid, over), 1e-13);
+        }
+    }
+
+    @RandomTest
+    void aSumLeavesItsArgumentAlone(Seed seed) {
+        Tensor x = seed.gaussian(3, 2, 4);
+        Tensor copy = Tensors.copy(x);
+        Elementwise.mulInPlace(Reductions.sum(x, new int[0]), 2);
+        Elementwise.mulInPlace(Reductions.sum(x, 1), 2);
+        assertTensor(x).isIdenticalTo(copy);
+    }
+
+    @RandomTest
+    void sumMeanAndLargestAreTheirLoops(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = Tensors.gaussian(random, Grid.randomShape(random, 1 + random.nextInt(4)), DType.F64);
+        double[] values = x.toDoubles();
+        double sum = DoubleStream.of(values).sum();
+        assertThat(Reductions.sum(x).item()).isCloseTo(sum, Offset.offset(1e-12));
+        assertThat(Reductions.mean(x).item()).isCloseTo(sum / values.length, Offset.offset(1e-13));
+        assertThat(Reductions.largestMagnitude(x))
+                .isEqualTo(DoubleStream.of(values).map(Math::abs).max().orElseThrow());
+    }
+
+    @RandomTest
+    void theLargestAlongADimensionIsItsLoop(Seed seed) {
+        Tensor x = seed.gaussian(3, 4, 2);
+        Grid grid = Grid.of(x);
+        Grid expected = Grid.make(
+                Shape.of(3, 1, 2),
+                place -> IntStream.range(0, 4)
+                        .mapToDouble(j -> grid.at(place[0], j, place[2]))
+                        .max()
+                        .orElseThrow());
+        assertTensor(Reductions.max(x, -2)).isCloseTo(expected, 0);
+    }
+
+    @Test
+    void singlePrecisionSumsAreAsGoodAsSinglePrecision() {
+        Tensor x = Tensors.uniform(new SplittableRandom(4), 0, 1, Shape.of(8, 5000), DType.F32);
+        Tensor exact = Reductions.sum(Tensors.to(x, DType.F64), 1);
+        assertTensor(Reductions.sum(x, 1)).isCloseTo(exact, 2e-6);
+    }
+
+    @Test
+    void oneNumberThatIsNotFiniteIsFound() {
+        double[] values = new double[100];
+        assertThat(Reductions.allFinite(Tensors.of(values, Shape.of(10, 10), DType.F32)))
+                .isTrue();
+        for (double bad : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
+            values[57] = bad;
+            assertThat(Reductions.allFinite(Tensors.of(values, Shape.of(10, 10), DType.F32)))
+                    .isFalse();
+        }
+    }
+
+    @Test
+    void tensorsWithoutElementsSumToZero() {
+        Tensor none = Tensors.of(new double[0], Shape.of(0, 3), DType.F64);
+        assertThat(Reductions.sum(none).item()).isZero();
+        assertThat(Reductions.sum(none, 0).toDoubles()).containsExactly(0, 0, 0);
+        assertThat(Reductions.largestMagnitude(none)).isZero();
+    }
+
+    @Test
+    void aDimensionThatIsNotThereIsRefused() {
+        Tensor x = Tensors.zeros(Shape.of(2, 3), DType.F64, Device.CPU);
+        assertThatThrownBy(() -> Reductions.sum(x, 2)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> Reductions.max(x, -3)).isInstanceOf(IndexOutOfBoundsException.class);
+    }
+}

@@ -1,0 +1,83 @@
+package org.gramian.tensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.SplittableRandom;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class ShapeTest {
+    @RandomTest
+    void theNumberOfElementsIsTheProductOfTheSizes(Seed seed) {
+        SplittableRandom random = seed.random();
+        long[] sizes = random.longs(random.nextInt(6), 0, 9).toArray();
+        long product = 1;
+        for (long size : sizes) {
+            product *= size;
+        }
+        Shape shape = Shape.of(sizes);
+        assertThat(shape.elements()).isEqualTo(product);
+        assertThat(shape.rank()).isEqualTo(sizes.length);
+        assertThat(shape).isEqualTo(Shape.of(sizes.clone())).hasSameHashCodeAs(Shape.of(sizes.clone()));
+        for (int i = 0; i < sizes.length; i++) {
+            assertThat(shape.at(i)).isEqualTo(sizes[i]).isEqualTo(shape.at(i - sizes.length));
+            assertThat(shape.with(i, 77).at(i)).isEqualTo(77);
+        }
+    }
+
+    @Test
+    void aShapeDoesNotChangeWithTheArrayItWasMadeOf() {
+        long[] sizes = {2, 3};
+        Shape shape = Shape.of(sizes);
+        sizes[0] = 9;
+        shape.sizes()[1] = 9;
+        assertThat(shape).isEqualTo(Shape.of(2, 3)).hasToString("[2, 3]").isNotEqualTo(Shape.of(3, 2));
+    }
+
+    @Test
+    void noSizesAreTheShapeOfASingleNumber() {
+        assertThat(Shape.of().elements()).isEqualTo(1);
+        assertThat(Shape.of().rank()).isZero();
+    }
+
+    @Test
+    void negativeAndOverflowingSizesAreRefused() {
+        assertThatThrownBy(() -> Shape.of(2, -1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("[2, -1]");
+        assertThatThrownBy(() -> Shape.of(Long.MAX_VALUE, 2))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("2^63-1");
+        assertThat(Shape.of(Long.MAX_VALUE, 0).elements()).isZero();
+    }
+
+    @Test
+    void aDimensionThatIsNotThereIsNamedWithTheShape() {
+        assertThatThrownBy(() -> Shape.of(4, 5).at(2))
+                .isInstanceOf(IndexOutOfBoundsException.class)
+                .hasMessageContaining("dimension 2")
+                .hasMessageContaining("[4, 5]");
+        assertThatThrownBy(() -> Shape.of(4, 5).at(-3)).isInstanceOf(IndexOutOfBoundsException.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource(DType.class)
+    void everyTypeIsFoundByItsCode(DType type) {
+        assertThat(DType.ofCode(type.code())).isEqualTo(type);
+        assertThat(DType.names()).contains(type.name());
+        assertThat(type.isFloating())
+                .isEqualTo(type == DType.F64 || type == DType.F32 || type == DType.BF16 || type == DType.F16);
+    }
+
+    @Test
+    void anUnknownTypeCodeIsRefused() {
+        assertThatThrownBy(() -> DType.ofCode(99))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("99")
+                .hasMessageContaining("BF16");
+    }
+}

@@ -1,0 +1,220 @@
+package org.gramian.tensor;
+
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.SplittableRandom;
+import java.util.stream.DoubleStream;
+import org.gramian.testing.Grid;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class TensorsTest {
+    private long before;
+
+    @BeforeEach
+    void count() {
+        before = Tensor.live();
+    }
+
+    @AfterEach
+    void nothingIsLeft() {
+        assertThat(Tensor.live()).as("live tensors").isEqualTo(before);
+    }
+
+    /** The number that a type makes of a double, in plain Java. */
+    private static double rounded(double value, DType type) {
+        return switch (type) {
+            case F64 -> value;
+            case F32 -> (float) value;
+            case F16 -> Float.float16ToFloat(Float.floatToFloat16((float) value));
+            case BF16 -> {
+                int bits = Float.floatToRawIntBits((float) value);
+                yield Float.intBitsToFloat((bits + 0x7fff + (bits >>> 16 & 1)) & 0xffff0000);
+            }
+            case I64, I32, U8 -> (long) value;
+            case BOOL -> value != 0 ? 1 : 0;
+        };
+    }
+
+    private static double[] samples(SplittableRandom random, DType type) {
+        return random.doubles(40, type.isFloating() ? -100 : 0, 100).toArray();
+    }
+
+    @ParameterizedTest
+    @EnumSource(DType.class)
+    void numbersComeBackAsTheTypeHoldsThem(DType type) {
+        double[] values = samples(new SplittableRandom(3), type);
+        double[] expected = new double[values.length];
+        for (int i = 0; i < values.length; i++) {
+            expected[i] = rounded(values[i], type);
+        }
+        try (Scope _ = Scope.open()) {
+            Tensor tensor = Tensors.of(values, Shape.of(4, 10), type);
+            assertThat(tensor.type()).isEqualTo(type);
+            assertThat(tensor).hasToString(type + "[4, 10]");
+            assertThat(tensor.toDoubles()).containsExactly(expected);
+            assertThat(tensor.toBytes()).hasSize(40 * type.bytes());
+            for (int i = 0; i < expected.length; i++) {
+                assertThat(tensor.toFloats()[i]).isEqualTo((float) expected[i]);
+                assertThat(tensor.toLongs()[i]).isEqualTo((long) expected[i]);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = DType.class,
+            names = {"F64", "F32", "BF16", "F16"})
+    void floatingTypesHoldInfinitiesAndNaN(DType type) {
+        double[] values = {Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, Double.NaN, -0.0, 0.0};
+        try (Scope _ = Scope.open()) {
+            double[] found = Tensors.of(values, Shape.of(5), type).toDoubles();
+            assertThat(found).containsExactly(values);
+            assertThat(1 / found[3]).isEqualTo(Double.NEGATIVE_INFINITY);
+        }
+    }
+
+    @Test
+    void halvesAreRoundedToTheNearestEvenNeighbour() {
+        try (Scope _ = Scope.open()) {
+            double[] ties = {1 + 0x1p-8, 1 + 3 * 0x1p-8, 256 + 1, 65519, 65520};
+            assertThat(Tensors.of(ties, Shape.of(5), DType.BF16).toDoubles())
+                    .containsExactly(1, 1 + 4 * 0x1p-8, 256, 65536, 65536);
+            double[] halves = {1 + 0x1p-11, 1 + 3 * 0x1p-11, 2049, 65519, 65520};
+            assertThat(Tensors.of(halves, Shape.of(5), DType.F16).toDoubles())
+                    .containsExactly(1, 1 + 4 * 0x1p-11, 2048, 65504, Double.POSITIVE_INFINITY);
+        }
+    }
+
+    @RandomTest
+    void aViewOfMemoryIsThatMemory(Seed seed) {
+        SplittableRandom random = seed.random();
+        Shape shape = Grid.randomShape(random, 1 + random.nextInt(3));
+        try (Arena arena = Arena.ofConfined();
+                Scope _ = Scope.open()) {
+            MemorySegment memory = arena.allocate(JAVA_DOUBLE, shape.elements());
+            Tensor view = Tensors.viewOf(memory, DType.F64, shape);
+            long place = random.nextLong(shape.elements());
+            memory.setAtIndex(JAVA_DOUBLE, place, 42);
+            assertThat(view.toDoubles()[(int) place]).isEqualTo(42);
+            Elementwise.mulInPlace(view, 2);
+            assertThat(memory.getAtIndex(JAVA_DOUBLE, place)).isEqualTo(84);
+            assertThat(view.data().address()).isEqualTo(memory.address());
+            Tensor copy = Tensors.copyOf(memory, DType.F64, shape);
+            memory.setAtIndex(JAVA_DOUBLE, place, 1);
+            assertThat(copy.toDoubles()[(int) place]).isEqualTo(84);
+        }
+    }
+
+    @Test
+    void memoryThatDoesNotFitIsRefused() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate(32, 16);
+            assertThatThrownBy(() -> Tensors.viewOf(memory, DType.F64, Shape.of(3)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("F64[3]")
+                    .hasMessageContaining("24 bytes")
+                    .hasMessageContaining("found 32");
+            assertThatThrownBy(() -> Tensors.copyOf(memory, DType.F32, Shape.of(9)))
+                    .hasMessageContaining("36 bytes, found 32");
+            assertThatThrownBy(() -> Tensors.viewOf(memory.asSlice(4, 8), DType.F64, Shape.of(1)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("aligned to 8 bytes");
+            MemorySegment heap = MemorySegment.ofArray(new float[2]);
+            assertThatThrownBy(() -> Tensors.viewOf(heap, DType.F32, Shape.of(2)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("native memory");
+            try (Tensor copy = Tensors.copyOf(heap, DType.F32, Shape.of(2))) {
+                assertThat(copy.data().toArray(JAVA_FLOAT)).containsExactly(0, 0);
+            }
+        }
+    }
+
+    @Test
+    void aWrongNumberOfElementsIsRefused() {
+        assertThatThrownBy(() -> Tensors.of(new double[5], Shape.of(2, 3), DType.F32))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("[2, 3] has 6 elements, found 5");
+        assertThatThrownBy(() -> Tensors.ofLongs(new long[5], Shape.of(2, 3)))
+                .hasMessageContaining("[2, 3] has 6 elements, found 5");
+    }
+
+    @RandomTest
+    void theSameSeedGivesTheSameBytes(Seed seed) {
+        try (Scope _ = Scope.open()) {
+            Tensor first = Tensors.gaussian(seed.random(), Shape.of(3, 5), DType.F32);
+            assertTensor(Tensors.gaussian(seed.random(), Shape.of(3, 5), DType.F32))
+                    .isIdenticalTo(first);
+            assertTensor(Tensors.uniform(seed.random(), -2, 3, Shape.of(7), DType.F64))
+                    .isIdenticalTo(Tensors.uniform(seed.random(), -2, 3, Shape.of(7), DType.F64));
+            Tensor other = Tensors.gaussian(new SplittableRandom(seed.value() + 1), Shape.of(3, 5), DType.F32);
+            assertThat(other.toBytes()).isNotEqualTo(first.toBytes());
+        }
+    }
+
+    @Test
+    void gaussianAndUniformNumbersHaveTheirMoments() {
+        try (Scope _ = Scope.open()) {
+            Tensor normal = Tensors.gaussian(new SplittableRandom(1), Shape.of(20_000), DType.F64);
+            assertThat(Reductions.mean(normal).item()).isBetween(-0.03, 0.03);
+            assertThat(Reductions.mean(Elementwise.mul(normal, normal)).item()).isBetween(0.96, 1.04);
+            double[] uniform = Tensors.uniform(new SplittableRandom(1), -2, 3, Shape.of(5000), DType.F64)
+                    .toDoubles();
+            assertThat(DoubleStream.of(uniform)).allMatch(x -> x >= -2 && x < 3);
+        }
+    }
+
+    @Test
+    void constantsAreWhatTheyAreCalled() {
+        try (Scope _ = Scope.open()) {
+            assertThat(Tensors.zeros(Shape.of(2, 2), DType.BF16, Device.CPU).toDoubles())
+                    .containsExactly(0, 0, 0, 0);
+            assertThat(Tensors.full(2.5, Shape.of(3), DType.F16, Device.CPU).toDoubles())
+                    .containsExactly(2.5, 2.5, 2.5);
+            assertThat(Tensors.identity(2, DType.I64, Device.CPU).toLongs()).containsExactly(1, 0, 0, 1);
+            assertThat(Tensors.of(new double[0], Shape.of(0, 3), DType.F32).toDoubles())
+                    .isEmpty();
+            assertThat(Tensors.of(new double[] {7}, Shape.of(), DType.F32).item())
+                    .isEqualTo(7);
+        }
+    }
+
+    @Test
+    void aConversionToTheSameTypeOrDeviceIsTheTensorItself() {
+        try (Scope _ = Scope.open()) {
+            Tensor tensor = Tensors.zeros(Shape.of(2), DType.F32, Device.CPU);
+            assertThat(Tensors.to(tensor, DType.F32)).isSameAs(tensor);
+            assertThat(Tensors.to(tensor, Device.CPU)).isSameAs(tensor);
+            assertThat(Tensors.copy(tensor)).isNotSameAs(tensor);
+        }
+    }
+
+    @Test
+    void itemWantsOneElementAndCopyTheSameShape() {
+        try (Scope _ = Scope.open()) {
+            Tensor pair = Tensors.zeros(Shape.of(2), DType.F32, Device.CPU);
+            Tensor triple = Tensors.zeros(Shape.of(3), DType.F32, Device.CPU);
+            assertThatThrownBy(pair::item)
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("F32[2]");
+            assertThatThrownBy(() -> pair.copyFrom(triple))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("copy: F32[2] and F32[3]");
+            assertThatThrownBy(() -> Views.transpose(Tensors.zeros(Shape.of(2, 3), DType.F32, Device.CPU))
+                            .data())
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("contiguous");
+        }
+    }
+}

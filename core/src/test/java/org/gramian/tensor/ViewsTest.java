@@ -1,0 +1,202 @@
+package org.gramian.tensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.gramian.testing.Grid;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class ViewsTest {
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    private static Tensor random(SplittableRandom random, int rank) {
+        return Tensors.gaussian(random, Grid.randomShape(random, rank), DType.F64);
+    }
+
+    @RandomTest
+    void transposingExchangesTwoPlaces(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = random(random, 1 + random.nextInt(4));
+        Grid grid = Grid.of(x);
+        int rank = x.shape().rank();
+        int i = random.nextInt(rank);
+        int j = random.nextInt(rank);
+        Shape swapped = x.shape().with(i, x.size(j)).with(j, x.size(i));
+        Grid expected = Grid.make(swapped, place -> {
+            int[] from = place.clone();
+            from[i] = place[j];
+            from[j] = place[i];
+            return grid.at(from);
+        });
+        assertTensor(Views.transpose(x, i, j - rank)).isCloseTo(expected, 0);
+        assertTensor(Views.contiguous(Views.transpose(x, i, j))).isCloseTo(expected, 0);
+    }
+
+    @RandomTest
+    void reshapingKeepsTheElementsRowByRowEvenOfATransposedTensor(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = Views.transpose(random(random, 3), random.nextInt(3), random.nextInt(3));
+        Tensor flat = Views.reshape(x, x.shape().elements());
+        assertThat(flat.toDoubles()).containsExactly(x.toDoubles());
+        Tensor folded = Views.reshape(x, x.size(2), 1, x.size(0) * x.size(1));
+        assertThat(folded.toDoubles()).containsExactly(x.toDoubles());
+        assertThat(folded.shape()).isEqualTo(Shape.of(x.size(2), 1, x.size(0) * x.size(1)));
+    }
+
+    @RandomTest
+    void aSliceIsTheElementsBetweenTwoPlaces(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = Views.transpose(random(random, 3), 0, random.nextInt(3));
+        Grid grid = Grid.of(x);
+        int along = random.nextInt(3);
+        int start = random.nextInt((int) x.size(along) + 1);
+        int end = start + random.nextInt((int) x.size(along) - start + 1);
+        Grid expected = Grid.make(x.shape().with(along, end - start), place -> {
+            int[] from = place.clone();
+            from[along] += start;
+            return grid.at(from);
+        });
+        assertTensor(Views.slice(x, along - 3, start, end)).isCloseTo(expected, 0);
+    }
+
+    @RandomTest
+    void expandingRepeatsDimensionsOfSizeOne(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = random(random, 3);
+        int along = random.nextInt(3);
+        Tensor thin = Views.slice(x, along, 0, 1);
+        Grid grid = Grid.of(thin);
+        Shape wide = thin.shape().with(along, 1 + random.nextInt(5));
+        assertTensor(Views.expand(thin, wide.sizes())).isCloseTo(Grid.make(wide, grid::broadcastAt), 0);
+    }
+
+    @RandomTest
+    void aNewDimensionOfSizeOneChangesNoElement(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = Views.transpose(random(random, 3), 0, 2);
+        int place = random.nextInt(4);
+        Tensor more = Views.unsqueeze(x, place);
+        assertThat(more.shape()).isEqualTo(Views.unsqueeze(x, place - 4).shape());
+        assertThat(more.size(place)).isEqualTo(1);
+        assertThat(more.toDoubles()).containsExactly(x.toDoubles());
+    }
+
+    @RandomTest
+    void aDiagonalIsTheElementsWithEqualPlaces(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = random(random, 2 + random.nextInt(2));
+        int rank = x.shape().rank();
+        Grid grid = Grid.of(x);
+        Shape shape = Shape.of(rank == 2 ? new long[] {1} : new long[] {x.size(0), 1})
+                .with(-1, Math.min(x.size(-1), x.size(-2)));
+        Grid expected = Grid.make(
+                shape, place -> rank == 2 ? grid.at(place[0], place[0]) : grid.at(place[0], place[1], place[1]));
+        assertTensor(Views.diagonal(x)).isCloseTo(expected, 0);
+    }
+
+    @RandomTest
+    void writingToAViewChangesWhatItLooksAt(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = random(random, 2);
+        Grid grid = Grid.of(x);
+        Tensors.fill(Views.diagonal(x), 5);
+        Tensors.fill(Views.slice(x, 1, 0, 1), 6);
+        assertTensor(x)
+                .isCloseTo(
+                        Grid.make(x.shape(), place -> place[1] == 0 ? 6 : place[0] == place[1] ? 5 : grid.at(place)),
+                        0);
+    }
+
+    @RandomTest
+    void joiningPutsTensorsOneAfterTheOther(Seed seed) {
+        SplittableRandom random = seed.random();
+        Shape shape = Grid.randomShape(random, 3);
+        int along = random.nextInt(3);
+        List<Tensor> parts = new ArrayList<>();
+        for (int i = random.nextInt(4); i >= 0; i--) {
+            Tensor part = Tensors.gaussian(random, shape.with(along, 1 + random.nextInt(3)), DType.F64);
+            parts.add(part);
+        }
+        Tensor joined = Views.concat(parts, along - 3);
+        long start = 0;
+        for (Tensor part : parts) {
+            long end = start + part.size(along);
+            assertTensor(Views.slice(joined, along, start, end)).isCloseTo(part, 0);
+            start = end;
+        }
+        assertThat(joined.size(along)).isEqualTo(start);
+    }
+
+    @RandomTest
+    void selectingAndPuttingAreInverse(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor x = random(random, 3);
+        Grid grid = Grid.of(x);
+        int along = random.nextInt(3);
+        int size = (int) x.size(along);
+        long[] order = random.longs(1 + random.nextInt(6), 0, size).toArray();
+        Tensor selected = Views.select(x, along, Tensors.ofLongs(order, Shape.of(order.length)));
+        Grid expected = Grid.make(x.shape().with(along, order.length), place -> {
+            int[] from = place.clone();
+            from[along] = (int) order[place[along]];
+            return grid.at(from);
+        });
+        assertTensor(selected).isCloseTo(expected, 0);
+        long[] reversed = new long[size];
+        for (int i = 0; i < size; i++) {
+            reversed[i] = size - 1L - i;
+        }
+        Tensor places = Tensors.ofLongs(reversed, Shape.of(size));
+        Tensor target = Tensors.zeros(x.shape(), DType.F64, Device.CPU);
+        Views.put(target, along, places, Views.select(x, along, places));
+        assertTensor(target).isCloseTo(x, 0);
+    }
+
+    @Test
+    void aViewOutlivesTheTensorItLooksAt() {
+        Tensor x = Tensors.full(3, Shape.of(2, 2), DType.F64, Device.CPU);
+        Tensor view = Views.transpose(x);
+        x.close();
+        assertThat(view.toDoubles()).containsExactly(3, 3, 3, 3);
+    }
+
+    @Test
+    void viewsThatDoNotFitAreRefusedWithTheShape() {
+        Tensor x = Tensors.zeros(Shape.of(2, 3), DType.F32, Device.CPU);
+        Tensor y = Tensors.zeros(Shape.of(3, 3), DType.F32, Device.CPU);
+        Tensor doubles = Tensors.zeros(Shape.of(2, 3), DType.F64, Device.CPU);
+        assertThatThrownBy(() -> Views.reshape(x, 7))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("reshape: F32[2, 3]")
+                .hasMessageContaining("[7]");
+        assertThatThrownBy(() -> Views.slice(x, 1, 2, 4))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("slice: from 2 to 4 along dimension 1")
+                .hasMessageContaining("F32[2, 3]");
+        assertThatThrownBy(() -> Views.slice(x, 1, 2, 1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> Views.expand(x, 4, 3))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("expand: F32[2, 3] cannot become [4, 3]");
+        assertThatThrownBy(() -> Views.expand(x, 1, 2, 3)).hasMessageContaining("[1, 2, 3]");
+        assertThatThrownBy(() -> Views.transpose(x, 0, 2)).isInstanceOf(IndexOutOfBoundsException.class);
+        assertThatThrownBy(() -> Views.concat(List.of(x, y), 1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("concat: F32[2, 3] and F32[3, 3]");
+        assertThatThrownBy(() -> Views.concat(List.of(x, doubles), 1)).hasMessageContaining("both types must be equal");
+        assertThatThrownBy(() -> Views.concat(List.of(), 0)).hasMessageContaining("found none");
+        assertThatThrownBy(() -> Views.put(x, 0, Tensors.ofLongs(new long[] {0}, Shape.of(1)), doubles))
+                .hasMessageContaining("put: F32[2, 3] and F64[2, 3]");
+    }
+}

@@ -19,7 +19,7 @@ import picocli.CommandLine.Spec;
         header = "The gradients of a pooling against central differences.",
         description = {
             "Compares the gradients of a pooling with central differences in double precision,",
-            "on small random features, for up to 100 elements of the features and of every parameter."
+            "on small random features, for 8 to 100 elements of the features and of every parameter."
         })
 final class GradcheckCommand implements Callable<Integer> {
     @Spec

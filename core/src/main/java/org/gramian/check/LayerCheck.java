@@ -18,6 +18,7 @@ import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -55,17 +56,23 @@ public final class LayerCheck {
 
     /** Checks everything; takes a second or two. */
     public static List<Outcome> run(Device device) {
-        LayerCheck check = new LayerCheck(device);
+        Libtorch libtorch = Libtorch.load();
+        int threads = libtorch.threads();
+        libtorch.setThreads(
+                1); // thousands of tiny operators: waiting for each other's threads would take most of the time
         try (Scope _ = Scope.open()) {
+            LayerCheck check = new LayerCheck(device);
             check.arithmetic();
             check.matrices();
             check.maps();
             check.classification();
+            for (String pooling : POOLINGS) {
+                check.outcomes.addAll(PoolingCheck.of(pooling, device).outcomes());
+            }
+            return check.outcomes;
+        } finally {
+            libtorch.setThreads(threads);
         }
-        for (String pooling : POOLINGS) {
-            check.outcomes.addAll(PoolingCheck.of(pooling, device).outcomes());
-        }
-        return check.outcomes;
     }
 
     private void arithmetic() {

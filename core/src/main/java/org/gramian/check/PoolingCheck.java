@@ -39,8 +39,10 @@ import org.gramian.tensor.Views;
 public record PoolingCheck(String pooling, List<Outcome> outcomes) {
     private static final int IMAGES = 2;
 
-    /** Elements of each input that are checked at most: a large pooling would take hours otherwise. */
-    private static final int SAMPLE = 100;
+    /** Elements of each input that are checked: all would take hours, fewer of a large pooling take seconds. */
+    private static int sample(Pooling pooling, Tensor features) {
+        return Math.clamp(2_000_000 / pooling.descriptorSize(features.size(1)), 8, 100);
+    }
 
     /** Checks a pooling on small random features whose number of channels and positions differ. */
     public static PoolingCheck of(String text, Device device) {
@@ -84,7 +86,7 @@ public record PoolingCheck(String pooling, List<Outcome> outcomes) {
         List<Pooling> held = meanSigma(pooling) ? withSigmaHeld(pooling, features, parameters) : List.of();
         GradientCheck.Report report = GradientCheck.of(x -> pooling.apply(x.getFirst(), bind(x, names, fixed)))
                 .withReference(x -> reference(pooling, held, x.getFirst(), bind(x, names, fixed)))
-                .withAtMost(SAMPLE)
+                .withAtMost(sample(pooling, features))
                 .check(inputs.toArray(Tensor[]::new));
         return report.deviations().stream()
                 .map(d -> new Outcome(pooling + ": " + names.get(d.input()), d.error(), LayerCheck.TOLERANCE))

@@ -4,6 +4,7 @@ import static org.gramian.autodiff.Adjoint.list;
 
 import java.util.List;
 import org.gramian.tensor.Convolution;
+import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Window;
 
@@ -20,6 +21,18 @@ public final class Maps {
                             var gradients = convolution.backward(g, input.value(), weight.value(), wanted);
                             return list(gradients.input(), gradients.weight(), gradients.bias());
                         }));
+    }
+
+    /** Convolution and ReLU in one node: only the rectified maps are kept, half of what two nodes hold. */
+    public static Var convolveRelu(Var input, Var weight, Var bias, Convolution convolution) {
+        return input.tape().apply(List.of(input, weight, bias), () -> {
+            Tensor y = Elementwise.reluInPlace(convolution.apply(input.value(), weight.value(), bias.value()));
+            return Result.of(y, (g, wanted) -> {
+                Tensor gz = Elementwise.mul(g, Elementwise.sign(y));
+                var gradients = convolution.backward(gz, input.value(), weight.value(), wanted);
+                return list(gradients.input(), gradients.weight(), gradients.bias());
+            });
+        });
     }
 
     /** The largest value of each window. */

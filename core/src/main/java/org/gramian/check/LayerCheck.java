@@ -125,6 +125,12 @@ public final class LayerCheck {
                 geometry -> x -> Maps.convolve(x.get(0), x.get(1), x.get(2), geometry);
         check("conv2d", convolve.apply(strided), maps, gaussian(3, 4, 3, 3), gaussian(3));
         check("conv2d in groups", convolve.apply(grouped), maps, gaussian(4, 2, 3, 3), gaussian(4));
+        check(
+                "conv2d and relu",
+                x -> Maps.convolveRelu(x.get(0), x.get(1), x.get(2), strided),
+                maps,
+                gaussian(3, 4, 3, 3),
+                gaussian(3));
         Window window = Window.of(3, 2).padded(1, 1);
         check("max pooling", x -> Maps.maxPool(x.getFirst(), window), maps);
         check(

@@ -1,0 +1,50 @@
+package org.gramian.benchmarks;
+
+import java.util.List;
+import java.util.SequencedMap;
+
+/**
+ * How far the two sides' numbers lie apart.
+ *
+ * @param numbers how many were compared
+ * @param largestDifference the largest relative one
+ * @param where the name of that number
+ */
+record Agreement(int numbers, double largestDifference, String where) {
+    /** Both compute in single precision, each with its own order of summation. */
+    static final double TOLERANCE = 1e-3;
+
+    static Agreement of(SequencedMap<String, Double> first, SequencedMap<String, Double> second) {
+        if (!first.keySet().equals(second.keySet())) {
+            throw new IllegalStateException(
+                    "the sides compute different numbers: " + first.keySet() + " and " + second.keySet());
+        }
+        double largest = -1;
+        String where = "";
+        for (String name : List.copyOf(first.keySet())) {
+            double difference = difference(first.getOrDefault(name, Double.NaN), second.getOrDefault(name, Double.NaN));
+            if (difference > largest) {
+                largest = difference;
+                where = name;
+            }
+        }
+        return new Agreement(first.size(), largest, where);
+    }
+
+    private static double difference(double a, double b) {
+        if (a == b) {
+            return 0;
+        }
+        double difference = Math.abs(a - b) / Math.max(Math.abs(a), Math.abs(b));
+        return Double.isNaN(difference) ? Double.POSITIVE_INFINITY : difference;
+    }
+
+    boolean holds() {
+        return largestDifference <= TOLERANCE;
+    }
+
+    @Override
+    public String toString() {
+        return "%d numbers agree to %.1e (%s)".formatted(numbers, largestDifference, where);
+    }
+}

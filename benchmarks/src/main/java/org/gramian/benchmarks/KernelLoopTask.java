@@ -1,0 +1,83 @@
+package org.gramian.benchmarks;
+
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
+
+/**
+ * The Gaussian kernel matrix of one picture as the paper defines it, element by element: {@code K_ij = exp(−‖f_i − f_j‖² /
+ * 2σ²)} with σ the mean distance of different maps.
+ */
+final class KernelLoopTask implements Task {
+    static final String NAME = "definition-loop";
+    static final int OPERATIONS = 20;
+
+    private final float[][] maps;
+
+    KernelLoopTask(TaskSpec spec) {
+        int channels = spec.number("channels");
+        int positions = spec.number("side") * spec.number("side");
+        maps = new float[channels][positions];
+        for (int i = 0; i < channels; i++) {
+            for (int p = 0; p < positions; p++) {
+                maps[i][p] = (float) (Pattern.at((long) i * positions + p, 1) * 2);
+            }
+        }
+    }
+
+    @Override
+    public SequencedMap<String, Double> check() {
+        return summary(kernel());
+    }
+
+    @Override
+    public void run() {
+        kernel();
+    }
+
+    @Override
+    public int operations() {
+        return OPERATIONS;
+    }
+
+    private float[] kernel() {
+        int channels = maps.length;
+        float[] k = new float[channels * channels];
+        double sum = 0;
+        for (int i = 0; i < channels; i++) {
+            for (int j = 0; j < channels; j++) {
+                float square = squaredDistance(maps[i], maps[j]);
+                k[i * channels + j] = square;
+                sum += Math.sqrt(square);
+            }
+        }
+        double sigma = sum / ((double) channels * (channels - 1));
+        for (int i = 0; i < k.length; i++) {
+            k[i] = (float) Math.exp(-k[i] / (2 * sigma * sigma));
+        }
+        return k;
+    }
+
+    private static float squaredDistance(float[] a, float[] b) {
+        float sum = 0;
+        for (int p = 0; p < a.length; p++) {
+            float difference = a[p] - b[p];
+            sum += difference * difference;
+        }
+        return sum;
+    }
+
+    /** Numbers by which two kernel matrices are compared. */
+    static SequencedMap<String, Double> summary(float[] k) {
+        double squares = 0;
+        double weighted = 0;
+        for (int i = 0; i < k.length; i++) {
+            squares += (double) k[i] * k[i];
+            weighted += k[i] * (1 + Pattern.at(i, 5));
+        }
+        SequencedMap<String, Double> values = new LinkedHashMap<>();
+        values.put("|K|", Math.sqrt(squares));
+        values.put("weighted sum of K", weighted);
+        values.put("last of the first row", (double) k[(int) Math.round(Math.sqrt(k.length)) - 1]);
+        return values;
+    }
+}

@@ -1,0 +1,36 @@
+package org.gramian.benchmarks;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.stream.Stream;
+
+/** What the measurements were made on, by name. */
+final class Machine {
+    private Machine() {}
+
+    static SequencedMap<String, String> describe() {
+        SequencedMap<String, String> facts = new LinkedHashMap<>();
+        facts.put("system", System.getProperty("os.name") + " " + System.getProperty("os.arch"));
+        facts.put("processor", processor() + ", " + Runtime.getRuntime().availableProcessors() + " cores");
+        facts.put("JDK", Runtime.version() + " (" + System.getProperty("java.vendor") + ")");
+        return facts;
+    }
+
+    private static String processor() {
+        List<String> names = List.of("model name", "Model", "CPU part");
+        try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
+            List<String> info = lines.toList();
+            return names.stream()
+                    .flatMap(name -> info.stream().filter(line -> line.startsWith(name)))
+                    .findFirst()
+                    .map(line -> line.replaceFirst("\\s*:\\s*", ": ").replaceFirst("^model name: ", ""))
+                    .orElse("unknown processor");
+        } catch (IOException notLinux) {
+            return "unknown processor";
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package org.gramian.benchmarks;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+
+import java.lang.foreign.MemorySegment;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/**
+ * Numbers that look random and are the same in every language: a hash of the element's place, in 32-bit arithmetic.
+ *
+ * <p>{@code worker.py} has the same formulas.
+ */
+final class Pattern {
+    private static final long WORD = 0xffffffffL;
+
+    private Pattern() {}
+
+    /** The value at a place, uniform in [−0.5, 0.5). */
+    static double at(long place, int seed) {
+        long x = (place + seed * 1_000_003L) * 0x9E3779B1L & WORD;
+        x ^= x >>> 15;
+        x = x * 0x85EBCA77L & WORD;
+        x ^= x >>> 13;
+        return x / 4294967296.0 - 0.5;
+    }
+
+    /** A single-precision tensor uniform in {@code [−range, range)}. */
+    static Tensor uniform(Shape shape, int seed, double range, Device device) {
+        try (Scope scope = Scope.open()) {
+            Tensor tensor = Tensors.empty(shape, DType.F32, Device.CPU);
+            MemorySegment data = tensor.data();
+            for (long i = 0; i < shape.elements(); i++) {
+                data.setAtIndex(JAVA_FLOAT, i, (float) (at(i, seed) * 2 * range));
+            }
+            return scope.keep(Tensors.to(tensor, device));
+        }
+    }
+
+    /**
+     * An orthonormal matrix, a reflection with some columns negated: {@code (I − 2vvᵀ)·diag(±1)}.
+     *
+     * <p>It leaves a kernel matrix with elements far from 0, half of them negative: near 0 the root is so steep that the
+     * gradient depends on rounding, and two right programs would disagree.
+     */
+    static Tensor orthonormal(int size, int seed) {
+        double[] v = new double[size];
+        double squares = 0;
+        for (int i = 0; i < size; i++) {
+            v[i] = at(i, seed);
+            squares += v[i] * v[i];
+        }
+        double[] values = new double[size * size];
+        for (int i = 0; i < size; i++) {
+            for (int j = 0; j < size; j++) {
+                double reflected = (i == j ? 1 : 0) - 2 * v[i] * v[j] / squares;
+                values[i * size + j] = at(j, seed + 1) < 0 ? -reflected : reflected;
+            }
+        }
+        return Tensors.of(values, Shape.of(size, size), DType.F32);
+    }
+}

@@ -1,0 +1,60 @@
+package org.gramian.benchmarks;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import org.gramian.tensor.Device;
+
+/**
+ * What a worker is told to do, the same for both languages: {@code head batch=32 channels=512 ... threads=2 device=cpu}.
+ *
+ * @param name which task
+ * @param values sizes, number of threads and device by name
+ */
+record TaskSpec(String name, SequencedMap<String, String> values) {
+    static TaskSpec parse(List<String> words) {
+        SequencedMap<String, String> values = new LinkedHashMap<>();
+        for (String word : words.subList(1, words.size())) {
+            int equals = word.indexOf('=');
+            values.put(word.substring(0, equals), word.substring(equals + 1));
+        }
+        return new TaskSpec(words.getFirst(), values);
+    }
+
+    /** The words that {@link #parse} reads. */
+    List<String> words() {
+        List<String> words = new ArrayList<>(List.of(name));
+        values.forEach((key, value) -> words.add(key + "=" + value));
+        return words;
+    }
+
+    /** The same values for another task. */
+    TaskSpec named(String other) {
+        return new TaskSpec(other, values);
+    }
+
+    int number(String key) {
+        return Integer.parseInt(text(key));
+    }
+
+    Device device() {
+        return Device.parse(text("device"));
+    }
+
+    private String text(String key) {
+        String value = values.get(key);
+        if (value == null) {
+            throw new IllegalArgumentException("the task " + name + " needs " + key + "=..., found " + words());
+        }
+        return value;
+    }
+
+    /** A copy with one more value. */
+    TaskSpec with(Map<String, String> more) {
+        SequencedMap<String, String> all = new LinkedHashMap<>(values);
+        all.putAll(more);
+        return new TaskSpec(name, all);
+    }
+}

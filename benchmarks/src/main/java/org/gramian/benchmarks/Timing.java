@@ -1,0 +1,36 @@
+package org.gramian.benchmarks;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.SequencedMap;
+
+/**
+ * What one side needed.
+ *
+ * @param label the side's name
+ * @param seconds of each run, in order
+ * @param peakMemory largest resident memory of its process in bytes, where the system tells
+ * @param about what the side runs on
+ */
+record Timing(String label, List<Double> seconds, OptionalLong peakMemory, SequencedMap<String, String> about) {
+    double median() {
+        double[] sorted = sorted();
+        int middle = sorted.length / 2;
+        return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    }
+
+    double min() {
+        return sorted()[0];
+    }
+
+    double max() {
+        return sorted()[seconds.size() - 1];
+    }
+
+    private double[] sorted() {
+        double[] values = seconds.stream().mapToDouble(Double::doubleValue).toArray();
+        Arrays.sort(values);
+        return values;
+    }
+}

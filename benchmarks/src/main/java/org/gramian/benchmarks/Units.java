@@ -1,0 +1,30 @@
+package org.gramian.benchmarks;
+
+import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
+
+/** Numbers with their units, as people read them. */
+final class Units {
+    private Units() {}
+
+    static String time(double seconds) {
+        if (seconds >= 1) {
+            return String.format(Locale.ROOT, "%.3f s", seconds);
+        }
+        return seconds >= 1e-3
+                ? String.format(Locale.ROOT, "%.1f ms", seconds * 1e3)
+                : String.format(Locale.ROOT, "%.1f µs", seconds * 1e6);
+    }
+
+    static String memory(OptionalLong bytes) {
+        return bytes.isPresent() ? String.format(Locale.ROOT, "%d MiB", bytes.getAsLong() >> 20) : "–";
+    }
+
+    static String ratio(OptionalDouble ratio) {
+        if (ratio.isEmpty()) {
+            return "–";
+        }
+        return String.format(Locale.ROOT, ratio.getAsDouble() < 10 ? "%.2f×" : "%.0f×", ratio.getAsDouble());
+    }
+}

@@ -1,0 +1,121 @@
+package org.gramian.benchmarks;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.SequencedMap;
+import java.util.concurrent.TimeUnit;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A running worker, as its master sees it; closing it ends the process. */
+final class WorkerProcess implements AutoCloseable {
+    private final Side side;
+    private final Process process;
+    private final BufferedReader answers;
+    private final Writer commands;
+    private final SequencedMap<String, String> about = new LinkedHashMap<>();
+
+    /** Starts a side's process and waits until its data are ready. */
+    WorkerProcess(Side side, TaskSpec spec) {
+        this.side = side;
+        List<String> command = side.command(spec);
+        try {
+            ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+            // libraries that read these when they are loaded: OpenMP and both BLAS
+            for (String name : List.of("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")) {
+                builder.environment().put(name, "" + spec.number("threads"));
+            }
+            process = builder.start();
+        } catch (IOException failed) {
+            throw new UncheckedIOException("the worker " + command.getFirst() + " cannot be started", failed);
+        }
+        answers = process.inputReader(StandardCharsets.UTF_8);
+        commands = process.outputWriter(StandardCharsets.UTF_8);
+        answer().properties().forEach(e -> about.put(e.getKey(), e.getValue().asString()));
+    }
+
+    /** What the worker runs on: versions, threads and the like by name. */
+    SequencedMap<String, String> about() {
+        return about;
+    }
+
+    /** The numbers that both sides must agree in. */
+    SequencedMap<String, Double> check() {
+        SequencedMap<String, Double> values = new LinkedHashMap<>();
+        ask("check")
+                .properties()
+                .forEach(e -> values.put(e.getKey(), e.getValue().asDouble()));
+        return values;
+    }
+
+    /** Does the work once; the seconds it took, measured in the worker. */
+    double run() {
+        return ask("run").get("seconds").asDouble();
+    }
+
+    /** The largest resident memory so far in bytes, where the system tells. */
+    OptionalLong peakMemory() {
+        try {
+            return Files.readAllLines(Path.of("/proc", "" + process.pid(), "status")).stream()
+                    .filter(line -> line.startsWith("VmHWM:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) * 1024)
+                    .findFirst();
+        } catch (IOException notLinux) {
+            return OptionalLong.empty();
+        }
+    }
+
+    private JsonNode ask(String command) {
+        try {
+            commands.write(command + "\n");
+            commands.flush();
+        } catch (IOException gone) {
+            throw new UncheckedIOException(side.label() + ": the worker has ended", gone);
+        }
+        return answer();
+    }
+
+    /** The next line that is JSON; libraries may print others. */
+    private JsonNode answer() {
+        try {
+            String line = answers.readLine();
+            while (line != null && !line.startsWith("{")) {
+                line = answers.readLine();
+            }
+            if (line == null) {
+                throw new IllegalStateException(side.label() + ": the worker ended without an answer, with exit code "
+                        + process.waitFor() + "; its message is above");
+            }
+            return JsonMapper.shared().readTree(line);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(side.label() + ": the worker's answer cannot be read", failed);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(side.label() + ": interrupted", interrupted);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            commands.write("quit\n");
+            commands.close();
+            if (!process.waitFor(10, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (IOException ended) {
+            process.destroyForcibly();
+        } catch (InterruptedException interrupted) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.gramian.benchmarks;
+
+import org.jspecify.annotations.NullMarked;

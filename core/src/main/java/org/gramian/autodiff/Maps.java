@@ -28,7 +28,7 @@ public final class Maps {
         return input.tape().apply(List.of(input, weight, bias), () -> {
             Tensor y = Elementwise.reluInPlace(convolution.apply(input.value(), weight.value(), bias.value()));
             return Result.of(y, (g, wanted) -> {
-                Tensor gz = Elementwise.mul(g, Elementwise.sign(y));
+                Tensor gz = Elementwise.mulInPlace(Elementwise.sign(y), g);
                 var gradients = convolution.backward(gz, input.value(), weight.value(), wanted);
                 return list(gradients.input(), gradients.weight(), gradients.bias());
             });

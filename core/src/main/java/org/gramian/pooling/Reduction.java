@@ -86,7 +86,7 @@ public sealed interface Reduction extends Stage {
                 return Result.of(
                         y,
                         (g, wanted) -> {
-                            Tensor gz = Elementwise.mul(g, Elementwise.sign(y));
+                            Tensor gz = Elementwise.mulInPlace(Elementwise.sign(y), g);
                             return list(
                                     wanted[0] ? Products.matmul(Views.transpose(w), gz) : null,
                                     wanted[1]

@@ -26,8 +26,11 @@ import org.gramian.tensor.Views;
 public final class UpperTriangle {
     private record Key(long size, DType type, Device device) {}
 
-    /** Places of the upper and the lower triangle in the flattened matrix, and the factors of both directions. */
-    private record Layout(Tensor upper, Tensor lower, Tensor factors, Tensor gradientFactors) {}
+    /**
+     * Where each element of the vector lies in the flattened matrix, where each of the matrix lies in the vector, and the
+     * factors of both directions.
+     */
+    private record Layout(Tensor toVector, Tensor toMatrix, Tensor factors, Tensor gradientFactors) {}
 
     /** A process uses few sizes; each is made once and kept. */
     private static final Map<Key, Layout> LAYOUTS = new ConcurrentHashMap<>();
@@ -52,29 +55,27 @@ public final class UpperTriangle {
                         List.of(matrices),
                         () -> Result.of(
                                 Elementwise.mulInPlace(
-                                        Views.select(Views.reshape(y, n, size * size), 1, layout.upper()),
+                                        Views.select(Views.reshape(y, n, size * size), 1, layout.toVector()),
                                         layout.factors()),
                                 (g, wanted) -> {
                                     Tensor half = Elementwise.mul(g, layout.gradientFactors());
-                                    Tensor e = Tensors.empty(Shape.of(n, size * size), g.type(), g.device());
-                                    Views.put(e, 1, layout.upper(), half);
-                                    Views.put(e, 1, layout.lower(), half);
-                                    return list(Views.reshape(e, n, size, size));
+                                    return list(Views.reshape(Views.select(half, 1, layout.toMatrix()), n, size, size));
                                 }));
     }
 
     private static Layout layout(Key key) {
         int size = Math.toIntExact(key.size());
         int length = Math.toIntExact(length(size));
-        long[] upper = new long[length];
-        long[] lower = new long[length];
+        long[] toVector = new long[length];
+        long[] toMatrix = new long[size * size];
         double[] factors = new double[length];
         double[] gradientFactors = new double[length];
         int k = 0;
         for (int i = 0; i < size; i++) {
             for (int j = i; j < size; j++, k++) {
-                upper[k] = (long) i * size + j;
-                lower[k] = (long) j * size + i;
+                toVector[k] = (long) i * size + j;
+                toMatrix[i * size + j] = k;
+                toMatrix[j * size + i] = k;
                 factors[k] = i == j ? 1 : Math.sqrt(2);
                 gradientFactors[k] = i == j ? 1 : Math.sqrt(2) / 2;
             }
@@ -82,8 +83,8 @@ public final class UpperTriangle {
         Shape shape = Shape.of(length);
         try (Scope _ = Scope.open()) {
             return new Layout(
-                    detached(Tensors.ofLongs(upper, shape), key.device()),
-                    detached(Tensors.ofLongs(lower, shape), key.device()),
+                    detached(Tensors.ofLongs(toVector, shape), key.device()),
+                    detached(Tensors.ofLongs(toMatrix, Shape.of((long) size * size)), key.device()),
                     detached(Tensors.of(factors, shape, key.type()), key.device()),
                     detached(Tensors.of(gradientFactors, shape, key.type()), key.device()));
         }

@@ -18,13 +18,15 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(SingleThreaded.class)
 class DiagnosticsTest {
-    @Seeded
-    void deadAndDuplicateChannelsAreCounted(long seed) {
+    @RandomTest(times = 8)
+    void deadAndDuplicateChannelsAreCounted(Seed seed) {
         for (DType type : new DType[] {DType.F64, DType.F32}) {
             assertThat(channels(seed, Defect.NONE, type)).isEqualTo(new Diagnostics.Channels(9, 0, 0));
             assertThat(channels(seed, Defect.REPEATED, type)).isEqualTo(new Diagnostics.Channels(9, 0, 1));
@@ -33,20 +35,20 @@ class DiagnosticsTest {
         }
     }
 
-    private static Diagnostics.Channels channels(long seed, Defect defect, DType type) {
+    private static Diagnostics.Channels channels(Seed seed, Defect defect, DType type) {
         try (Scope _ = Scope.open()) {
             return Diagnostics.channels(Tensors.to(Samples.maps(Samples.random(seed), defect, 3, 9, 14), type));
         }
     }
 
-    @Seeded(4)
-    void duplicatesAreFoundInSinglePrecisionHoweverManyPositionsThereAre(long seed) {
+    @RandomTest(times = 4)
+    void duplicatesAreFoundInSinglePrecisionHoweverManyPositionsThereAre(Seed seed) {
         for (long positions : new long[] {49, 196, 784, 3136, 12544}) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = Samples.maps(Samples.random(seed), Defect.REPEATED, 1, 9, positions);
                 Tensor rectified = Elementwise.relu(Elementwise.add(maps, 0.5));
                 assertThat(Diagnostics.channels(Tensors.to(rectified, DType.F32)))
-                        .as("%d positions, seed %d", positions, seed)
+                        .as("%d positions, %s", positions, seed)
                         .isEqualTo(new Diagnostics.Channels(9, 0, 1));
             }
         }
@@ -91,8 +93,8 @@ class DiagnosticsTest {
         }
     }
 
-    @Seeded
-    void theSpectrumIsThatOfAnotherLibrary(long seed) {
+    @RandomTest(times = 8)
+    void theSpectrumIsThatOfAnotherLibrary(Seed seed) {
         RandomGenerator random = Samples.random(seed);
         try (Scope _ = Scope.open()) {
             Tensor matrices = Samples.symmetric(random, 3, 7);
@@ -108,12 +110,10 @@ class DiagnosticsTest {
                 condition = Math.max(condition, magnitudes[6] / magnitudes[0]);
             }
             Diagnostics.Spectrum found = Diagnostics.spectrum(matrices);
-            assertThat(found.smallest()).as("seed %d", seed).isCloseTo(smallest, within(1e-12));
-            assertThat(found.largest()).as("seed %d", seed).isCloseTo(largest, within(1e-12));
-            assertThat(found.condition())
-                    .as("seed %d", seed)
-                    .isCloseTo(condition, within(1e-9 * condition * condition));
-            assertThat(found.isPositiveDefinite()).as("seed %d", seed).isFalse();
+            assertThat(found.smallest()).as("%s", seed).isCloseTo(smallest, within(1e-12));
+            assertThat(found.largest()).as("%s", seed).isCloseTo(largest, within(1e-12));
+            assertThat(found.condition()).as("%s", seed).isCloseTo(condition, within(1e-9 * condition * condition));
+            assertThat(found.isPositiveDefinite()).as("%s", seed).isFalse();
         }
     }
 

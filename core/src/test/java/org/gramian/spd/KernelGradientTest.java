@@ -22,6 +22,8 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -97,7 +99,7 @@ class KernelGradientTest {
                         double[][] expected = definition.apply(Samples.rows(maps, image), Samples.rows(g, image));
                         assertThat(RelativeError.of(
                                         Samples.flat(Samples.rows(gradient, image)), Samples.flat(expected)))
-                                .as("%s, %s, image %d, seed %d", kernel, defect, image, seed)
+                                .as("%s, %s, image %d, %s", kernel, defect, image, seed)
                                 .isLessThan(1e-12);
                     }
                 }
@@ -105,32 +107,32 @@ class KernelGradientTest {
         }
     }
 
-    @Seeded
-    void theFactorFourOfThePaperIsRightForASymmetricUpstreamGradient(long seed) {
+    @RandomTest(times = 8)
+    void theFactorFourOfThePaperIsRightForASymmetricUpstreamGradient(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor maps = Samples.gaussian(Samples.random(seed), 1, 5, 8);
-            Tensor g = Samples.symmetric(Samples.random(seed + 1), 1, 5);
+            Tensor g = Samples.symmetric(Samples.random(seed.value() + 1), 1, 5);
             assertThat(RelativeError.of(
                             factorFour(maps, g),
                             gradient(new Rbf(new Sigma.Fixed(2), 0), maps, g).toDoubles()))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isLessThan(1e-12);
         }
     }
 
     /** The reason for the general form {@code 2(rowsum(T)∘M − TM)}, {@code T = G + Gᵀ}. */
-    @Seeded
-    void theFactorFourOfThePaperIsWrongForAnyOtherUpstreamGradient(long seed) {
+    @RandomTest(times = 8)
+    void theFactorFourOfThePaperIsWrongForAnyOtherUpstreamGradient(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor maps = Samples.gaussian(Samples.random(seed), 1, 5, 8);
-            Tensor g = Samples.gaussian(Samples.random(seed + 1), 1, 5, 5);
+            Tensor g = Samples.gaussian(Samples.random(seed.value() + 1), 1, 5, 5);
             double[] found = gradient(new Rbf(new Sigma.Fixed(2), 0), maps, g).toDoubles();
             assertThat(RelativeError.of(factorFour(maps, g), found))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isGreaterThan(0.05);
             double[][] general = PaperDefinitionOracle.rbfGradient(Samples.rows(maps, 0), Samples.rows(g, 0), 2);
             assertThat(RelativeError.of(found, Samples.flat(general)))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isLessThan(1e-12);
         }
     }
@@ -151,34 +153,34 @@ class KernelGradientTest {
         return Samples.flat(gradient);
     }
 
-    @Seeded
-    void withTheFullMeanAGradientIsOrthogonalToItsMaps(long seed) {
+    @RandomTest(times = 8)
+    void withTheFullMeanAGradientIsOrthogonalToItsMaps(Seed seed) {
         for (Defect defect : Defect.values()) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = Samples.maps(Samples.random(seed), defect, 1, 7, 5);
-                Tensor g = Samples.gaussian(Samples.random(seed + 1), 1, 7, 7);
+                Tensor g = Samples.gaussian(Samples.random(seed.value() + 1), 1, 7, 7);
                 Tensor gradient = gradient(new Rbf(new Sigma.MeanFull(), 1e-4), maps, g);
                 assertThat(inner(maps, gradient))
-                        .as("%s, seed %d", defect, seed)
+                        .as("%s, %s", defect, seed)
                         .isCloseTo(0, within(1e-12 * Math.sqrt(inner(maps, maps) * inner(gradient, gradient))));
                 Tensor constant = gradient(new Rbf(new Sigma.Mean(), 1e-4), maps, g);
                 assertThat(Math.abs(inner(maps, constant)))
-                        .as("with σ a constant, %s, seed %d", defect, seed)
+                        .as("with σ a constant, %s, %s", defect, seed)
                         .isGreaterThan(1e-6);
             }
         }
     }
 
-    @Seeded
-    void theGradientOfAnyDistanceKernelSumsToZeroOverTheMaps(long seed) {
+    @RandomTest(times = 8)
+    void theGradientOfAnyDistanceKernelSumsToZeroOverTheMaps(Seed seed) {
         for (Kernel kernel :
                 List.of(new Rbf(new Sigma.Mean(), 0), new Rbf(new Sigma.MeanFull(), 0), new Laplacian(3, 0))) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = Samples.maps(Samples.random(seed), Defect.REPEATED, 2, 7, 5);
-                Tensor g = Samples.gaussian(Samples.random(seed + 1), 2, 7, 7);
+                Tensor g = Samples.gaussian(Samples.random(seed.value() + 1), 2, 7, 7);
                 Tensor gradient = gradient(kernel, maps, g);
                 assertThat(Reductions.largestMagnitude(Reductions.sum(gradient, 1)))
-                        .as("%s, seed %d", kernel, seed)
+                        .as("%s, %s", kernel, seed)
                         .isLessThan(1e-13);
             }
         }

@@ -18,6 +18,8 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,14 +48,14 @@ class KernelLawsTest {
         }
     }
 
-    @Seeded
-    void theDiagonalIsExactlyOneBeforeTheJitterAndOnePlusItAfter(long seed) {
+    @RandomTest(times = 8)
+    void theDiagonalIsExactlyOneBeforeTheJitterAndOnePlusItAfter(Seed seed) {
         for (Defect defect : Defect.values()) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = Samples.maps(Samples.random(seed), defect, 2, 9, 6);
                 for (Kernel kernel : UNIT_DIAGONAL) {
                     assertThat(diagonal(apply(kernel, maps)))
-                            .as("%s, %s, seed %d", kernel, defect, seed)
+                            .as("%s, %s, %s", kernel, defect, seed)
                             .containsOnly(1.0);
                 }
                 assertThat(diagonal(apply(new Rbf(new Sigma.Mean(), 0.25), maps)))
@@ -63,15 +65,15 @@ class KernelLawsTest {
         }
     }
 
-    @Seeded
-    void entriesLieAboveZeroAndNotAboveOne(long seed) {
+    @RandomTest(times = 8)
+    void entriesLieAboveZeroAndNotAboveOne(Seed seed) {
         for (Defect defect : Defect.values()) {
             for (DType type : List.of(DType.F64, DType.F32)) {
                 try (Scope _ = Scope.open()) {
                     Tensor maps = Tensors.to(Samples.maps(Samples.random(seed), defect, 2, 9, 6), type);
                     for (Kernel kernel : UNIT_DIAGONAL) {
                         assertThat(Arrays.stream(apply(kernel, maps).toDoubles()))
-                                .as("%s, %s, %s, seed %d", kernel, defect, type, seed)
+                                .as("%s, %s, %s, %s", kernel, defect, type, seed)
                                 .allMatch(x -> x > 0 && x <= 1);
                     }
                 }
@@ -79,15 +81,15 @@ class KernelLawsTest {
         }
     }
 
-    @Seeded
-    void theKernelOfDistinctMapsIsPositiveDefinite(long seed) {
+    @RandomTest(times = 8)
+    void theKernelOfDistinctMapsIsPositiveDefinite(Seed seed) {
         for (Defect defect : List.of(Defect.NONE, Defect.DEAD)) {
             for (long positions : new long[] {2, 40}) {
                 try (Scope _ = Scope.open()) {
                     Tensor maps = Samples.maps(Samples.random(seed), defect, 2, 8, positions);
                     for (Kernel kernel : UNIT_DIAGONAL) {
                         assertThat(Diagnostics.spectrum(apply(kernel, maps)).smallest())
-                                .as("%s of %s, %s, seed %d", kernel, maps, defect, seed)
+                                .as("%s of %s, %s, %s", kernel, maps, defect, seed)
                                 .isGreaterThan(0);
                     }
                 }
@@ -95,18 +97,16 @@ class KernelLawsTest {
         }
     }
 
-    @Seeded
-    void equalMapsMakeTheKernelSingularAndTheJitterMendsIt(long seed) {
+    @RandomTest(times = 8)
+    void equalMapsMakeTheKernelSingularAndTheJitterMendsIt(Seed seed) {
         for (Defect defect : List.of(Defect.REPEATED, Defect.TWO_DEAD)) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = Samples.maps(Samples.random(seed), defect, 1, 8, 12);
                 Diagnostics.Spectrum singular = Diagnostics.spectrum(apply(new Rbf(new Sigma.Mean(), 0), maps));
-                assertThat(singular.smallest()).as("%s, seed %d", defect, seed).isCloseTo(0, within(1e-13));
+                assertThat(singular.smallest()).as("%s, %s", defect, seed).isCloseTo(0, within(1e-13));
                 Diagnostics.Spectrum mended =
                         Diagnostics.spectrum(apply(new Rbf(new Sigma.Mean(), Rbf.DEFAULT_JITTER), maps));
-                assertThat(mended.smallest())
-                        .as("%s, seed %d", defect, seed)
-                        .isCloseTo(Rbf.DEFAULT_JITTER, within(1e-12));
+                assertThat(mended.smallest()).as("%s, %s", defect, seed).isCloseTo(Rbf.DEFAULT_JITTER, within(1e-12));
                 assertThat(mended.isPositiveDefinite()).isTrue();
                 assertThat(mended.condition()).isLessThan(1e6);
             }
@@ -137,12 +137,12 @@ class KernelLawsTest {
                 for (Sigma option : List.of(new Sigma.Mean(), new Sigma.MeanFull(), new Sigma.Fixed(sigma))) {
                     double[] found = apply(new Rbf(option, 0), maps).toDoubles();
                     double error = RelativeError.of(found, expected);
-                    assertThat(error).as("%s, seed %d", option, seed).isLessThan(1e-6);
+                    assertThat(error).as("%s, %s", option, seed).isLessThan(1e-6);
                     worst = Math.max(worst, error);
                 }
                 double[] laplacian = apply(new Laplacian(0.1, 0), maps).toDoubles();
                 assertThat(RelativeError.of(laplacian, Samples.flat(PaperDefinitionOracle.laplacian(exact, 0.1))))
-                        .as("laplacian, seed %d", seed)
+                        .as("laplacian, %s", seed)
                         .isLessThan(1e-6);
             }
         }
@@ -155,8 +155,8 @@ class KernelLawsTest {
     }
 
     /** The root of what rounding leaves between equal maps must not count in the mean distance. */
-    @Seeded(4)
-    void manyDeadChannelsDoNotBlurTheMeanDistanceInSinglePrecision(long seed) {
+    @RandomTest(times = 4)
+    void manyDeadChannelsDoNotBlurTheMeanDistanceInSinglePrecision(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor maps = Samples.gaussian(Samples.random(seed), 1, 64, 49);
             Tensors.fill(Views.slice(maps, 1, 0, 40), 0);
@@ -166,10 +166,10 @@ class KernelLawsTest {
             double[] expected = Samples.flat(PaperDefinitionOracle.rbf(exact, sigma));
             for (Sigma option : List.of(new Sigma.Mean(), new Sigma.MeanFull())) {
                 assertThat(RelativeError.of(apply(new Rbf(option, 0), single).toDoubles(), expected))
-                        .as("%s, seed %d", option, seed)
+                        .as("%s, %s", option, seed)
                         .isLessThan(2e-6);
             }
-            assertThat(Rbf.meanDistance(single)).as("seed %d", seed).isCloseTo(sigma, within(2e-6 * sigma));
+            assertThat(Rbf.meanDistance(single)).as("%s", seed).isCloseTo(sigma, within(2e-6 * sigma));
         }
     }
 
@@ -203,8 +203,8 @@ class KernelLawsTest {
         }
     }
 
-    @Seeded
-    void withTheFullMeanTheKernelDoesNotDependOnTheScaleOfTheMaps(long seed) {
+    @RandomTest(times = 8)
+    void withTheFullMeanTheKernelDoesNotDependOnTheScaleOfTheMaps(Seed seed) {
         for (Defect defect : Defect.values()) {
             try (Scope _ = Scope.open()) {
                 Tensor maps = Samples.maps(Samples.random(seed), defect, 2, 7, 5);
@@ -212,7 +212,7 @@ class KernelLawsTest {
                 Tensor k = apply(kernel, maps);
                 for (double scale : new double[] {1e-3, 0.7, -2, 1e4}) {
                     assertThat(RelativeError.of(apply(kernel, Elementwise.mul(maps, scale)), k))
-                            .as("scale %s, %s, seed %d", scale, defect, seed)
+                            .as("scale %s, %s, %s", scale, defect, seed)
                             .isLessThan(1e-13);
                 }
                 Tensor fixed = apply(new Rbf(new Sigma.Fixed(2), 1e-4), maps);
@@ -222,8 +222,8 @@ class KernelLawsTest {
         }
     }
 
-    @Seeded(4)
-    void aPermutationOfChannelsPermutesTheKernelAndOneOfPositionsDoesNothing(long seed) {
+    @RandomTest(times = 4)
+    void aPermutationOfChannelsPermutesTheKernelAndOneOfPositionsDoesNothing(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor maps = Samples.gaussian(Samples.random(seed), 1, 6, 10);
             Tensor backwards = Tensors.ofLongs(new long[] {5, 4, 3, 2, 1, 0}, Shape.of(6));
@@ -237,10 +237,10 @@ class KernelLawsTest {
                 Tensor k = apply(kernel, maps);
                 Tensor permuted = apply(kernel, select(maps, 1, backwards));
                 assertThat(RelativeError.of(permuted, select(select(k, 1, backwards), 2, backwards)))
-                        .as("%s, seed %d", kernel, seed)
+                        .as("%s, %s", kernel, seed)
                         .isLessThan(1e-14);
                 assertThat(RelativeError.of(apply(kernel, select(maps, 2, turned)), k))
-                        .as("%s, seed %d", kernel, seed)
+                        .as("%s, %s", kernel, seed)
                         .isLessThan(1e-14);
             }
         }

@@ -11,6 +11,8 @@ import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,26 +48,26 @@ class NewtonSchulzTest {
         }
     }
 
-    @Seeded
-    void manyIterationsGiveTheSquareRoot(long seed) {
+    @RandomTest(times = 8)
+    void manyIterationsGiveTheSquareRoot(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor s = Samples.positiveDefinite(Samples.random(seed), 3, 6);
             Tensor exact = SpectralTest.apply(new Power(0.5, 1e-9), s);
-            assertThat(RelativeError.of(root(s, 20), exact)).as("seed %d", seed).isLessThan(1e-11);
+            assertThat(RelativeError.of(root(s, 20), exact)).as("%s", seed).isLessThan(1e-11);
             assertThat(RelativeError.of(root(s, 5), exact))
-                    .as("five are not exact, seed %d", seed)
+                    .as("five are not exact, %s", seed)
                     .isBetween(1e-9, 0.3);
         }
     }
 
-    @Seeded
-    void theRootGrowsWithTheRootOfTheScale(long seed) {
+    @RandomTest(times = 8)
+    void theRootGrowsWithTheRootOfTheScale(Seed seed) {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = Samples.random(seed);
             Tensor s = Samples.positiveDefinite(random, 2, 4);
             Tensor scaled = root(Elementwise.mul(s, 1e6), 5);
             assertThat(RelativeError.of(scaled, Elementwise.mul(root(s, 5), 1e3)))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isLessThan(1e-13);
         }
     }

@@ -17,6 +17,8 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -51,7 +53,7 @@ class PaperDefinitionTest {
                     for (int image = 0; image < shape.at(0); image++) {
                         double[][] expected = kernel.definition().apply(Samples.rows(maps, image));
                         assertThat(RelativeError.of(Samples.flat(Samples.rows(k, image)), Samples.flat(expected)))
-                                .as("%s of %s, %s, image %d, seed %d", kernel, maps, defect, image, seed)
+                                .as("%s of %s, %s, image %d, %s", kernel, maps, defect, image, seed)
                                 .isLessThan(tolerance);
                     }
                 }
@@ -59,8 +61,8 @@ class PaperDefinitionTest {
         }
     }
 
-    @Seeded
-    void theTransformationIsItsDefinition(long seed) {
+    @RandomTest(times = 8)
+    void theTransformationIsItsDefinition(Seed seed) {
         RandomGenerator random = Samples.random(seed);
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
@@ -70,14 +72,14 @@ class PaperDefinitionTest {
             for (int image = 0; image < 3; image++) {
                 double[][] expected = PaperDefinitionOracle.transform(Samples.rows(k, image), Samples.rows(w, 0));
                 assertThat(RelativeError.of(Samples.flat(Samples.rows(y, image)), Samples.flat(expected)))
-                        .as("seed %d", seed)
+                        .as("%s", seed)
                         .isLessThan(1e-13);
             }
         }
     }
 
-    @Seeded
-    void thePathOfThePaperIsTheChainOfItsDefinitions(long seed) {
+    @RandomTest(times = 8)
+    void thePathOfThePaperIsTheChainOfItsDefinitions(Seed seed) {
         RandomGenerator random = Samples.random(seed);
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
@@ -97,14 +99,14 @@ class PaperDefinitionTest {
                         PaperDefinitionOracle.root(PaperDefinitionOracle.upperTriangle(y), 1e-5));
                 double[] one = Arrays.copyOfRange(found, image * 10, image * 10 + 10);
                 assertThat(RelativeError.of(one, expected))
-                        .as("image %d, seed %d", image, seed)
+                        .as("image %d, %s", image, seed)
                         .isLessThan(1e-11);
             }
         }
     }
 
-    @Seeded(4)
-    void theRootWithoutSmoothingIsTheSignedRoot(long seed) {
+    @RandomTest(times = 4)
+    void theRootWithoutSmoothingIsTheSignedRoot(Seed seed) {
         RandomGenerator random = Samples.random(seed);
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
@@ -118,7 +120,7 @@ class PaperDefinitionTest {
                     .value()
                     .toDoubles();
             assertThat(RelativeError.of(found, PaperDefinitionOracle.root(averages, 0)))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isLessThan(1e-15);
         }
     }

@@ -9,6 +9,8 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -26,14 +28,14 @@ class ReluOfMatricesTest {
         }
     }
 
-    @Seeded(40)
-    void reluOfSmallSpdMatricesIsSpd(long seed) {
+    @RandomTest(times = 40)
+    void reluOfSmallSpdMatricesIsSpd(Seed seed) {
         try (Scope _ = Scope.open()) {
             for (long size = 2; size <= 3; size++) {
                 Tensor factor = Samples.gaussian(Samples.random(seed), 50, size, size);
                 Tensor matrices = Gram.of(factor, 1, 1e-9);
                 assertThat(Diagnostics.spectrum(Elementwise.relu(matrices)).smallest())
-                        .as("size %d, seed %d", size, seed)
+                        .as("size %d, %s", size, seed)
                         .isGreaterThan(0);
             }
         }

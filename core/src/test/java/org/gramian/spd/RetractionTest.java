@@ -13,6 +13,8 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -66,37 +68,37 @@ class RetractionTest {
         }
     }
 
-    @Seeded
-    void qrAndCholeskyQrAgreeToRounding(long seed) {
+    @RandomTest(times = 8)
+    void qrAndCholeskyQrAgreeToRounding(Seed seed) {
         for (Shape shape : List.of(Shape.of(64, 32), Shape.of(48, 48), Shape.of(20, 1))) {
             for (double step : new double[] {1e-3, 0.1, 0.5}) {
                 try (Scope _ = Scope.open()) {
-                    Tensor w = point(seed, shape);
-                    Tensor xi = Elementwise.mul(tangent(seed + 1, w), step);
+                    Tensor w = point(seed.value(), shape);
+                    Tensor xi = Elementwise.mul(tangent(seed.value() + 1, w), step);
                     assertThat(RelativeError.of(Retraction.CHOLESKY_QR.apply(w, xi), Retraction.QR.apply(w, xi)))
-                            .as("%s, step %s, seed %d", shape, step, seed)
+                            .as("%s, step %s, %s", shape, step, seed)
                             .isLessThan(1e-12);
                     Tensor w32 = Tensors.to(w, DType.F32);
                     Tensor xi32 = Tensors.to(xi, DType.F32);
                     assertThat(RelativeError.of(
                                     Retraction.CHOLESKY_QR.apply(w32, xi32), Retraction.QR.apply(w32, xi32)))
-                            .as("%s in F32, step %s, seed %d", shape, step, seed)
+                            .as("%s in F32, step %s, %s", shape, step, seed)
                             .isLessThan(1e-5);
                 }
             }
         }
     }
 
-    @Seeded(4)
-    void thePolarRetractionIsTheNearestPoint(long seed) {
+    @RandomTest(times = 4)
+    void thePolarRetractionIsTheNearestPoint(Seed seed) {
         try (Scope _ = Scope.open()) {
-            Tensor w = point(seed, Shape.of(8, 3));
-            Tensor xi = Elementwise.mul(tangent(seed + 1, w), 0.3);
+            Tensor w = point(seed.value(), Shape.of(8, 3));
+            Tensor xi = Elementwise.mul(tangent(seed.value() + 1, w), 0.3);
             Tensor target = Elementwise.add(w, xi);
             double polar = distance(Retraction.POLAR.apply(w, xi), target);
             for (Retraction other : Retraction.values()) {
                 assertThat(polar)
-                        .as("%s, seed %d", other, seed)
+                        .as("%s, %s", other, seed)
                         .isLessThanOrEqualTo(distance(other.apply(w, xi), target) + 1e-12);
             }
         }

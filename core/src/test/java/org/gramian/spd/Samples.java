@@ -12,10 +12,15 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.testing.Seed;
 
 /** Random and nasty maps and matrices, in double precision unless said otherwise. */
 final class Samples {
     private Samples() {}
+
+    static RandomGenerator random(Seed seed) {
+        return seed.random();
+    }
 
     static RandomGenerator random(long seed) {
         return new SplittableRandom(seed);

@@ -13,6 +13,8 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,38 +40,36 @@ class SpdTransformTest {
         }
     }
 
-    @Seeded
-    void aWeightOfFullRankKeepsMatricesPositiveDefinite(long seed) {
+    @RandomTest(times = 8)
+    void aWeightOfFullRankKeepsMatricesPositiveDefinite(Seed seed) {
         RandomGenerator random = Samples.random(seed);
         try (Scope _ = Scope.open()) {
             Tensor k = Samples.positiveDefinite(random, 3, 8);
             Tensor w = Samples.gaussian(random, 8, 5);
             Tensor y = transformed(k, w);
-            assertThat(RelativeError.of(Samples.transpose(y), y))
-                    .as("seed %d", seed)
-                    .isLessThan(1e-14);
-            assertThat(Diagnostics.spectrum(y).smallest()).as("seed %d", seed).isGreaterThan(0);
+            assertThat(RelativeError.of(Samples.transpose(y), y)).as("%s", seed).isLessThan(1e-14);
+            assertThat(Diagnostics.spectrum(y).smallest()).as("%s", seed).isGreaterThan(0);
         }
     }
 
-    @Seeded
-    void orthonormalColumnsKeepTheSpectrumWithinItsBounds(long seed) {
+    @RandomTest(times = 8)
+    void orthonormalColumnsKeepTheSpectrumWithinItsBounds(Seed seed) {
         RandomGenerator random = Samples.random(seed);
         try (Scope _ = Scope.open()) {
             Tensor k = Samples.positiveDefinite(random, 1, 8);
             Diagnostics.Spectrum before = Diagnostics.spectrum(k);
             Diagnostics.Spectrum after =
                     Diagnostics.spectrum(transformed(k, Stiefel.random(random, Shape.of(8, 3), DType.F64)));
-            assertThat(after.smallest()).as("seed %d", seed).isGreaterThanOrEqualTo(before.smallest() - 1e-12);
-            assertThat(after.largest()).as("seed %d", seed).isLessThanOrEqualTo(before.largest() + 1e-12);
+            assertThat(after.smallest()).as("%s", seed).isGreaterThanOrEqualTo(before.smallest() - 1e-12);
+            assertThat(after.largest()).as("%s", seed).isLessThanOrEqualTo(before.largest() + 1e-12);
             Diagnostics.Spectrum rotated =
                     Diagnostics.spectrum(transformed(k, Stiefel.random(random, Shape.of(8, 8), DType.F64)));
-            assertThat(rotated.smallest()).as("seed %d", seed).isCloseTo(before.smallest(), within(1e-12));
+            assertThat(rotated.smallest()).as("%s", seed).isCloseTo(before.smallest(), within(1e-12));
         }
     }
 
-    @Seeded
-    void aWeightWithoutFullRankDoesNot(long seed) {
+    @RandomTest(times = 8)
+    void aWeightWithoutFullRankDoesNot(Seed seed) {
         RandomGenerator random = Samples.random(seed);
         try (Scope _ = Scope.open()) {
             Tensor k = Samples.positiveDefinite(random, 1, 6);
@@ -77,7 +77,7 @@ class SpdTransformTest {
             Tensor w =
                     Tensors.copy(Elementwise.mul(column, Tensors.of(new double[] {1, 2}, Shape.of(1, 2), DType.F64)));
             assertThat(Diagnostics.spectrum(transformed(k, w)).smallest())
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isCloseTo(0, within(1e-12));
         }
     }

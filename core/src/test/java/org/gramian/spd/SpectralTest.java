@@ -23,6 +23,8 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -117,8 +119,8 @@ class SpectralTest {
         }
     }
 
-    @Seeded
-    void theLogarithmUndoesTheExponential(long seed) {
+    @RandomTest(times = 8)
+    void theLogarithmUndoesTheExponential(Seed seed) {
         RandomGenerator random = Samples.random(seed);
         double[] x = random.doubles(6, -3, 3).toArray();
         try (Scope _ = Scope.open()) {
@@ -126,92 +128,90 @@ class SpectralTest {
                     Samples.random(seed), DoubleStream.of(x).map(Math::exp).toArray());
             Tensor expected = Samples.withEigenvalues(Samples.random(seed), x);
             assertThat(RelativeError.of(apply(new Log(FLOOR), s), expected))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isLessThan(1e-12);
         }
     }
 
-    @Seeded
-    void theSquareOfTheRootIsTheMatrix(long seed) {
+    @RandomTest(times = 8)
+    void theSquareOfTheRootIsTheMatrix(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor s = Samples.positiveDefinite(Samples.random(seed), 3, 6);
             Tensor root = apply(new Power(0.5, FLOOR), s);
             assertThat(RelativeError.of(Products.matmul(root, root), s))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isLessThan(1e-13);
             assertThat(Diagnostics.spectrum(root).isPositiveDefinite()).isTrue();
         }
     }
 
-    @Seeded
-    void powersOfAPowerMultiplyAndTheFirstPowerIsTheIdentity(long seed) {
+    @RandomTest(times = 8)
+    void powersOfAPowerMultiplyAndTheFirstPowerIsTheIdentity(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor s = Samples.positiveDefinite(Samples.random(seed), 2, 5);
             Tensor twice = apply(new Power(0.6, FLOOR), apply(new Power(0.5, FLOOR), s));
             assertThat(RelativeError.of(twice, apply(new Power(0.3, FLOOR), s)))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isLessThan(1e-13);
             assertThat(RelativeError.of(apply(new Power(1, FLOOR), s), s))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isLessThan(1e-13);
             Tensor log = apply(new Log(FLOOR), s);
             Tensor logOfPower = apply(new Log(FLOOR), apply(new Power(0.3, FLOOR), s));
             assertThat(RelativeError.of(logOfPower, Elementwise.mul(log, 0.3)))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isLessThan(1e-12);
             Tensor fourth = apply(new Power(0.25, FLOOR), s);
             Tensor square = Products.matmul(fourth, fourth);
             assertThat(RelativeError.of(Products.matmul(square, square), s))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isLessThan(1e-13);
         }
     }
 
-    @Seeded
-    void reeigKeepsMatricesDefiniteAndIsIdempotent(long seed) {
+    @RandomTest(times = 8)
+    void reeigKeepsMatricesDefiniteAndIsIdempotent(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor s = Samples.symmetric(Samples.random(seed), 3, 6);
-            assertThat(Diagnostics.spectrum(s).smallest()).as("seed %d", seed).isNegative();
+            assertThat(Diagnostics.spectrum(s).smallest()).as("%s", seed).isNegative();
             Tensor once = apply(new ReEig(0.01), s);
-            assertThat(Diagnostics.spectrum(once).smallest())
-                    .as("seed %d", seed)
-                    .isCloseTo(0.01, within(1e-13));
+            assertThat(Diagnostics.spectrum(once).smallest()).as("%s", seed).isCloseTo(0.01, within(1e-13));
             assertThat(RelativeError.of(apply(new ReEig(0.01), once), once))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isLessThan(1e-13);
             Tensor definite = Samples.positiveDefinite(Samples.random(seed), 3, 6);
             assertThat(RelativeError.of(apply(new ReEig(0.01), definite), definite))
-                    .as("a definite matrix stays, seed %d", seed)
+                    .as("a definite matrix stays, %s", seed)
                     .isLessThan(1e-13);
         }
     }
 
-    @Seeded
-    void everyFunctionTurnsWithItsMatrix(long seed) {
+    @RandomTest(times = 8)
+    void everyFunctionTurnsWithItsMatrix(Seed seed) {
         RandomGenerator random = Samples.random(seed);
         for (SpectralFunction function : FUNCTIONS) {
             try (Scope _ = Scope.open()) {
                 Tensor s = Samples.positiveDefinite(random, 1, 5);
                 Tensor q = Samples.orthogonal(random, 5);
                 assertThat(RelativeError.of(apply(function, turned(s, q)), turned(apply(function, s), q)))
-                        .as("%s, seed %d", function, seed)
+                        .as("%s, %s", function, seed)
                         .isLessThan(1e-12);
             }
         }
     }
 
-    @Seeded
-    void everyResultIsSymmetricAndCommutesWithItsMatrix(long seed) {
+    @RandomTest(times = 8)
+    void everyResultIsSymmetricAndCommutesWithItsMatrix(Seed seed) {
         RandomGenerator random = Samples.random(seed);
         for (SpectralFunction function : FUNCTIONS) {
             try (Scope _ = Scope.open()) {
                 Tensor s = Samples.symmetric(random, 2, 5);
                 Tensor y = apply(function, s);
                 assertThat(RelativeError.of(Samples.transpose(y), y))
-                        .as("%s, seed %d", function, seed)
+                        .as("%s, %s", function, seed)
                         .isLessThan(1e-14);
                 assertThat(RelativeError.of(Products.matmul(s, y), Products.matmul(y, s)))
-                        .as("%s, seed %d", function, seed)
+                        .as("%s, %s", function, seed)
                         .isLessThan(1e-12);
             }
         }

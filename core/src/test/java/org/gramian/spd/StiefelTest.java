@@ -14,6 +14,8 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -21,17 +23,17 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class StiefelTest {
     static final List<Shape> SHAPES = List.of(Shape.of(7, 7), Shape.of(9, 4), Shape.of(6, 1), Shape.of(1, 1));
 
-    @Seeded
-    void aRandomPointLiesOnTheManifold(long seed) {
+    @RandomTest(times = 8)
+    void aRandomPointLiesOnTheManifold(Seed seed) {
         for (Shape shape : SHAPES) {
             try (Scope _ = Scope.open()) {
                 Tensor exact = Stiefel.random(Samples.random(seed), shape, DType.F64);
                 assertThat(Stiefel.orthogonalityError(exact))
-                        .as("%s, seed %d", shape, seed)
+                        .as("%s, %s", shape, seed)
                         .isLessThan(1e-14);
                 Tensor single = Stiefel.random(Samples.random(seed), shape, DType.F32);
                 assertThat(Stiefel.orthogonalityError(single))
-                        .as("%s, seed %d", shape, seed)
+                        .as("%s, %s", shape, seed)
                         .isLessThan(1e-6);
             }
         }
@@ -56,8 +58,8 @@ class StiefelTest {
         }
     }
 
-    @Seeded
-    void bothGradientsAreTangent(long seed) {
+    @RandomTest(times = 8)
+    void bothGradientsAreTangent(Seed seed) {
         for (Shape shape : SHAPES) {
             for (Metric metric : Metric.values()) {
                 try (Scope _ = Scope.open()) {
@@ -65,15 +67,15 @@ class StiefelTest {
                     Tensor w = Stiefel.random(random, shape, DType.F64);
                     Tensor f = Samples.gaussian(random, shape.sizes());
                     assertThat(distanceFromTangent(w, Stiefel.gradient(w, f, metric)))
-                            .as("%s, %s, seed %d", metric, shape, seed)
+                            .as("%s, %s, %s", metric, shape, seed)
                             .isLessThan(1e-13);
                 }
             }
         }
     }
 
-    @Seeded
-    void theGradientsAreThoseOfTheirFormulas(long seed) {
+    @RandomTest(times = 8)
+    void theGradientsAreThoseOfTheirFormulas(Seed seed) {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = Samples.random(seed);
             Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
@@ -83,46 +85,46 @@ class StiefelTest {
             Tensor wf = Products.matmul(Views.transpose(w), f);
             // ⟨F, Z⟩ = ⟨∇, Z⟩ in the metric's inner product for every tangent Z
             Tensor z = Stiefel.project(w, Samples.gaussian(random, 6, 3));
-            assertThat(inner(euclidean, z)).as("seed %d", seed).isCloseTo(inner(f, z), within(1e-12));
+            assertThat(inner(euclidean, z)).as("%s", seed).isCloseTo(inner(f, z), within(1e-12));
             Tensor half = Elementwise.addScaled(z, Products.matmul(w, Products.matmul(Views.transpose(w), z)), -0.5);
-            assertThat(inner(canonical, half)).as("seed %d", seed).isCloseTo(inner(f, z), within(1e-12));
+            assertThat(inner(canonical, half)).as("%s", seed).isCloseTo(inner(f, z), within(1e-12));
             Tensor skew = Elementwise.sub(wf, Views.transpose(wf));
             Tensor difference = Elementwise.sub(canonical, euclidean);
             assertThat(RelativeError.of(difference, Elementwise.mul(Products.matmul(w, skew), 0.5)))
-                    .as("they differ by W·skew(WᵀF), seed %d", seed)
+                    .as("they differ by W·skew(WᵀF), %s", seed)
                     .isLessThan(1e-13);
         }
     }
 
-    @Seeded
-    void onASquareWeightTheCanonicalGradientIsTwiceTheEuclidean(long seed) {
+    @RandomTest(times = 8)
+    void onASquareWeightTheCanonicalGradientIsTwiceTheEuclidean(Seed seed) {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = Samples.random(seed);
             Tensor w = Stiefel.random(random, Shape.of(5, 5), DType.F64);
             Tensor f = Samples.gaussian(random, 5, 5);
             Tensor twice = Elementwise.mul(Stiefel.gradient(w, f, Metric.EUCLIDEAN), 2);
             assertThat(RelativeError.of(Stiefel.gradient(w, f, Metric.CANONICAL), twice))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isLessThan(1e-13);
         }
     }
 
-    @Seeded
-    void theProjectionIsIdempotentAndTheCanonicalFormulaIsNot(long seed) {
+    @RandomTest(times = 8)
+    void theProjectionIsIdempotentAndTheCanonicalFormulaIsNot(Seed seed) {
         try (Scope _ = Scope.open()) {
             RandomGenerator random = Samples.random(seed);
             Tensor w = Stiefel.random(random, Shape.of(6, 3), DType.F64);
             Tensor z = Samples.gaussian(random, 6, 3);
             Tensor projected = Stiefel.project(w, z);
             assertThat(RelativeError.of(Stiefel.project(w, projected), projected))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isLessThan(1e-14);
             assertThat(inner(Elementwise.sub(z, projected), projected))
-                    .as("it is orthogonal, seed %d", seed)
+                    .as("it is orthogonal, %s", seed)
                     .isCloseTo(0, within(1e-12));
             Tensor canonical = Stiefel.gradient(w, z, Metric.CANONICAL);
             assertThat(RelativeError.of(Stiefel.gradient(w, canonical, Metric.CANONICAL), canonical))
-                    .as("seed %d", seed)
+                    .as("%s", seed)
                     .isGreaterThan(0.05);
         }
     }

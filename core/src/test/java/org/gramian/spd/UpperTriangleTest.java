@@ -21,40 +21,42 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(SingleThreaded.class)
 class UpperTriangleTest {
-    @Seeded
-    void theVectorIsTheUpperTriangleRowByRow(long seed) {
+    @RandomTest(times = 8)
+    void theVectorIsTheUpperTriangleRowByRow(Seed seed) {
         try (Scope _ = Scope.open()) {
             Tensor y = Samples.symmetric(Samples.random(seed), 3, 5);
             double[] v = vectorized(y).toDoubles();
             for (int image = 0; image < 3; image++) {
                 double[] expected = PaperDefinitionOracle.upperTriangle(Samples.rows(y, image));
                 assertThat(Arrays.copyOfRange(v, image * 15, image * 15 + 15))
-                        .as("seed %d", seed)
+                        .as("%s", seed)
                         .containsExactly(expected, within(1e-15));
             }
         }
     }
 
-    @Seeded
-    void theVectorIsAsLongAsTheMatrix(long seed) {
+    @RandomTest(times = 8)
+    void theVectorIsAsLongAsTheMatrix(Seed seed) {
         try (Scope _ = Scope.open()) {
             for (long size = 1; size <= 6; size++) {
                 Tensor y = Samples.symmetric(Samples.random(seed), 1, size);
                 assertThat(squareOf(vectorized(y)))
-                        .as("size %d, seed %d", size, seed)
+                        .as("size %d, %s", size, seed)
                         .isCloseTo(squareOf(y), within(1e-13 * squareOf(y)));
             }
         }
     }
 
     /** {@code ⟨g, v(Y)⟩ = ⟨E, Y⟩}; with the paper's √2 on both sides the off-diagonal part would count twice. */
-    @Seeded
-    void theGradientIsTheAdjoint(long seed) {
+    @RandomTest(times = 8)
+    void theGradientIsTheAdjoint(Seed seed) {
         RandomGenerator random = Samples.random(seed);
         try (Scope _ = Scope.open();
                 Tape tape = Tape.recording()) {
@@ -63,11 +65,11 @@ class UpperTriangleTest {
             Var matrices = tape.variable(Samples.symmetric(random, 2, 4));
             try (Gradients gradients = tape.backward(UpperTriangle.vectorize(matrices), g)) {
                 Tensor e = gradients.of(matrices);
-                assertThat(inner(e, y)).as("seed %d", seed).isCloseTo(inner(g, vectorized(y)), within(1e-12));
+                assertThat(inner(e, y)).as("%s", seed).isCloseTo(inner(g, vectorized(y)), within(1e-12));
                 assertThat(RelativeError.of(Samples.transpose(e), e))
-                        .as("seed %d", seed)
+                        .as("%s", seed)
                         .isZero();
-                assertThat(squareOf(e)).as("an isometry, seed %d", seed).isCloseTo(squareOf(g), within(1e-12));
+                assertThat(squareOf(e)).as("an isometry, %s", seed).isCloseTo(squareOf(g), within(1e-12));
             }
         }
     }

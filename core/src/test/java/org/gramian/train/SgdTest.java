@@ -16,7 +16,6 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.spd.Seeded;
 import org.gramian.spd.SingleThreaded;
 import org.gramian.spd.Stiefel;
 import org.gramian.tensor.DType;
@@ -25,15 +24,17 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(SingleThreaded.class)
 class SgdTest {
-    @Seeded
-    void fiftyStepsAreThoseOfPlainArithmetic(long seed) {
+    @RandomTest(times = 8)
+    void fiftyStepsAreThoseOfPlainArithmetic(Seed seed) {
         SgdOptions options = new SgdOptions(0.05, 0.9, 0.01, StiefelOptions.defaults());
-        SplittableRandom random = new SplittableRandom(seed);
+        SplittableRandom random = seed.random();
         try (Scope _ = Scope.open();
                 Parameter weight = parameter("weight", Role.WEIGHT, random);
                 Sgd sgd = new Sgd(options)) {
@@ -47,7 +48,7 @@ class SgdTest {
                     w[i] -= 0.05 * v[i];
                 }
                 assertThat(weight.value().toDoubles())
-                        .as("step %d, seed %d", step, seed)
+                        .as("step %d, %s", step, seed)
                         .containsExactly(w, within(1e-13));
             }
         }

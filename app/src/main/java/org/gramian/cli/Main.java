@@ -52,6 +52,7 @@ public final class Main implements Runnable {
         CommandLine line = new CommandLine(new Main())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpWidth(110)
+                .setParameterExceptionHandler(Main::misused)
                 .setExecutionExceptionHandler(errors());
         String[] stages = PoolCommand.stages().split("\n", -1);
         for (String withPooling : List.of("pool", "gradcheck")) {
@@ -61,6 +62,16 @@ public final class Main implements Runnable {
                     .footer(stages);
         }
         return line;
+    }
+
+    /** A wrong command line: what is wrong, what may have been meant, and where help is; not the whole help. */
+    private static int misused(CommandLine.ParameterException wrong, String[] arguments) {
+        PrintWriter err = wrong.getCommandLine().getErr();
+        String command = wrong.getCommandLine().getCommandSpec().qualifiedName();
+        err.println(command + ": " + wrong.getMessage());
+        CommandLine.UnmatchedArgumentException.printSuggestions(wrong, err);
+        err.println("try '" + command + " --help'");
+        return WRONG_INPUT;
     }
 
     /** What a person did wrong becomes one sentence; what we did wrong says so. */

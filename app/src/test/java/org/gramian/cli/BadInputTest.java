@@ -149,6 +149,22 @@ class BadInputTest {
     void anOptionThatIsNone() {
         Run run = Run.of("doctor", "--jsn");
         assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
-        assertThat(run.err()).contains("--json");
+        assertThat(run.err()).contains("'--jsn'", "--json", "try 'gramian doctor --help'");
+        assertThat(run.err().lines()).hasSizeLessThan(6);
+    }
+
+    @Test
+    void aCommandThatIsNone() {
+        Run run = Run.of("docter");
+        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.err()).contains("'docter'", "gramian doctor", "try 'gramian --help'");
+    }
+
+    @Test
+    void argumentsThatAreMissing() {
+        Run run = Run.of("pool");
+        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.err()).contains("FEATURES", "OUT");
+        assertThat(run.err().lines()).hasSizeLessThan(6);
     }
 }

@@ -60,19 +60,17 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
                 "max pooling",
                 2,
                 (arena, out) -> {
-                    MemorySegment sizeAt = size.in(arena);
-                    MemorySegment strideAt = stride.in(arena);
-                    MemorySegment paddingAt = padding.in(arena);
+                    Laid at = lay(arena);
                     MemorySegment ones = new Pair(1, 1).in(arena);
                     return (int) DeviceFunctions.of(input)
                             .maxPool
                             .invokeExact(
                                     input.handle(),
-                                    sizeAt,
+                                    at.size(),
                                     2L,
-                                    strideAt,
+                                    at.stride(),
                                     2L,
-                                    paddingAt,
+                                    at.padding(),
                                     2L,
                                     ones,
                                     2L,
@@ -91,20 +89,18 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
         return DeviceFunctions.result(
                 "backward of max pooling",
                 (arena, out) -> {
-                    MemorySegment sizeAt = size.in(arena);
-                    MemorySegment strideAt = stride.in(arena);
-                    MemorySegment paddingAt = padding.in(arena);
+                    Laid at = lay(arena);
                     MemorySegment ones = new Pair(1, 1).in(arena);
                     return (int) DeviceFunctions.of(input)
                             .maxPoolBackward
                             .invokeExact(
                                     gradient.handle(),
                                     input.handle(),
-                                    sizeAt,
+                                    at.size(),
                                     2L,
-                                    strideAt,
+                                    at.stride(),
                                     2L,
-                                    paddingAt,
+                                    at.padding(),
                                     2L,
                                     ones,
                                     2L,
@@ -121,18 +117,16 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
         return DeviceFunctions.result(
                 "average pooling",
                 (arena, out) -> {
-                    MemorySegment sizeAt = size.in(arena);
-                    MemorySegment strideAt = stride.in(arena);
-                    MemorySegment paddingAt = padding.in(arena);
+                    Laid at = lay(arena);
                     return (int) DeviceFunctions.of(input)
                             .averagePool
                             .invokeExact(
                                     input.handle(),
-                                    sizeAt,
+                                    at.size(),
                                     2L,
-                                    strideAt,
+                                    at.stride(),
                                     2L,
-                                    paddingAt,
+                                    at.padding(),
                                     2L,
                                     ceil ? 1 : 0,
                                     1,
@@ -148,19 +142,17 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
         return DeviceFunctions.result(
                 "backward of average pooling",
                 (arena, out) -> {
-                    MemorySegment sizeAt = size.in(arena);
-                    MemorySegment strideAt = stride.in(arena);
-                    MemorySegment paddingAt = padding.in(arena);
+                    Laid at = lay(arena);
                     return (int) DeviceFunctions.of(input)
                             .averagePoolBackward
                             .invokeExact(
                                     gradient.handle(),
                                     input.handle(),
-                                    sizeAt,
+                                    at.size(),
                                     2L,
-                                    strideAt,
+                                    at.stride(),
                                     2L,
-                                    paddingAt,
+                                    at.padding(),
                                     2L,
                                     ceil ? 1 : 0,
                                     1,
@@ -168,6 +160,13 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
                                     out);
                 },
                 input);
+    }
+
+    /** The geometry in native memory, as the functions take it: pairs of numbers. */
+    private record Laid(MemorySegment size, MemorySegment stride, MemorySegment padding) {}
+
+    private Laid lay(Arena arena) {
+        return new Laid(size.in(arena), stride.in(arena), padding.in(arena));
     }
 
     private void checkBackward(String operation, Tensor gradient, Tensor input) {

@@ -9,9 +9,7 @@ import org.gramian.tensor.Device;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -25,9 +23,8 @@ import tools.jackson.databind.json.JsonMapper;
             "differences, and times a matrix product and a training step. Exit code 1 if anything is wrong."
         })
 final class DoctorCommand implements Callable<Integer> {
-    @Spec
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private CommandSpec spec;
+    @Mixin
+    private final Console console = new Console();
 
     @Mixin
     private final TorchOptions torch = new TorchOptions();
@@ -45,28 +42,22 @@ final class DoctorCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Device device = torch.prepare();
         Examination examination = new Examination(device);
-        PrintWriter err = spec.commandLine().getErr();
         examination.machine();
         examination.libtorch();
-        say(err, "checking the gradient of every layer ...");
+        console.say("checking the gradient of every layer ...");
         examination.gradients();
         if (golden != null) {
-            say(err, "comparing with " + golden + " ...");
+            console.say("comparing with " + golden + " ...");
             examination.golden(golden);
         }
-        say(err, "timing ...");
+        console.say("timing ...");
         examination.timing();
         print(examination);
         return examination.healthy() ? Main.DONE : Main.FAILED;
     }
 
-    private static void say(PrintWriter err, String sentence) {
-        err.println("gramian doctor: " + sentence);
-        err.flush();
-    }
-
     private void print(Examination examination) {
-        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter out = console.out();
         if (json) {
             JsonMapper mapper = JsonMapper.builder()
                     .enable(SerializationFeature.INDENT_OUTPUT)

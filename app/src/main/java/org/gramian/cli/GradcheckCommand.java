@@ -8,9 +8,7 @@ import org.gramian.check.PoolingCheck;
 import org.gramian.tensor.Device;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code gramian gradcheck}: the gradients of a pooling against central differences. */
 @Command(
@@ -22,9 +20,8 @@ import picocli.CommandLine.Spec;
             "on small random features, for 8 to 100 elements of the features and of every parameter."
         })
 final class GradcheckCommand implements Callable<Integer> {
-    @Spec
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private CommandSpec spec;
+    @Mixin
+    private final Console console = new Console();
 
     @Mixin
     private final TorchOptions torch = new TorchOptions();
@@ -40,7 +37,7 @@ final class GradcheckCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         Device device = torch.prepare();
-        PrintWriter out = spec.commandLine().getOut();
+        PrintWriter out = console.out();
         PoolingCheck check = PoolingCheck.of(pooling, device);
         boolean passed = true;
         for (Outcome outcome : check.outcomes()) {

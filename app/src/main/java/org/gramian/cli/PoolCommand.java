@@ -1,7 +1,6 @@
 package org.gramian.cli;
 
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.lang.foreign.Arena;
 import java.nio.file.Path;
 import java.util.Locale;
@@ -21,10 +20,8 @@ import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.Spec;
 
 /** {@code gramian pool}: descriptors, and gradients, of features that people bring themselves. */
 @Command(
@@ -52,9 +49,8 @@ final class PoolCommand implements Callable<Integer> {
     /** Images whose channels are looked at for dead and equal ones. */
     private static final long LOOKED_AT = 32;
 
-    @Spec
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private CommandSpec spec;
+    @Mixin
+    private final Console console = new Console();
 
     @Mixin
     private final TorchOptions torch = new TorchOptions();
@@ -128,14 +124,13 @@ final class PoolCommand implements Callable<Integer> {
             warn(parsed, maps);
             try (ParameterSet parameters =
                     parsed.initialize(channels, new SplittableRandom(seed), precision.type, device)) {
-                new PoolParameters(parsed, parameters, this::note).fill(params, maps, arena);
+                new PoolParameters(parsed, parameters, console::say).fill(params, maps, arena);
                 Tensor gradient =
                         upstream == null ? null : FeatureFile.read(upstream, "upstream", precision.type, arena);
                 PoolRun run = new PoolRun(parsed, parameters, device, batch);
                 target.write(run.compute(maps, gradient, this::progress), parsed);
             }
-            spec.commandLine()
-                    .getOut()
+            console.out()
                     .printf(
                             Locale.ROOT,
                             "%s: %d descriptors of length %d by %s%n",
@@ -155,26 +150,20 @@ final class PoolCommand implements Callable<Integer> {
     }
 
     private void warn(Pooling parsed, Tensor maps) {
-        parsed.warnings(maps.size(1)).forEach(this::note);
+        parsed.warnings(maps.size(1)).forEach(console::say);
         if (maps.size(1) > 1) {
             Tensor some = Views.slice(maps, 0, 0, Math.min(LOOKED_AT, maps.size(0)));
             Diagnostics.Channels channels =
                     Diagnostics.channels(Views.reshape(some, some.size(0), some.size(1), some.size(2) * some.size(3)));
             if (channels.dead() + channels.duplicate() > 0) {
-                note(channels.dead() + " of " + channels.channels() + " channels are zero everywhere, "
+                console.say(channels.dead() + " of " + channels.channels() + " channels are zero everywhere, "
                         + channels.duplicate() + " equal another one, in the first " + some.size(0) + " images");
             }
         }
     }
 
-    private void note(String sentence) {
-        PrintWriter err = spec.commandLine().getErr();
-        err.println("gramian pool: " + sentence);
-        err.flush();
-    }
-
     private void progress(long done, long all) {
-        note(done + " of " + all + " images");
+        console.say(done + " of " + all + " images");
     }
 
     /** The stages and presets, for the end of the help. */

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.gramian.autodiff.Parameter;
@@ -37,19 +38,25 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
     private static final double ORTHONORMAL = 1e-3;
 
     void fill(@Nullable Path file, Tensor features, Arena arena) throws IOException {
-        List<Parameter> unfilled = new ArrayList<>(parameters.all());
+        Set<String> given = Set.of();
         if (file != null) {
             TensorFile stored = Safetensors.read(file, arena);
             parameters.assign(values(stored));
-            unfilled.removeIf(parameter -> stored.tensors().containsKey(parameter.name()));
-            requireTrained(stored, unfilled);
+            given = stored.tensors().keySet();
         }
-        if (unfilled.stream().anyMatch(parameter -> parameter.spec().role() != Role.FITTED)) {
-            note.accept("no --params: " + names(unfilled) + " are random, by --seed");
+        List<Parameter> toTrain = new ArrayList<>();
+        List<Parameter> toFit = new ArrayList<>();
+        for (Parameter parameter : parameters.all()) {
+            if (!given.contains(parameter.name())) {
+                (parameter.spec().role() == Role.FITTED ? toFit : toTrain).add(parameter);
+            }
         }
-        List<Parameter> toFit = unfilled.stream()
-                .filter(parameter -> parameter.spec().role() == Role.FITTED)
-                .toList();
+        if (!toTrain.isEmpty() && file != null) {
+            throw new IllegalArgumentException(file + ": " + names(toTrain) + " are missing; found " + given);
+        }
+        if (!toTrain.isEmpty()) {
+            note.accept("no --params: " + names(toTrain) + " are random, by --seed");
+        }
         if (!toFit.isEmpty()) {
             Tensor sample = sample(features);
             note.accept("fitting " + names(toFit) + " to "
@@ -89,16 +96,6 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
             values.put(name, value);
         });
         return values;
-    }
-
-    private static void requireTrained(TensorFile stored, List<Parameter> unfilled) {
-        List<Parameter> missing = unfilled.stream()
-                .filter(parameter -> parameter.spec().role() != Role.FITTED)
-                .toList();
-        if (!missing.isEmpty()) {
-            throw new IllegalArgumentException(stored.path() + ": " + names(missing) + " are missing; found "
-                    + stored.tensors().keySet());
-        }
     }
 
     private void lookAtColumns(Parameter parameter) {

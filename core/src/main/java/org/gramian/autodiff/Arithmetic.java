@@ -103,7 +103,7 @@ public final class Arithmetic {
 
     /** {@code max(x, 0)}; the derivative at 0 is 0. */
     public static Var relu(Var x) {
-        return unary(x, Elementwise::relu, (g, y) -> Elementwise.mulInPlace(Elementwise.sign(y), g));
+        return unary(x, Elementwise::relu, (g, y) -> Elementwise.reluBackward(g, y));
     }
 
     /** The sum of all elements. */

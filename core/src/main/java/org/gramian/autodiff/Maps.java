@@ -7,6 +7,7 @@ import org.gramian.tensor.Convolution;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Window;
+import org.jspecify.annotations.Nullable;
 
 /** Differentiable functions of feature maps {@code [n, c, h, w]}: convolution, pooling, response normalization. */
 public final class Maps {
@@ -17,22 +18,25 @@ public final class Maps {
         return input.tape()
                 .apply(
                         List.of(input, weight, bias),
-                        () -> Result.of(convolution.apply(input.value(), weight.value(), bias.value()), (g, wanted) -> {
-                            var gradients = convolution.backward(g, input.value(), weight.value(), wanted);
-                            return list(gradients.input(), gradients.weight(), gradients.bias());
-                        }));
+                        () -> Result.of(
+                                convolution.apply(input.value(), weight.value(), bias.value()),
+                                (g, wanted) ->
+                                        gradients(convolution.backward(g, input.value(), weight.value(), wanted))));
     }
 
     /** Convolution and ReLU in one node: only the rectified maps are kept, half of what two nodes hold. */
     public static Var convolveRelu(Var input, Var weight, Var bias, Convolution convolution) {
         return input.tape().apply(List.of(input, weight, bias), () -> {
             Tensor y = Elementwise.reluInPlace(convolution.apply(input.value(), weight.value(), bias.value()));
-            return Result.of(y, (g, wanted) -> {
-                Tensor gz = Elementwise.mulInPlace(Elementwise.sign(y), g);
-                var gradients = convolution.backward(gz, input.value(), weight.value(), wanted);
-                return list(gradients.input(), gradients.weight(), gradients.bias());
-            });
+            return Result.of(
+                    y,
+                    (g, wanted) -> gradients(convolution.backward(
+                            Elementwise.reluBackward(g, y), input.value(), weight.value(), wanted)));
         });
+    }
+
+    private static List<@Nullable Tensor> gradients(Convolution.Gradients gradients) {
+        return list(gradients.input(), gradients.weight(), gradients.bias());
     }
 
     /** The largest value of each window. */

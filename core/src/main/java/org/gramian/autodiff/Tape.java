@@ -5,10 +5,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
-import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
-import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
@@ -18,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * A record of a computation, read once from its end to its beginning to get gradients.
  *
  * <p>The tape owns every value computed on it and frees them when it is closed, or earlier, as the backward pass goes
- * by. Gradients may share memory, so an adjoint never writes into its upstream. Tensors given to {@link #variable} and {@link #constant} stay their owner's.
+ * by. Gradients may share memory, so an adjoint never writes into its upstream. Tensors given to {@link #variable} and
+ * {@link #constant} stay their owner's.
  */
 public final class Tape implements AutoCloseable {
     /** One function's application; {@code owned} is freed with it. */
@@ -147,12 +146,12 @@ public final class Tape implements AutoCloseable {
     }
 
     private static void requireFit(Var root, Tensor upstream) {
-        Shape wanted = root.shape();
-        DType type = root.value().type();
-        boolean fits = upstream.shape().equals(wanted) && upstream.type() == type;
-        if (!fits || !upstream.device().equals(root.value().device())) {
+        Tensor value = root.value();
+        if (!upstream.shape().equals(value.shape())
+                || upstream.type() != value.type()
+                || !upstream.device().equals(value.device())) {
             throw new IllegalArgumentException(
-                    "the upstream gradient must be " + root.value() + " as the result is, found " + upstream);
+                    "the upstream gradient must be " + value + " as the result is, found " + upstream);
         }
     }
 

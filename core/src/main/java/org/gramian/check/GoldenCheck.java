@@ -48,11 +48,6 @@ public record GoldenCheck(DType type, Device device) {
         }
     }
 
-    /** Names of the reference files that have a layer here. */
-    public static List<String> known() {
-        return GoldenLayers.names();
-    }
-
     /**
      * Compares all files of a folder.
      *

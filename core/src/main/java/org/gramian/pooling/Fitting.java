@@ -41,12 +41,7 @@ public final class Fitting {
     public static void fit(Pooling pooling, Tensor features, ParameterSet parameters) {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
-            if (features.shape().rank() != 4) {
-                throw new IllegalArgumentException(
-                        "fitting: features [n, channels, height, width] are wanted, found " + features);
-            }
-            Tensor maps =
-                    Views.reshape(features, features.size(0), features.size(1), features.size(2) * features.size(3));
+            Tensor maps = Views.reshape(features, Pooling.mapSizes("fitting", features));
             for (int i = 0; i < pooling.reductions().size(); i++) {
                 Reduction reduction = pooling.reductions().get(i);
                 if (reduction instanceof Reduction.Pca pca && isUnset(parameters, pooling.name(i) + ".mean")) {

@@ -12,6 +12,7 @@ import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Tensor;
 
 /**
  * From feature maps {@code [n, c, h, w]} to descriptors {@code [n, d]}: channels are reduced, positions aggregated, the
@@ -109,19 +110,20 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
 
     /** The maps {@code [n, C, N]} that the aggregation sees, of features {@code [n, c, h, w]}. */
     public Var reduce(Var features, Bindings parameters) {
-        if (features.shape().rank() != 4) {
-            throw new IllegalArgumentException(
-                    "pooling: features [n, channels, height, width] are wanted, found " + features.value());
-        }
-        Var x = Shapes.reshape(
-                features,
-                features.shape().at(0),
-                features.shape().at(1),
-                features.shape().at(2) * features.shape().at(3));
+        Var x = Shapes.reshape(features, mapSizes("pooling", features.value()));
         for (int i = 0; i < reductions.size(); i++) {
             x = reductions.get(i).apply(x, parameters.under(name(i)));
         }
         return x;
+    }
+
+    /** The sizes {@code [n, c, N]} of features {@code [n, c, h, w]} seen as maps. */
+    static long[] mapSizes(String operation, Tensor features) {
+        if (features.shape().rank() != 4) {
+            throw new IllegalArgumentException(
+                    operation + ": features [n, channels, height, width] are wanted, found " + features);
+        }
+        return new long[] {features.size(0), features.size(1), features.size(2) * features.size(3)};
     }
 
     /** What is allowed but probably not meant, for features of the given number of channels. */

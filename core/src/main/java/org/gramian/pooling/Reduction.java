@@ -86,7 +86,7 @@ public sealed interface Reduction extends Stage {
                 return Result.of(
                         y,
                         (g, wanted) -> {
-                            Tensor gz = Elementwise.mulInPlace(Elementwise.sign(y), g);
+                            Tensor gz = Elementwise.reluBackward(g, y);
                             return list(
                                     wanted[0] ? Products.matmul(Views.transpose(w), gz) : null,
                                     wanted[1]

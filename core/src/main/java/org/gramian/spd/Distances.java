@@ -16,6 +16,9 @@ import org.gramian.tensor.Views;
  * lose all their digits otherwise. What rounding leaves below 0 is set to 0, the diagonal to exactly 0.
  */
 final class Distances {
+    /** Maps whose squared distance is below this many rounding errors of their squared norms count as equal. */
+    private static final double EQUALITY_MARGIN = 16;
+
     private Distances() {}
 
     /** The maps minus their mean, {@code X [n, C, N]}. */
@@ -34,7 +37,7 @@ final class Distances {
      */
     static Tensor squaredAboveRounding(Tensor centred) {
         Tensor s = squaredNorms(centred);
-        return squared(centred, Elementwise.mulInPlace(s, 1 - 16 * epsilon(centred.type())));
+        return squared(centred, Elementwise.mulInPlace(s, 1 - EQUALITY_MARGIN * epsilon(centred.type())));
     }
 
     private static Tensor squared(Tensor centred, Tensor s) {
@@ -48,8 +51,9 @@ final class Distances {
     /** {@code D} with the distances of maps that are equal up to rounding, {@code D_ij ≤ 16ε(s_i + s_j)}, set to 0. */
     static Tensor squaredOrZero(Tensor centred) {
         Tensor s = squaredNorms(centred);
-        Tensor noise = Elementwise.mul(Elementwise.add(s, Views.transpose(s)), 16 * epsilon(centred.type()));
-        Tensor d = squared(centred);
+        Tensor noise =
+                Elementwise.mul(Elementwise.add(s, Views.transpose(s)), EQUALITY_MARGIN * epsilon(centred.type()));
+        Tensor d = squared(centred, s);
         return Elementwise.where(Elementwise.greater(d, noise), d, Elementwise.mul(d, 0)); // NaN stays NaN
     }
 

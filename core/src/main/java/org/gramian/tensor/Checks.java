@@ -1,7 +1,5 @@
 package org.gramian.tensor;
 
-import org.jspecify.annotations.Nullable;
-
 /** The conditions operators put on their arguments; each failure names the operator and both shapes. */
 final class Checks {
     private Checks() {}
@@ -61,12 +59,6 @@ final class Checks {
         floating(operation, a);
         if (a.shape().rank() < 2 || a.size(-1) != a.size(-2)) {
             throw new IllegalArgumentException(operation + ": square matrices are wanted, found " + a);
-        }
-    }
-
-    static void channels(String operation, Tensor input, @Nullable Tensor perChannel) {
-        if (perChannel != null && (perChannel.shape().rank() != 1 || perChannel.size(0) != input.size(1))) {
-            throw mismatch(operation, input, perChannel, "one value per channel (dimension 1) is wanted");
         }
     }
 }

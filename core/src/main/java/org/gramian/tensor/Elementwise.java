@@ -74,6 +74,11 @@ public final class Elementwise {
         return Operators.RELU_IN_PLACE.inPlace(x);
     }
 
+    /** The gradient that passes a ReLU: {@code g} where its value {@code y} is positive, 0 elsewhere. */
+    public static Tensor reluBackward(Tensor g, Tensor y) {
+        return mulInPlace(sign(y), g);
+    }
+
     private static Tensor unary(String name, Operator operator, Tensor x) {
         Checks.floating(name, x);
         return operator.call(x);

@@ -33,6 +33,8 @@ public final class Libtorch {
     private final long abiVersion;
     private final boolean lists;
     private final int cudaDevices;
+    /** Linked once: timings call it around every run. */
+    private final Optional<MethodHandle> synchronizer;
 
     private Libtorch(LibtorchFolder folder) {
         this.folder = folder;
@@ -41,6 +43,7 @@ public final class Libtorch {
         this.abiVersion = callLong("aoti_torch_abi_version");
         this.lists = symbols.find("torch_call_dispatcher").isPresent();
         this.cudaDevices = libraries.cuda() ? countCudaDevices() : 0;
+        this.synchronizer = find("cudaDeviceSynchronize", FunctionDescriptor.of(JAVA_INT));
         if (System.getProperty("os.arch").equals("aarch64")) {
             setContextSwitch("_ZN2at7Context20setUserEnabledMkldnnEb", false); // oneDNN's backward is slow there
         }
@@ -116,8 +119,7 @@ public final class Libtorch {
     /** Waits until everything given to the GPU so far is done; nothing to wait for on the processor. */
     public void synchronize(Device device) {
         if (device.kind() == Device.Kind.CUDA) {
-            find("cudaDeviceSynchronize", FunctionDescriptor.of(JAVA_INT))
-                    .ifPresent(f -> Failures.check((int) invoke(f), "synchronization with the GPU"));
+            synchronizer.ifPresent(f -> Failures.check((int) invoke(f), "synchronization with the GPU"));
         }
     }
 

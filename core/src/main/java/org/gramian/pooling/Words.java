@@ -14,6 +14,7 @@ import org.gramian.spd.SpectralFunction;
 import org.gramian.spd.SpectralFunction.Log;
 import org.gramian.spd.SpectralFunction.Power;
 import org.gramian.spd.SpectralFunction.ReEig;
+import org.gramian.text.NearestWord;
 
 /** The words of the text form of a {@link Pooling}: their arguments, their meaning, and what they make. */
 public final class Words {

@@ -125,13 +125,18 @@ public record Convolution(int stride, int padding, int groups) {
         return new Gradients(gradients[0], gradients[1], gradients[2]);
     }
 
+    /** Number of windows along a side of the maps; 0 where a window does not fit. */
+    public long windows(long side, long size) {
+        return Math.max(0, Math.floorDiv(side + 2L * padding - size, stride) + 1);
+    }
+
     private void checkGradient(Tensor gradient, Tensor input, Tensor weight) {
         Checks.sameKind("backward of conv2d", gradient, input);
         Shape wanted = Shape.of(
                 input.size(0),
                 weight.size(0),
-                (input.size(2) + 2L * padding - weight.size(2)) / stride + 1,
-                (input.size(3) + 2L * padding - weight.size(3)) / stride + 1);
+                windows(input.size(2), weight.size(2)),
+                windows(input.size(3), weight.size(3)));
         if (!gradient.shape().equals(wanted)) {
             throw Checks.mismatch(
                     "backward of conv2d", gradient, input, "the gradient must have the result's shape " + wanted);

@@ -16,6 +16,7 @@ public final class Elementwise {
         static final Operator EXP_IN_PLACE = Operator.of("exp_");
         static final Operator SQRT_IN_PLACE = Operator.of("sqrt_");
         static final Operator RELU_IN_PLACE = Operator.of("relu_");
+        static final Operator RELU6_IN_PLACE = Operator.of("relu6_");
         static final Operator MUL = Operator.of("mul", "Tensor");
         static final Operator MUL_IN_PLACE = Operator.of("mul_", "Tensor");
         static final Operator DIV = Operator.of("div", "Tensor");
@@ -77,6 +78,19 @@ public final class Elementwise {
     /** The gradient that passes a ReLU: {@code g} where its value {@code y} is positive, 0 elsewhere. */
     public static Tensor reluBackward(Tensor g, Tensor y) {
         return mulInPlace(sign(y), g);
+    }
+
+    /** {@code x ← min(max(x, 0), 6)}; returns x. */
+    public static Tensor relu6InPlace(Tensor x) {
+        return Operators.RELU6_IN_PLACE.inPlace(x);
+    }
+
+    /** The gradient that passes a ReLU6: {@code g} where its value {@code y} lies between 0 and 6, 0 elsewhere. */
+    public static Tensor relu6Backward(Tensor g, Tensor y) {
+        try (Scope scope = Scope.open()) {
+            Tensor inside = mulInPlace(add(mul(y, -1), 6), y); // (6 − y)·y is positive strictly between the bounds only
+            return scope.keep(mulInPlace(sign(inside), g));
+        }
     }
 
     private static Tensor unary(String name, Operator operator, Tensor x) {

@@ -172,19 +172,24 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
     private void checkBackward(String operation, Tensor gradient, Tensor input) {
         check(operation, input);
         Checks.sameKind(operation, gradient, input);
-        Shape wanted = Shape.of(
-                input.size(0),
-                input.size(1),
-                count(input.size(2), size.vertical(), stride.vertical(), padding.vertical()),
-                count(input.size(3), size.horizontal(), stride.horizontal(), padding.horizontal()));
+        Shape wanted = outputs(input.shape());
         if (!gradient.shape().equals(wanted)) {
             throw Checks.mismatch(operation, gradient, input, "the gradient must have the result's shape " + wanted);
         }
     }
 
+    /** The shape of what pooling makes of maps {@code [..., h, w]}; a size is 0 where the window does not fit. */
+    public Shape outputs(Shape maps) {
+        return maps.with(-2, count(maps.at(-2), size.vertical(), stride.vertical(), padding.vertical()))
+                .with(-1, count(maps.at(-1), size.horizontal(), stride.horizontal(), padding.horizontal()));
+    }
+
     /** Number of windows along a side; rounded up, the last must still begin inside the maps or their near padding. */
     private long count(long side, long windowSize, long step, long border) {
         long room = side + 2 * border - windowSize;
+        if (room < 0) {
+            return 0;
+        }
         long count = (ceil ? Math.ceilDiv(room, step) : room / step) + 1;
         return ceil && (count - 1) * step >= side + border ? count - 1 : count;
     }

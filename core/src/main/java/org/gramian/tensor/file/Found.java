@@ -1,17 +1,18 @@
 package org.gramian.tensor.file;
 
 /** Text from a file as a message may show it: quoted, short, and without characters that a terminal would obey. */
-final class Found {
+public final class Found {
     private static final int LENGTH_SHOWN = 120;
 
     private Found() {}
 
-    static String text(String text) {
+    /** The text in quotes. */
+    public static String text(String text) {
         return "'" + bare(text) + "'";
     }
 
     /** The same without quotes, for text that has its own. */
-    static String bare(String text) {
+    public static String bare(String text) {
         StringBuilder shown = new StringBuilder();
         text.codePoints()
                 .limit(LENGTH_SHOWN)

@@ -16,8 +16,9 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /** A file open for reading, of a size that is known; every failure is a {@link TensorFileException}. */
-record InputFile(Path path, FileChannel channel, long size) implements Closeable {
-    static InputFile open(Path path) throws TensorFileException {
+public record InputFile(Path path, FileChannel channel, long size) implements Closeable {
+    /** Opens a regular file; anything else is refused before it can make the program wait. */
+    public static InputFile open(Path path) throws TensorFileException {
         try {
             // Asked before opening: opening a pipe would wait for its other end for ever.
             BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
@@ -39,7 +40,7 @@ record InputFile(Path path, FileChannel channel, long size) implements Closeable
     }
 
     /** The bytes from a position on, little-endian; {@code what} names them should the file end before. */
-    ByteBuffer read(long position, int count, String what) throws TensorFileException {
+    public ByteBuffer read(long position, int count, String what) throws TensorFileException {
         if (count > size - position) {
             throw new TensorFileException(
                     path,
@@ -62,7 +63,7 @@ record InputFile(Path path, FileChannel channel, long size) implements Closeable
     }
 
     /** The rest of the file from a position on, mapped read-only for as long as the arena lives. */
-    MemorySegment map(long position, Arena arena) throws TensorFileException {
+    public MemorySegment map(long position, Arena arena) throws TensorFileException {
         try {
             return channel.map(MapMode.READ_ONLY, position, size - position, arena);
         } catch (IOException e) {

@@ -1,4 +1,4 @@
-package org.gramian.pooling;
+package org.gramian.text;
 
 import java.util.Collection;
 import java.util.Comparator;

@@ -1,0 +1,150 @@
+package org.gramian.image;
+
+import java.awt.image.BufferedImage;
+import java.awt.image.Raster;
+import java.io.EOFException;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Locale;
+import javax.imageio.ImageIO;
+import javax.imageio.ImageReader;
+import javax.imageio.ImageTypeSpecifier;
+import org.gramian.image.Reading.Problem;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One of Java's image readers at work on one file, behind a wall: whatever it throws comes out as an {@link
+ * UnreadableException}, and damage that it passes over with a warning does too.
+ */
+final class Decoder implements AutoCloseable {
+    /** Enough to find the first that matters; a hostile file can cause millions. */
+    private static final int MOST_WARNINGS = 100;
+
+    private final PictureFormat format;
+    private final boolean complete;
+    private final ImageReader reader;
+    private final MemoryInput input;
+    private final List<String> warnings = new ArrayList<>();
+
+    /** @param complete whether the file is known to go on to the end of the picture */
+    Decoder(PictureFormat format, byte[] content, boolean complete) {
+        this.format = format;
+        this.complete = complete;
+        reader = reader(format);
+        input = new MemoryInput(content);
+        reader.addIIOReadWarningListener((_, warning) -> {
+            if (warnings.size() < MOST_WARNINGS) {
+                warnings.add(warning);
+            }
+        });
+        reader.setInput(input, false, true);
+    }
+
+    /** TwelveMonkeys' where there is one, since it forgives more of what cameras write, else the JDK's. */
+    private static ImageReader reader(PictureFormat format) {
+        Iterator<ImageReader> readers =
+                ImageIO.getImageReadersByFormatName(format.name().toLowerCase(Locale.ROOT));
+        @Nullable ImageReader first = null;
+        while (readers.hasNext()) {
+            ImageReader reader = readers.next();
+            if (reader.getClass().getName().startsWith("com.twelvemonkeys.")) {
+                return reader;
+            }
+            first = first == null ? reader : first;
+        }
+        if (first == null) {
+            throw new IllegalStateException("expected a reader of " + format + " on the class path, found none");
+        }
+        return first;
+    }
+
+    /** A step that runs foreign code over hostile data. */
+    private interface Step<T> {
+        T run() throws IOException;
+    }
+
+    /** Decodes to pixels, after the header's size, tiles and kind of samples were found to be in order. */
+    BufferedImage image(Bounds bounds) throws UnreadableException {
+        return guarded(() -> {
+            bounds.checkSize(reader.getWidth(0), reader.getHeight(0));
+            bounds.checkSize(reader.getTileWidth(0), reader.getTileHeight(0));
+            ImageTypeSpecifier type = reader.getImageTypes(0).next();
+            Samples.check(type.getColorModel(), type.getSampleModel(1, 1));
+            input.allowPixels();
+            RowCount rows = new RowCount();
+            if (format == PictureFormat.GIF) {
+                reader.addIIOReadProgressListener(rows);
+            }
+            BufferedImage image = reader.read(0);
+            if (format == PictureFormat.GIF && !rows.complete()) {
+                throw new UnreadableException(
+                        Problem.TRUNCATED, "expected " + image.getHeight() + " rows, found data for fewer");
+            }
+            return image;
+        });
+    }
+
+    /** Decodes to components, before any conversion of colours; of sizes that were checked before. */
+    Raster raster(int width, int height) throws UnreadableException {
+        return guarded(() -> {
+            if (reader.getWidth(0) != width || reader.getHeight(0) != height) {
+                throw new UnreadableException(Problem.CORRUPT, "expected one frame, found several of different sizes");
+            }
+            input.allowPixels();
+            return reader.readRaster(0, null);
+        });
+    }
+
+    /**
+     * Runs a step, and turns all that can come of hostile data into an {@link UnreadableException}, but for a lack of memory,
+     * which {@link PictureReader} deals with for all steps alike.
+     */
+    private <T> T guarded(Step<T> step) throws UnreadableException {
+        try {
+            T result = step.run();
+            input.checkAllowance();
+            checkWarnings();
+            return result;
+        } catch (IOException | RuntimeException | StackOverflowError | AssertionError | InternalError e) {
+            input.checkAllowance();
+            throw unreadable(e);
+        }
+    }
+
+    private UnreadableException unreadable(Throwable failure) {
+        boolean ranOut = !complete && input.ended();
+        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof UnreadableException found) {
+                return found;
+            }
+            if (cause instanceof OutOfMemoryError) {
+                return UnreadableException.outOfMemory();
+            }
+            ranOut |= cause instanceof EOFException;
+        }
+        return new UnreadableException(
+                ranOut ? Problem.TRUNCATED : Problem.CORRUPT,
+                "expected a " + format + " that can be decoded, found "
+                        + (ranOut ? "the end of its data too early: " : "damage: ") + Complaint.of(failure));
+    }
+
+    /** Spare bytes between segments do no harm, unless they are the reason that libjpeg is silent about the end. */
+    private void checkWarnings() throws UnreadableException {
+        for (String warning : warnings) {
+            boolean spare = warning.contains("extraneous bytes") && complete;
+            if (warning.startsWith("Out-of-sequence") || (warning.startsWith("Corrupt JPEG data") && !spare)) {
+                boolean cut = warning.contains("premature end") || (format == PictureFormat.JPEG && !complete);
+                throw new UnreadableException(
+                        cut ? Problem.TRUNCATED : Problem.CORRUPT,
+                        "expected a " + format + " with whole picture data, found: " + Complaint.shown(warning));
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        reader.dispose();
+    }
+}

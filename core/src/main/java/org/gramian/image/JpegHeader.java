@@ -1,0 +1,180 @@
+package org.gramian.image;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import org.gramian.image.Reading.Problem;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the markers of a JPEG say, found in one walk over the file without decoding.
+ *
+ * @param frame the frame: size and components
+ * @param transform what the Adobe marker says of the colours, or −1 without one
+ * @param jfif whether the file says to be JFIF, whose colours are YCbCr
+ * @param exif where EXIF data lies, if there is any
+ * @param scans how many scans there are: one in a baseline file, about ten in a progressive one
+ * @param complete whether the end-of-image marker was found
+ */
+record JpegHeader(Frame frame, int transform, boolean jfif, Optional<Span> exif, int scans, boolean complete) {
+    static final int LOSSLESS = 0xc3;
+    private static final int PROGRESSIVE = 0xc2;
+
+    /**
+     * The start-of-frame segment.
+     *
+     * @param marker its marker, which says how the data is coded
+     * @param names the one-byte name of each component
+     */
+    record Frame(int marker, int bits, int width, int height, String names) {
+        int components() {
+            return names.length();
+        }
+    }
+
+    /** How the components of a file become colours. */
+    enum Coding {
+        GRAY,
+        RGB,
+        YCC,
+        CMYK,
+        YCCK
+    }
+
+    static JpegHeader of(byte[] content) throws UnreadableException {
+        return new Walk(content).header();
+    }
+
+    /** The rules of libjpeg, which most programs share: the format itself has no field for it. */
+    Coding coding() throws UnreadableException {
+        return switch (frame.components()) {
+            case 1 -> Coding.GRAY;
+            case 3 -> {
+                boolean rgb = !jfif && (transform == 0 || (transform < 0 && frame.names.equals("RGB")));
+                yield rgb ? Coding.RGB : Coding.YCC;
+            }
+            case 4 -> transform > 0 ? Coding.YCCK : Coding.CMYK;
+            default ->
+                throw new UnreadableException(
+                        Problem.UNKNOWN_FORMAT, "expected a JPEG of 1, 3 or 4 components, found " + frame.components());
+        };
+    }
+
+    /** Adobe's programs store how much of an ink is missing. */
+    boolean inverted() {
+        return transform >= 0;
+    }
+
+    /** Whether more scans may follow each one, so that only the end marker shows that none is missing. */
+    boolean layered() {
+        return frame.marker == PROGRESSIVE || scans > 1;
+    }
+
+    /** A walk from marker to marker. */
+    private static final class Walk {
+        private static final int START_OF_SCAN = 0xda;
+        private static final int END_OF_IMAGE = 0xd9;
+
+        private final byte[] content;
+        private int position = 2;
+        private @Nullable Frame frame;
+        private int transform = -1;
+        private boolean jfif;
+        private Optional<Span> exif = Optional.empty();
+        private int scans;
+
+        Walk(byte[] content) {
+            this.content = content;
+        }
+
+        JpegHeader header() throws UnreadableException {
+            int marker = nextMarker();
+            while (marker >= 0 && marker != END_OF_IMAGE) {
+                if (!standsAlone(marker)) {
+                    int length = position + 2 <= content.length ? u16(position) : 0;
+                    if (length < 2 || length > content.length - position) {
+                        break;
+                    }
+                    segment(marker, new Span(position + 2, position + length));
+                    position += length;
+                }
+                marker = nextMarker();
+            }
+            if (frame == null) {
+                throw new UnreadableException(
+                        marker == END_OF_IMAGE ? Problem.CORRUPT : Problem.TRUNCATED,
+                        "expected a JPEG with a start-of-frame segment, found none up to byte " + position + " of "
+                                + content.length);
+            }
+            return new JpegHeader(frame, transform, jfif, exif, scans, marker == END_OF_IMAGE);
+        }
+
+        /** The next marker, past padding, garbage and the coded data of a scan; −1 at the end of the file. */
+        private int nextMarker() {
+            while (position + 1 < content.length) {
+                int marker = content[position++] == (byte) 0xff ? u8(position) : 0;
+                if (marker != 0xff && marker != 0) {
+                    position++;
+                    return marker;
+                }
+            }
+            return -1;
+        }
+
+        /** Restart markers inside a scan, the start of an image and the marker without meaning have no length. */
+        private static boolean standsAlone(int marker) {
+            return (marker >= 0xd0 && marker <= 0xd8) || marker == 1;
+        }
+
+        private void segment(int marker, Span body) throws UnreadableException {
+            if (marker == START_OF_SCAN) {
+                scans++;
+            } else if (marker == 0xe0) {
+                jfif |= begins(body, "JFIF\0");
+            } else if (marker == 0xe1 && exif.isEmpty() && begins(body, "Exif\0\0")) {
+                exif = Optional.of(body.withoutExifPrefix(content));
+            } else if (marker == 0xee && begins(body, "Adobe") && body.to() - body.from() >= 12) {
+                transform = u8(body.from() + 11);
+            } else if (isFrame(marker) && frame == null) {
+                frame = frame(marker, body);
+            }
+        }
+
+        private static boolean isFrame(int marker) {
+            return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc;
+        }
+
+        private Frame frame(int marker, Span body) throws UnreadableException {
+            int length = body.to() - body.from();
+            int components = length >= 6 ? u8(body.from() + 5) : 0;
+            if (components == 0 || length < 6 + 3 * components) {
+                throw new UnreadableException(
+                        Problem.CORRUPT,
+                        "expected a JPEG whose frame lists its components, found " + length + " bytes");
+            }
+            byte[] names = new byte[components];
+            for (int i = 0; i < components; i++) {
+                names[i] = content[body.from() + 6 + 3 * i];
+            }
+            String text = new String(names, StandardCharsets.ISO_8859_1);
+            return new Frame(marker, u8(body.from()), u16(body.from() + 3), u16(body.from() + 1), text);
+        }
+
+        private boolean begins(Span body, String text) {
+            byte[] wanted = text.getBytes(StandardCharsets.ISO_8859_1);
+            for (int i = 0; i < wanted.length; i++) {
+                if (body.from() + i >= body.to() || content[body.from() + i] != wanted[i]) {
+                    return false;
+                }
+            }
+            return true;
+        }
+
+        private int u8(int at) {
+            return Byte.toUnsignedInt(content[at]);
+        }
+
+        private int u16(int at) {
+            return u8(at) << 8 | u8(at + 1);
+        }
+    }
+}

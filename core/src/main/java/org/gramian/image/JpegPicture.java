@@ -1,0 +1,82 @@
+package org.gramian.image;
+
+import java.awt.image.BufferedImage;
+import java.awt.image.DataBufferByte;
+import java.awt.image.Raster;
+import org.gramian.image.Origin.Colour;
+import org.gramian.image.Reading.Problem;
+
+/**
+ * Decodes a JPEG: header, limits, components, colours.
+ *
+ * <p>When a JPEG ends too early the decoder fills up with gray and goes on. Such a picture is refused. What counts is not the
+ * end marker, which some programs forget, nor what follows it, but whether the decoder missed data: it then warns. Only a
+ * picture in several layers (progressive) must have the marker, since without it a last layer may be missing unnoticed.
+ */
+final class JpegPicture {
+    /** At least one bit for the mean of each block of 8×8 pixels. */
+    private static final int MOST_PIXELS_PER_BYTE = 512;
+
+    /** Layers of a usual progressive file, doubled; each costs a pass over all pixels. */
+    private static final int USUAL_SCANS = 20;
+
+    private JpegPicture() {}
+
+    static Reading.Readable read(byte[] content, Bounds bounds) throws UnreadableException {
+        JpegHeader header = JpegHeader.of(content);
+        JpegHeader.Frame frame = header.frame();
+        bounds.checkSize(frame.width(), frame.height());
+        long pixels = (long) frame.width() * frame.height();
+        bounds.checkLeastBytes(frame.width(), frame.height(), pixels / MOST_PIXELS_PER_BYTE);
+        checkScans(header, pixels, bounds.limits());
+        Picture stored = picture(content, header, bounds);
+        Orientation orientation = header.exif()
+                .map(span -> ExifTags.of(content, span).orientation())
+                .orElse(Orientation.UPRIGHT);
+        Colour colour = switch (frame.components()) {
+            case 1 -> Colour.GRAY;
+            case 3 -> Colour.RGB;
+            default -> Colour.CMYK;
+        };
+        return new Reading.Readable(
+                orientation.upright(stored),
+                new Origin(
+                        PictureFormat.JPEG, colour, frame.bits(), frame.width(), frame.height(), orientation.number()));
+    }
+
+    /** A file of many nearly empty scans would keep a decoder busy for hours. */
+    private static void checkScans(JpegHeader header, long pixels, PictureLimits limits) throws UnreadableException {
+        if (header.layered() && !header.complete()) {
+            throw new UnreadableException(
+                    Problem.TRUNCATED,
+                    "expected a JPEG in layers to go on to its end marker, found " + header.scans()
+                            + " layers and no marker");
+        }
+        if (header.scans() > USUAL_SCANS && pixels * header.scans() > USUAL_SCANS * limits.pixels()) {
+            throw new UnreadableException(
+                    Problem.TOO_LARGE,
+                    "expected a JPEG whose layers have at most " + USUAL_SCANS * limits.pixels()
+                            + " pixels together, found " + header.scans() + " layers of " + pixels);
+        }
+    }
+
+    private static Picture picture(byte[] content, JpegHeader header, Bounds bounds) throws UnreadableException {
+        int width = header.frame().width();
+        int height = header.frame().height();
+        JpegHeader.Coding coding = header.coding();
+        try (Decoder decoder = new Decoder(PictureFormat.JPEG, content, header.complete())) {
+            if (header.frame().marker() == JpegHeader.LOSSLESS) {
+                BufferedImage image = decoder.image(bounds);
+                return new Samples(image).picture();
+            }
+            Raster raster = decoder.raster(width, height);
+            byte[] components = ((DataBufferByte) raster.getDataBuffer()).getData();
+            if (components.length != (long) width * height * header.frame().components()) {
+                throw new UnreadableException(
+                        Problem.CORRUPT,
+                        "expected " + header.frame().components() + " components, found " + raster.getNumBands());
+            }
+            return new Picture(width, height, JpegColours.rgb(components, coding, header.inverted()));
+        }
+    }
+}

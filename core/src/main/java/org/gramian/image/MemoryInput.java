@@ -1,0 +1,118 @@
+package org.gramian.image;
+
+import java.util.Locale;
+import javax.imageio.stream.ImageInputStreamImpl;
+import org.gramian.image.Reading.Problem;
+
+/**
+ * The content of a file as decoders read it, with an end to what they may read.
+ *
+ * <p>A hostile file can point a decoder to the same bytes over and over, to be kept each time or just to keep it busy. What
+ * is served is therefore counted against an allowance in multiples of the content's size: the same file ends the same way on
+ * every machine. A deadline stands behind that as a last resort.
+ */
+final class MemoryInput extends ImageInputStreamImpl {
+    /** Headers are kept in memory: a decoder that asks for more than all bytes twice keeps some of them twice. */
+    private static final int HEADER_READS = 2;
+    /** Pixels are decoded and dropped; honest files share the data of empty tiles. */
+    private static final int PIXEL_READS = 32;
+    /** What small files may use up however small they are. */
+    private static final int FREE_BYTES = 1 << 20;
+
+    /** Some decoders take the end for zeros and go on for as long as they are told it again. */
+    private static final int MOST_ENDS = 100;
+
+    private static final long SECONDS = 120;
+    /** Bytes between two looks at the clock. */
+    private static final int CLOCK_BYTES = 1 << 16;
+
+    private final byte[] content;
+    private final long deadline = System.nanoTime() + SECONDS * 1_000_000_000L;
+    private long allowance;
+    private long untilClock = CLOCK_BYTES;
+    private int ends;
+    private boolean overdrawn;
+
+    MemoryInput(byte[] content) {
+        this.content = content;
+        allowance = FREE_BYTES + (long) HEADER_READS * content.length;
+    }
+
+    /** The header is accepted: from now on pixels are read. */
+    void allowPixels() {
+        allowance = FREE_BYTES + (long) PIXEL_READS * content.length;
+        ends = 0;
+    }
+
+    /** Whether a decoder asked for bytes behind the last one, since it began with the header or with the pixels. */
+    boolean ended() {
+        return ends > 0;
+    }
+
+    /** @throws UnreadableException if a decoder asked for more than it may, even if it then made do without */
+    void checkAllowance() throws UnreadableException {
+        if (overdrawn) {
+            throw new UnreadableException(
+                    Problem.TOO_LARGE,
+                    String.format(
+                            Locale.ROOT,
+                            "expected a file that is decoded by reading it a few times within %d s, found one of %d bytes"
+                                    + " that keeps the decoder busy for longer; it is damaged or made to do harm",
+                            SECONDS,
+                            content.length));
+        }
+    }
+
+    @Override
+    public int read() throws UnreadableException {
+        bitOffset = 0;
+        if (streamPos >= content.length) {
+            return end();
+        }
+        spend(1);
+        return Byte.toUnsignedInt(content[(int) streamPos++]);
+    }
+
+    @Override
+    public int read(byte[] into, int offset, int length) throws UnreadableException {
+        bitOffset = 0;
+        if (length == 0) {
+            return 0;
+        }
+        if (streamPos >= content.length) {
+            return end();
+        }
+        int count = (int) Math.min(length, content.length - streamPos);
+        spend(count);
+        System.arraycopy(content, (int) streamPos, into, offset, count);
+        streamPos += count;
+        return count;
+    }
+
+    @Override
+    public long length() {
+        return content.length;
+    }
+
+    private int end() throws UnreadableException {
+        ends++;
+        if (ends > MOST_ENDS) {
+            throw new UnreadableException(
+                    Problem.TRUNCATED,
+                    "expected a file that holds what it describes, found the end of its data after " + content.length
+                            + " bytes");
+        }
+        return -1;
+    }
+
+    private void spend(int bytes) throws UnreadableException {
+        allowance -= bytes;
+        untilClock -= bytes;
+        if (untilClock < 0) {
+            untilClock = CLOCK_BYTES;
+            overdrawn |= System.nanoTime() - deadline > 0;
+        }
+        overdrawn |= allowance < 0;
+        checkAllowance();
+    }
+}

@@ -1,0 +1,119 @@
+package org.gramian.image;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Optional;
+import org.gramian.image.Prepared.Kind;
+import org.gramian.image.Reading.Problem;
+import org.gramian.image.Reading.Unreadable;
+
+/**
+ * Reads pictures of every {@link PictureFormat} within limits; safe for use by many threads.
+ *
+ * <ul>
+ *   <li>The content tells the format, not the name of the file.
+ *   <li>Sizes are checked before anything is decoded, and every failure of a decoder, also to end in time or to find memory,
+ *       becomes a {@link Reading.Unreadable}: nothing is thrown because of what a file holds.
+ *   <li>A picture that ends too early or is damaged so that the decoder notices is unreadable, never half a picture.
+ *   <li>The first picture of a file is read: the first frame of an animation (just the part that it paints), the first page of
+ *       a TIFF.
+ *   <li>EXIF orientation is applied (JPEG, PNG, WebP, TIFF). Transparency is composed over white. Channels of
+ *       16 bits are rounded to 8.
+ *   <li>Embedded colour profiles and gamma are ignored, and the stored values taken for sRGB, as the libraries do on which
+ *       published networks were trained. CMYK becomes RGB by {@code (1−c)(1−k)}.
+ * </ul>
+ */
+public final class PictureReader {
+    private final PictureLimits limits;
+
+    public PictureReader(PictureLimits limits) {
+        this.limits = limits;
+    }
+
+    /** Reads the file of a picture. */
+    public Reading read(Path file) {
+        try {
+            // Asked before opening: opening a pipe would wait for its other end for ever.
+            BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+            if (!attributes.isRegularFile()) {
+                String kind = attributes.isDirectory() ? "a directory" : "something that is no regular file";
+                return new Unreadable(Problem.INACCESSIBLE, "expected a file, found " + kind);
+            }
+            return attributes.size() > limits.bytes()
+                    ? tooManyBytes(attributes.size())
+                    : read(Files.readAllBytes(file));
+        } catch (NoSuchFileException e) {
+            return new Unreadable(Problem.INACCESSIBLE, "expected a file, found nothing of that name");
+        } catch (AccessDeniedException e) {
+            return new Unreadable(Problem.INACCESSIBLE, "expected a file that may be read, found permission denied");
+        } catch (OutOfMemoryError e) {
+            return UnreadableException.outOfMemory().reading();
+        } catch (IOException e) {
+            return new Unreadable(Problem.INACCESSIBLE, "expected a file that can be read, found: " + Complaint.of(e));
+        }
+    }
+
+    /** Reads a picture from the content of its file, which is left as it is. */
+    public Reading read(byte[] content) {
+        if (content.length == 0) {
+            return new Unreadable(Problem.EMPTY, "expected a picture, found a file of no bytes");
+        }
+        if (content.length > limits.bytes()) {
+            return tooManyBytes(content.length);
+        }
+        Optional<PictureFormat> format = PictureFormat.of(content);
+        if (format.isEmpty()) {
+            return new Unreadable(
+                    Problem.UNKNOWN_FORMAT,
+                    "expected a JPEG, PNG, GIF, BMP, TIFF or WebP, found content that begins like none of them");
+        }
+        Bounds bounds = new Bounds(format.get(), limits, content.length);
+        try {
+            return format.get() == PictureFormat.JPEG ? JpegPicture.read(content, bounds) : decode(content, bounds);
+        } catch (UnreadableException e) {
+            return e.reading();
+        } catch (OutOfMemoryError e) {
+            // The arrays of this picture are all that was held, and are garbage now: other threads can go on.
+            return UnreadableException.outOfMemory().reading();
+        }
+    }
+
+    private static Reading decode(byte[] content, Bounds bounds) throws UnreadableException {
+        Prepared prepared = switch (bounds.format()) {
+            case PNG -> PngHeader.prepare(content, bounds);
+            case BMP -> BmpHeader.prepare(content, bounds);
+            case WEBP -> WebpHeader.prepare(content, bounds);
+            case TIFF -> TiffHeader.prepare(content);
+            case GIF, JPEG -> Prepared.of(content);
+        };
+        try (Decoder decoder = new Decoder(bounds.format(), prepared.content(), prepared.complete())) {
+            BufferedImage image = decoder.image(bounds);
+            Samples samples = new Samples(image);
+            Kind kind = prepared.kind().orElseGet(() -> kind(samples, bounds.format()));
+            Orientation orientation = prepared.orientation();
+            Origin origin = new Origin(
+                    bounds.format(),
+                    kind.colour(),
+                    kind.bits(),
+                    image.getWidth(),
+                    image.getHeight(),
+                    orientation.number());
+            return new Reading.Readable(orientation.upright(samples.picture()), origin);
+        }
+    }
+
+    private static Kind kind(Samples samples, PictureFormat format) {
+        boolean gray = format != PictureFormat.GIF && samples.isGrayRamp();
+        return new Kind(gray ? Origin.Colour.GRAY : samples.colour(), samples.bits());
+    }
+
+    private Unreadable tooManyBytes(long bytes) {
+        return new Unreadable(
+                Problem.TOO_LARGE, "expected at most " + limits.bytes() + " bytes, found a file of " + bytes);
+    }
+}

@@ -1,0 +1,38 @@
+package org.gramian.image;
+
+/** What came of reading a picture: the picture, or the reason why there is none. */
+public sealed interface Reading {
+    /**
+     * A picture that could be read.
+     *
+     * @param picture its pixels
+     * @param origin what it was made from
+     */
+    @SuppressWarnings(
+            "AvoidCommonTypeNames") // the counterpart of Unreadable; java.lang.Readable has no place near pictures
+    record Readable(Picture picture, Origin origin) implements Reading {}
+
+    /**
+     * A picture that could not be read.
+     *
+     * @param problem the kind of problem
+     * @param reason a sentence for people: what was expected, what was found
+     */
+    record Unreadable(Problem problem, String reason) implements Reading {}
+
+    /** Kinds of problems. */
+    enum Problem {
+        /** No such file, or no permission to read it. */
+        INACCESSIBLE,
+        /** No bytes at all. */
+        EMPTY,
+        /** More bytes or pixels than the limits allow, or more memory or work to decode than is reasonable. */
+        TOO_LARGE,
+        /** Content of no known picture format, or a rare variety of one that is not read. */
+        UNKNOWN_FORMAT,
+        /** The file ends before the picture does. */
+        TRUNCATED,
+        /** Content that its format does not allow, or that the decoder found damaged. */
+        CORRUPT
+    }
+}

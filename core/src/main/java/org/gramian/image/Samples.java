@@ -1,0 +1,219 @@
+package org.gramian.image;
+
+import java.awt.color.ColorSpace;
+import java.awt.image.BufferedImage;
+import java.awt.image.ColorModel;
+import java.awt.image.DataBuffer;
+import java.awt.image.DataBufferByte;
+import java.awt.image.IndexColorModel;
+import java.awt.image.PixelInterleavedSampleModel;
+import java.awt.image.Raster;
+import java.awt.image.SampleModel;
+import org.gramian.image.Origin.Colour;
+import org.gramian.image.Reading.Problem;
+
+/**
+ * Turns a decoded image into opaque RGB bytes by its samples, not by Java's colour management.
+ *
+ * <p>Samples become bytes as {@code round(255·v / largest)}: the upper byte of 16 bits, rounded, as {@code v/257}. A gray value
+ * is the same red, green and blue (Java's conversion would brighten it), a colour profile is ignored, inks become {@code
+ * (1−c)(1−k)} and so on, and transparency {@code a} is composed over white: {@code a·v + (1−a)·255}.
+ */
+final class Samples {
+    private static final int MOST_BITS = 16;
+
+    private final int width;
+    private final int height;
+    private final Raster raster;
+    private final ColorModel model;
+
+    Samples(BufferedImage image) {
+        this.width = image.getWidth();
+        this.height = image.getHeight();
+        this.raster = image.getRaster();
+        this.model = image.getColorModel();
+    }
+
+    /** @throws UnreadableException if images of these samples are not read; asked before any is decoded */
+    static void check(ColorModel model, SampleModel samples) throws UnreadableException {
+        int type = samples.getDataType();
+        boolean whole = type == DataBuffer.TYPE_BYTE || type == DataBuffer.TYPE_USHORT || type == DataBuffer.TYPE_INT;
+        if (!whole || bits(samples) > MOST_BITS) {
+            throw new UnreadableException(
+                    Problem.UNKNOWN_FORMAT,
+                    "expected samples that are whole numbers of at most 16 bits, found "
+                            + (whole
+                                    ? bits(samples) + " bits"
+                                    : "fractions or signed numbers, which have no agreed white"));
+        }
+        int channels = samples.getNumBands() - (model.hasAlpha() ? 1 : 0);
+        int space = model.getColorSpace().getType();
+        boolean known = model instanceof IndexColorModel
+                || (channels == 1 && space == ColorSpace.TYPE_GRAY)
+                || (channels == 3 && space == ColorSpace.TYPE_RGB)
+                || (channels == 4 && space == ColorSpace.TYPE_CMYK);
+        if (!known) {
+            throw new UnreadableException(
+                    Problem.UNKNOWN_FORMAT,
+                    "expected a picture in gray, RGB, CMYK or with a palette, found " + samples.getNumBands()
+                            + " channels of another kind");
+        }
+    }
+
+    /** The largest number of bits of a channel. */
+    int bits() {
+        return bits(raster.getSampleModel());
+    }
+
+    private static int bits(SampleModel samples) {
+        int most = 0;
+        for (int size : samples.getSampleSize()) {
+            most = Math.max(most, size);
+        }
+        return most;
+    }
+
+    Colour colour() {
+        if (model instanceof IndexColorModel) {
+            return Colour.PALETTE;
+        }
+        return switch (channels()) {
+            case 1 -> model.hasAlpha() ? Colour.GRAY_ALPHA : Colour.GRAY;
+            case 3 -> model.hasAlpha() ? Colour.RGB_ALPHA : Colour.RGB;
+            default -> Colour.CMYK;
+        };
+    }
+
+    /** Whether the palette is just the gray values from one end to the other: how Java decodes gray of few bits. */
+    boolean isGrayRamp() {
+        if (!(model instanceof IndexColorModel palette)) {
+            return false;
+        }
+        int last = palette.getMapSize() - 1;
+        for (int i = 0; i <= last; i++) {
+            int gray = palette.getGreen(i);
+            int other = palette.getGreen(last - i);
+            boolean ramp = gray == palette.getRed(i) && gray == palette.getBlue(i) && gray + other == 255;
+            if (!ramp || Math.abs(Math.min(gray, other) - 255 * Math.min(i, last - i) / last) > 1) {
+                return false;
+            }
+        }
+        return last > 0;
+    }
+
+    Picture picture() throws UnreadableException {
+        byte[] rgb = new byte[3 * width * height];
+        if (model instanceof IndexColorModel palette) {
+            indexed(palette, rgb);
+        } else if (isPlainBytes()) {
+            plain(rgb);
+        } else {
+            general(rgb);
+        }
+        return new Picture(width, height, rgb);
+    }
+
+    private int channels() {
+        return raster.getNumBands() - (model.hasAlpha() ? 1 : 0);
+    }
+
+    private boolean isPlainBytes() {
+        return raster.getDataBuffer() instanceof DataBufferByte
+                && raster.getSampleModel() instanceof PixelInterleavedSampleModel
+                && raster.getSampleModelTranslateX() == 0
+                && raster.getSampleModelTranslateY() == 0
+                && !model.hasAlpha()
+                && channels() <= 3
+                && bits() == Byte.SIZE;
+    }
+
+    /** The common case, and the fast one. */
+    private void plain(byte[] rgb) {
+        PixelInterleavedSampleModel layout = (PixelInterleavedSampleModel) raster.getSampleModel();
+        DataBufferByte buffer = (DataBufferByte) raster.getDataBuffer();
+        byte[] data = buffer.getData();
+        int[] offsets = layout.getBandOffsets();
+        int green = channels() == 1 ? 0 : offsets[1] - offsets[0];
+        int blue = channels() == 1 ? 0 : offsets[2] - offsets[0];
+        int step = layout.getPixelStride();
+        int target = 0;
+        for (int y = 0; y < height; y++) {
+            int source = buffer.getOffset() + offsets[0] + y * layout.getScanlineStride();
+            for (int x = 0; x < width; x++) {
+                rgb[target++] = data[source];
+                rgb[target++] = data[source + green];
+                rgb[target++] = data[source + blue];
+                source += step;
+            }
+        }
+    }
+
+    private void indexed(IndexColorModel palette, byte[] rgb) throws UnreadableException {
+        int[] colours = new int[palette.getMapSize()];
+        palette.getRGBs(colours);
+        int[] row = new int[width];
+        int target = 0;
+        for (int y = 0; y < height; y++) {
+            raster.getSamples(raster.getMinX(), raster.getMinY() + y, width, 1, 0, row);
+            for (int index : row) {
+                if (index >= colours.length) {
+                    throw new UnreadableException(
+                            Problem.CORRUPT,
+                            "expected a palette with a colour " + index + ", found one of " + colours.length
+                                    + " colours");
+                }
+                int colour = colours[index];
+                int alpha = colour >>> 24;
+                for (int shift = 16; shift >= 0; shift -= Byte.SIZE) {
+                    rgb[target++] = (byte) overWhite(colour >> shift & 0xff, 255, alpha, 255);
+                }
+            }
+        }
+    }
+
+    private void general(byte[] rgb) {
+        int bands = raster.getNumBands();
+        int channels = channels();
+        long[] most = new long[bands];
+        for (int band = 0; band < bands; band++) {
+            most[band] = (1L << raster.getSampleModel().getSampleSize(band)) - 1;
+        }
+        int[] row = new int[bands * width];
+        int target = 0;
+        for (int y = 0; y < height; y++) {
+            raster.getPixels(raster.getMinX(), raster.getMinY() + y, width, 1, row);
+            for (int at = 0; at < row.length; at += bands) {
+                long mostAlpha = model.hasAlpha() ? most[channels] : 1;
+                long alpha = model.hasAlpha() ? row[at + channels] : 1;
+                for (int channel = 0; channel < 3; channel++) {
+                    int band = channels == 1 ? 0 : channel;
+                    long value = row[at + band];
+                    long largest = most[band];
+                    if (channels == 4) {
+                        value = (largest - value) * (most[3] - row[at + 3]);
+                        largest *= most[3];
+                    }
+                    rgb[target++] = (byte)
+                            (model.isAlphaPremultiplied() && model.hasAlpha()
+                                    ? premultipliedOverWhite(value, largest, alpha, mostAlpha)
+                                    : overWhite(value, largest, alpha, mostAlpha));
+                }
+            }
+        }
+    }
+
+    private static long overWhite(long value, long largest, long alpha, long mostAlpha) {
+        long whole = largest * mostAlpha;
+        return rounded(value * alpha + largest * (mostAlpha - alpha), whole);
+    }
+
+    /** The value was multiplied by the transparency already; one beyond it is no colour, and cut off. */
+    private static long premultipliedOverWhite(long value, long largest, long alpha, long mostAlpha) {
+        long whole = largest * mostAlpha;
+        return rounded(Math.min(whole, value * mostAlpha + largest * (mostAlpha - alpha)), whole);
+    }
+
+    private static long rounded(long part, long whole) {
+        return (2 * 255 * part + whole) / (2 * whole);
+    }
+}

@@ -1,0 +1,28 @@
+package org.gramian.image;
+
+import java.io.IOException;
+import org.gramian.image.Reading.Problem;
+
+/** Carries a problem out of the decoding of one picture; never leaves the package. */
+final class UnreadableException extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final Problem problem;
+
+    UnreadableException(Problem problem, String reason) {
+        super(reason);
+        this.problem = problem;
+    }
+
+    static UnreadableException outOfMemory() {
+        return new UnreadableException(
+                Problem.TOO_LARGE,
+                "expected a picture that fits in memory, found one that needs more than is left of "
+                        + (Runtime.getRuntime().maxMemory() >> 20)
+                        + " MiB; if the file is honest, give Java more with -Xmx");
+    }
+
+    Reading.Unreadable reading() {
+        return new Reading.Unreadable(problem, String.valueOf(getMessage()));
+    }
+}

@@ -1,0 +1,155 @@
+package org.gramian.image;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.Optional;
+import org.gramian.image.Reading.Problem;
+
+/** Looks at the chunks of a WebP: that they are all there, and that every size in them agrees with the first. */
+final class WebpHeader {
+    private static final int EXTENDED = 0x58385056;
+    private static final int LOSSY = 0x20385056;
+    private static final int LOSSLESS = 0x4c385056;
+    private static final int FRAME = 0x464d4e41;
+    private static final int EXIF = 0x46495845;
+
+    /** Where the flags of an extended file lie, and the one that says that a colour profile follows. */
+    private static final int FLAGS = 20;
+
+    private static final int PROFILE_FLAG = 0x20;
+
+    /** The decoder of lossy pictures takes so many times the memory per pixel of any other: about 110 bytes. */
+    private static final int LOSSY_COST = 8;
+
+    private static final int READ_AHEAD = 16;
+    private static final int CHUNK_HEADER = 8;
+    private static final int FILE_HEADER = 12;
+
+    private final byte[] content;
+    private final ByteBuffer bytes;
+    private final Bounds bounds;
+    private Optional<Span> exif = Optional.empty();
+    private boolean found;
+
+    private WebpHeader(byte[] content, Bounds bounds) {
+        this.content = content;
+        this.bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
+        this.bounds = bounds;
+    }
+
+    static Prepared prepare(byte[] content, Bounds bounds) throws UnreadableException {
+        WebpHeader header = new WebpHeader(content, bounds);
+        long end = CHUNK_HEADER + Integer.toUnsignedLong(header.bytes.getInt(4));
+        if (end > content.length) {
+            throw new UnreadableException(
+                    Problem.TRUNCATED, "expected a WebP of " + end + " bytes as it says, found " + content.length);
+        }
+        header.chunks(new Span(FILE_HEADER, (int) end), new Size(0, 0));
+        if (!header.found) {
+            throw new UnreadableException(Problem.CORRUPT, "expected a WebP with a picture in it, found none");
+        }
+        return new Prepared(header.forDecoder(), header.exif, Optional.empty(), true);
+    }
+
+    /** Columns and rows; zero while nothing has claimed any. */
+    private record Size(int width, int height) {}
+
+    /** Walks over chunks up to the first picture and the EXIF data. */
+    private void chunks(Span span, Size claimed) throws UnreadableException {
+        Size size = claimed;
+        long position = span.from();
+        while (position <= span.to() - CHUNK_HEADER) {
+            int at = (int) position;
+            long length = Integer.toUnsignedLong(bytes.getInt(at + 4));
+            int data = at + CHUNK_HEADER;
+            if (length > span.to() - data) {
+                throw new UnreadableException(
+                        Problem.TRUNCATED,
+                        "expected a WebP chunk of " + length + " bytes, found the end after " + (span.to() - data));
+            }
+            Span body = new Span(data, data + (int) length);
+            switch (bytes.getInt(at)) {
+                case EXTENDED -> size = canvas(body, 4);
+                case LOSSY -> bitstream(lossy(body), size);
+                case LOSSLESS -> bitstream(lossless(body), size);
+                case FRAME -> {
+                    // Only the first frame of an animation is read, and frames do not nest.
+                    if (!found && span.from() == FILE_HEADER) {
+                        chunks(new Span(data + 16, body.to()), canvas(body, 6));
+                    }
+                }
+                case EXIF -> exif = Optional.of(body.withoutExifPrefix(content));
+                default -> {}
+            }
+            position = data + length + (length & 1);
+        }
+    }
+
+    private Size canvas(Span body, int offset) throws UnreadableException {
+        require(body, offset + 6);
+        return checked(new Size(u24(body.from() + offset) + 1, u24(body.from() + offset + 3) + 1));
+    }
+
+    private Size lossy(Span body) throws UnreadableException {
+        require(body, 10);
+        Size size = checked(new Size(u16(body.from() + 6) & 0x3fff, u16(body.from() + 8) & 0x3fff));
+        long most = bounds.limits().pixels() / LOSSY_COST;
+        if ((long) size.width * size.height > most) {
+            throw new UnreadableException(
+                    Problem.TOO_LARGE,
+                    "expected at most %d pixels in a lossy WebP, whose decoder takes much memory, found %d×%d"
+                            .formatted(most, size.width, size.height));
+        }
+        return size;
+    }
+
+    private Size lossless(Span body) throws UnreadableException {
+        require(body, 5);
+        int bits = bytes.getInt(body.from() + 1);
+        return checked(new Size((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1));
+    }
+
+    private static void require(Span body, int least) throws UnreadableException {
+        if (body.to() - body.from() < least) {
+            throw new UnreadableException(
+                    Problem.CORRUPT,
+                    "expected a WebP chunk of at least " + least + " bytes, found " + (body.to() - body.from()));
+        }
+    }
+
+    private Size checked(Size size) throws UnreadableException {
+        bounds.checkSize(size.width, size.height);
+        return size;
+    }
+
+    private void bitstream(Size size, Size claimed) throws UnreadableException {
+        if (claimed.width != 0 && !claimed.equals(size)) {
+            throw new UnreadableException(
+                    Problem.CORRUPT,
+                    "expected a WebP picture of %d×%d pixels as its header says, found %d×%d"
+                            .formatted(claimed.width, claimed.height, size.width, size.height));
+        }
+        found = true;
+    }
+
+    /**
+     * The content as the decoder shall see it: it would apply the profile, but with its flag gone it sees none; and it reads a
+     * little ahead, which must not look like reading what is missing.
+     */
+    private byte[] forDecoder() {
+        byte[] copy = Arrays.copyOf(content, content.length + READ_AHEAD);
+        if (bytes.getInt(FILE_HEADER) == EXTENDED) {
+            copy[FLAGS] &= (byte) ~PROFILE_FLAG;
+        }
+        return copy;
+    }
+
+    private int u16(int at) {
+        return bytes.getShort(at) & 0xffff;
+    }
+
+    private int u24(int at) {
+        return u16(at) | (bytes.get(at + 2) & 0xff) << 16;
+    }
+}

@@ -1,0 +1,149 @@
+package org.gramian.image;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.gramian.image.TestPictures.image;
+import static org.gramian.image.TestPictures.lively;
+import static org.gramian.image.TestPictures.refused;
+import static org.gramian.image.TestPictures.resource;
+import static org.gramian.image.TestPictures.tiff;
+import static org.gramian.image.TestPictures.written;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.gramian.image.Reading.Problem;
+import org.gramian.image.Reading.Readable;
+import org.gramian.image.Reading.Unreadable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class PictureReaderTest {
+    private static final BufferedImage IMAGE = image(lively(24, 16), BufferedImage.TYPE_3BYTE_BGR);
+
+    @TempDir
+    Path folder;
+
+    static Stream<byte[]> files() {
+        return Stream.of(
+                written(IMAGE, "jpeg"),
+                written(IMAGE, "png"),
+                written(IMAGE, "gif"),
+                written(IMAGE, "bmp"),
+                tiff(IMAGE, ""),
+                resource("lossless.webp"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("files")
+    void theContentTellsTheFormatNotTheName(byte[] content) throws IOException {
+        Path file = Files.write(folder.resolve("picture.txt"), content);
+        Reading reading = new PictureReader(PictureLimits.DEFAULT).read(file);
+        assertThat(reading).isInstanceOf(Readable.class);
+        assertThat(((Readable) reading).origin().format())
+                .isEqualTo(PictureFormat.of(content).orElseThrow());
+    }
+
+    @Test
+    void everyFormatIsToldApart() {
+        assertThat(files().map(content -> PictureFormat.of(content).orElseThrow()))
+                .containsExactly(PictureFormat.values());
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"B", "BMX is not a picture at all", "RIFF....WAVEfmt ", "GIF90a......", "<svg/>", "\0\0\0\0"})
+    void contentOfNoFormatIsNamedSo(String content) {
+        assertThat(refused(content.getBytes(StandardCharsets.ISO_8859_1)).problem())
+                .isEqualTo(Problem.UNKNOWN_FORMAT);
+    }
+
+    @Test
+    void whatIsNoFileIsSaidWithoutThrowing() throws IOException {
+        PictureReader reader = new PictureReader(PictureLimits.DEFAULT);
+        assertThat(reader.read(folder.resolve("absent.png")))
+                .isEqualTo(new Unreadable(Problem.INACCESSIBLE, "expected a file, found nothing of that name"));
+        assertThat(reader.read(folder))
+                .isEqualTo(new Unreadable(Problem.INACCESSIBLE, "expected a file, found a directory"));
+        Path empty = Files.createFile(folder.resolve("empty.png"));
+        assertThat(((Unreadable) reader.read(empty)).problem()).isEqualTo(Problem.EMPTY);
+    }
+
+    @ParameterizedTest
+    @MethodSource("files")
+    void limitsHoldForEveryFormat(byte[] content) throws IOException {
+        PictureReader fewPixels = new PictureReader(new PictureLimits(1 << 20, 24 * 16 - 1));
+        assertThat(fewPixels.read(content)).isInstanceOfSatisfying(Unreadable.class, unreadable -> {
+            assertThat(unreadable.problem()).isEqualTo(Problem.TOO_LARGE);
+            assertThat(unreadable.reason()).contains("at most 383 pixels");
+        });
+        PictureReader fewBytes = new PictureReader(new PictureLimits(content.length - 1, 1 << 20));
+        Unreadable expected = new Unreadable(
+                Problem.TOO_LARGE,
+                "expected at most " + (content.length - 1) + " bytes, found a file of " + content.length);
+        assertThat(fewBytes.read(content)).isEqualTo(expected);
+        assertThat(fewBytes.read(Files.write(folder.resolve("large"), content))).isEqualTo(expected);
+    }
+
+    @Test
+    void aLossyWebpMayHaveAnEighthOfThePixels() {
+        byte[] content = resource("lossy.webp");
+        assertThat(new PictureReader(new PictureLimits(1 << 20, 64 * 48 * 8)).read(content))
+                .isInstanceOf(Readable.class);
+        assertThat(new PictureReader(new PictureLimits(1 << 20, 64 * 48 * 8 - 1)).read(content))
+                .isInstanceOfSatisfying(
+                        Unreadable.class,
+                        unreadable -> assertThat(unreadable.problem()).isEqualTo(Problem.TOO_LARGE));
+    }
+
+    @ParameterizedTest
+    @MethodSource("files")
+    void readingLeavesTheContentAsItIs(byte[] content) {
+        byte[] copy = content.clone();
+        TestPictures.read(content);
+        assertThat(content).isEqualTo(copy);
+    }
+
+    @Test
+    void limitsThatNoPictureFitsAreRefused() {
+        assertThatIllegalArgumentException().isThrownBy(() -> new PictureLimits(0, 1));
+        assertThatIllegalArgumentException().isThrownBy(() -> new PictureLimits(1, 1L << 30));
+    }
+
+    @Test
+    void manyThreadsReadTheSame() {
+        PictureReader reader = new PictureReader(PictureLimits.DEFAULT);
+        List<byte[]> contents = files().toList();
+        List<Picture> alone =
+                contents.stream().map(c -> TestPictures.read(c).picture()).toList();
+        IntStream.range(0, 300).parallel().forEach(i -> {
+            Picture picture = ((Readable) reader.read(contents.get(i % 6))).picture();
+            assertThat(picture.rgb()).isEqualTo(alone.get(i % 6).rgb());
+        });
+    }
+
+    /** Each of 60,000 tags of a directory claims the whole file as its value, which a decoder would keep 60,000 times. */
+    @Test
+    void aTiffThatPointsToItselfOverAndOverIsRefused() {
+        int tags = 60_000;
+        ByteBuffer bomb = ByteBuffer.allocate(8 + 2 + 12 * tags + 4).order(ByteOrder.LITTLE_ENDIAN);
+        bomb.put((byte) 'I').put((byte) 'I').putShort((short) 42).putInt(8).putShort((short) tags);
+        for (int i = 0; i < tags; i++) {
+            bomb.putShort((short) (0x9000 + i % 0x1000))
+                    .putShort((short) 7)
+                    .putInt(bomb.capacity() - 8)
+                    .putInt(8);
+        }
+        assertThat(refused(bomb.array()).problem()).isEqualTo(Problem.TOO_LARGE);
+    }
+}

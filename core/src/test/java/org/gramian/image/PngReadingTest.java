@@ -1,0 +1,168 @@
+package org.gramian.image;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.image.TestPictures.image;
+import static org.gramian.image.TestPictures.lively;
+import static org.gramian.image.TestPictures.make;
+import static org.gramian.image.TestPictures.read;
+import static org.gramian.image.TestPictures.refused;
+import static org.gramian.image.TestPictures.rgb;
+import static org.gramian.image.TestPictures.value;
+import static org.gramian.image.TestPictures.written;
+
+import java.awt.image.BufferedImage;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.function.IntUnaryOperator;
+import org.gramian.image.Origin.Colour;
+import org.gramian.image.Reading.Problem;
+import org.gramian.image.Reading.Readable;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class PngReadingTest {
+    @RandomTest
+    void whatWasWrittenIsReadToTheByte(Seed seed) {
+        var random = seed.random();
+        Picture picture = TestPictures.random(random, 1 + random.nextInt(40), 1 + random.nextInt(40));
+        Readable reading = read(written(image(picture, BufferedImage.TYPE_INT_RGB), "png"));
+        assertThat(reading.picture().rgb()).isEqualTo(picture.rgb());
+        assertThat(reading.origin())
+                .isEqualTo(new Origin(PictureFormat.PNG, Colour.RGB, 8, picture.width(), picture.height(), 1));
+    }
+
+    @Test
+    void transparencyIsComposedOverWhite() {
+        byte[] file = PngFile.of(256, 1, 8, 6).rows(row(256 * 4, i -> i % 4 == 3 ? i / 4 : 60 * (i % 4)));
+        Readable reading = read(file);
+        for (int alpha = 0; alpha < 256; alpha++) {
+            for (int channel = 0; channel < 3; channel++) {
+                long expected = Math.round((60 * channel * alpha + 255 * (255 - alpha)) / 255.0);
+                assertThat(value(reading.picture(), alpha, 0, channel)).isEqualTo((int) expected);
+            }
+        }
+        assertThat(reading.origin().colour()).isEqualTo(Colour.RGB_ALPHA);
+    }
+
+    @Test
+    void grayWithAlphaIsComposedOverWhiteWithoutBrightening() {
+        Readable reading = read(PngFile.of(3, 1, 8, 4).rows(row(6, i -> new int[] {100, 255, 100, 0, 100, 51}[i])));
+        assertThat(reading.picture().rgb()).containsExactly(row(9, i -> new int[] {100, 255, 224}[i / 3]));
+        assertThat(reading.origin().colour()).isEqualTo(Colour.GRAY_ALPHA);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 4, 8})
+    void grayOfFewBitsIsStretchedAndIsTheSameInAllChannels(int bits) {
+        int most = (1 << bits) - 1;
+        byte[] packed = new byte[8];
+        for (int x = 0; x < 64 / bits; x++) {
+            packed[x * bits / 8] |= (byte) ((x & most) << (8 - bits - x * bits % 8));
+        }
+        Readable reading = read(PngFile.of(64 / bits, 1, bits, 0).rows(packed));
+        Picture expected = make(64 / bits, 1, (x, _) -> (x & most) * 255 / most * 0x10101);
+        assertThat(reading.picture().rgb()).isEqualTo(expected.rgb());
+        assertThat(reading.origin()).isEqualTo(new Origin(PictureFormat.PNG, Colour.GRAY, bits, 64 / bits, 1, 1));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 1, GRAY", "2, 3, RGB", "4, 2, GRAY_ALPHA", "6, 4, RGB_ALPHA"})
+    void sixteenBitsAreRoundedToEight(int type, int channels, Colour colour) {
+        int[] samples = {0, 127, 128, 129, 256, 384, 385, 386, 32767, 32768, 65406, 65407, 65535};
+        byte[] row = new byte[samples.length * channels * 2];
+        for (int i = 0; i < samples.length * channels; i++) {
+            boolean alpha = channels % 2 == 0 && i % channels == channels - 1;
+            int sample = alpha ? 65535 : samples[i / channels];
+            row[2 * i] = (byte) (sample >> 8);
+            row[2 * i + 1] = (byte) sample;
+        }
+        Readable reading = read(PngFile.of(samples.length, 1, 16, type).rows(row));
+        Picture expected = make(samples.length, 1, (x, _) -> (int) Math.round(samples[x] / 257.0) * 0x10101);
+        assertThat(reading.picture().rgb()).isEqualTo(expected.rgb());
+        assertThat(reading.origin().bits()).isEqualTo(16);
+        assertThat(reading.origin().colour()).isEqualTo(colour);
+    }
+
+    @Test
+    void aPaletteIsLookedUpAndItsTransparencyComposed() {
+        byte[] palette = {10, 20, 30, (byte) 200, 100, 0, 0, 0, 0};
+        byte[] file = PngFile.of(4, 1, 2, 3)
+                .chunk("PLTE", palette)
+                .chunk("tRNS", (byte) 255, (byte) 0)
+                .rows(new byte[] {0b00_01_10_00});
+        Readable reading = read(file);
+        Picture expected = make(4, 1, (x, _) -> new int[] {rgb(10, 20, 30), rgb(255, 255, 255), 0, rgb(10, 20, 30)}[x]);
+        assertThat(reading.picture().rgb()).isEqualTo(expected.rgb());
+        assertThat(reading.origin()).isEqualTo(new Origin(PictureFormat.PNG, Colour.PALETTE, 2, 4, 1, 1));
+    }
+
+    @Test
+    void theOneTransparentColourOfTrnsBecomesWhite() {
+        byte[] colours = {1, 2, 3, 1, 2, 4};
+        Readable coloured = read(PngFile.of(2, 1, 8, 2)
+                .chunk("tRNS", (byte) 0, (byte) 1, (byte) 0, (byte) 2, (byte) 0, (byte) 3)
+                .rows(colours));
+        assertThat(coloured.picture().rgb()).containsExactly(255, 255, 255, 1, 2, 4);
+        assertThat(coloured.origin().colour()).isEqualTo(Colour.RGB_ALPHA);
+        Readable gray =
+                read(PngFile.of(2, 1, 8, 0).chunk("tRNS", (byte) 0, (byte) 7).rows(new byte[] {7, 8}));
+        assertThat(gray.picture().rgb()).containsExactly(255, 255, 255, 8, 8, 8);
+        assertThat(gray.origin().colour()).isEqualTo(Colour.GRAY_ALPHA);
+    }
+
+    @Test
+    void anOrientationIsUndone() {
+        byte[] exif = JpegFile.orientation(6, ByteOrder.BIG_ENDIAN);
+        byte[] file = PngFile.of(2, 1, 8, 0).chunk("eXIf", exif).rows(new byte[] {10, 20});
+        Readable reading = read(file);
+        assertThat(reading.picture()).hasToString("1×2");
+        assertThat(reading.picture().rgb()).containsExactly(10, 10, 10, 20, 20, 20);
+        assertThat(reading.origin()).isEqualTo(new Origin(PictureFormat.PNG, Colour.GRAY, 8, 2, 1, 6));
+    }
+
+    @Test
+    void everyTruncationOfTheDataIsRefused() {
+        byte[] file = written(image(lively(40, 30), BufferedImage.TYPE_INT_RGB), "png");
+        int spare = 12 + 4 + 4; // the end chunk, and the checksums of chunk and data, which come after the last pixel
+        for (int length = 8; length < file.length - spare - 4; length += 3) {
+            assertThat(refused(Arrays.copyOf(file, length)).problem())
+                    .as("%d bytes", length)
+                    .isEqualTo(Problem.TRUNCATED);
+        }
+        assertThat(read(Arrays.copyOf(file, file.length - 12)).picture().rgb())
+                .isEqualTo(lively(40, 30).rgb());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"60000, 60000, TOO_LARGE", "-1, -1, TOO_LARGE", "9000, 9000, TRUNCATED", "0, 5, CORRUPT"})
+    void aLyingSizeIsRefusedBeforeMemoryIsSetAside(int width, int height, Problem problem) {
+        assertThat(refused(PngFile.of(width, height, 8, 2).rows(new byte[3])).problem())
+                .isEqualTo(problem);
+    }
+
+    @Test
+    void anHonestFlatPictureOfManyPixelsInFewBytesIsRead() {
+        byte[] file = PngFile.of(4000, 1000, 8, 0).rows(new byte[1000][4000]);
+        assertThat(file.length).isLessThan(5000);
+        assertThat(read(file).picture()).hasToString("4000×1000");
+    }
+
+    @Test
+    void aChunkOfGigabytesThatIsNotThereIsNotAskedFor() {
+        byte[] file = PngFile.of(2, 1, 8, 0).chunk("zTXt", new byte[20]).rows(new byte[] {10, 20});
+        file[33] = 0x7f;
+        assertThat(refused(file).problem()).isEqualTo(Problem.TRUNCATED);
+    }
+
+    private static byte[] row(int length, IntUnaryOperator value) {
+        byte[] row = new byte[length];
+        for (int i = 0; i < length; i++) {
+            row[i] = (byte) value.applyAsInt(i);
+        }
+        return row;
+    }
+}

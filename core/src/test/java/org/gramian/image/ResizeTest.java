@@ -1,0 +1,180 @@
+package org.gramian.image;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.within;
+import static org.gramian.image.TestPictures.distance;
+import static org.gramian.image.TestPictures.make;
+import static org.gramian.image.TestPictures.rgb;
+import static org.gramian.image.TestPictures.value;
+
+import java.util.SplittableRandom;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class ResizeTest {
+    @RandomTest
+    void agreesWithThePlainDefinition(Seed seed) {
+        SplittableRandom random = seed.random();
+        Picture picture = any(random);
+        int width = size(random);
+        int height = size(random);
+        Picture resized = Resize.to(picture, width, height);
+        double[][] columns = weights(picture.width(), width);
+        double[][] rows = weights(picture.height(), height);
+        for (int x = 0; x < width; x++) {
+            for (int y = 0; y < height; y++) {
+                for (int channel = 0; channel < 3; channel++) {
+                    double expected = 0;
+                    for (int u = 0; u < picture.width(); u++) {
+                        for (int v = 0; v < picture.height(); v++) {
+                            expected += columns[x][u] * rows[y][v] * value(picture, u, v, channel);
+                        }
+                    }
+                    assertThat((double) value(resized, x, y, channel)).isCloseTo(expected, within(1.001));
+                }
+            }
+        }
+    }
+
+    /** Triangles as wide as a pixel of the result, at least as wide as one of the source, with sums of one. */
+    private static double[][] weights(int from, int to) {
+        double scale = (double) from / to;
+        double[][] weights = new double[to][from];
+        for (int i = 0; i < to; i++) {
+            double sum = 0;
+            for (int j = 0; j < from; j++) {
+                double distance = Math.abs((j + 0.5) - (i + 0.5) * scale);
+                weights[i][j] = Math.max(0, 1 - distance / Math.max(1, scale));
+                sum += weights[i][j];
+            }
+            for (int j = 0; j < from; j++) {
+                weights[i][j] /= sum;
+            }
+        }
+        return weights;
+    }
+
+    @RandomTest
+    void constantPicturesStayConstant(Seed seed) {
+        SplittableRandom random = seed.random();
+        int colour = random.nextInt();
+        Picture picture = make(1 + random.nextInt(3000), 1 + random.nextInt(50), (_, _) -> colour);
+        int width = size(random);
+        int height = size(random);
+        assertThat(Resize.to(picture, width, height).rgb())
+                .isEqualTo(make(width, height, (_, _) -> colour).rgb());
+    }
+
+    @RandomTest
+    void theSameSizeIsTheSamePicture(Seed seed) {
+        Picture picture = any(seed.random());
+        assertThat(Resize.to(picture, picture.width(), picture.height()).rgb()).isEqualTo(picture.rgb());
+    }
+
+    @RandomTest(times = 60)
+    void mirroringCommutesExactly(Seed seed) {
+        SplittableRandom random = seed.random();
+        Picture picture = any(random);
+        int width = size(random);
+        int height = size(random);
+        assertThat(Resize.to(picture.flip(), width, height).rgb())
+                .isEqualTo(Resize.to(picture, width, height).flip().rgb());
+        Orientation over = Orientation.MIRRORED_UPSIDE_DOWN;
+        assertThat(Resize.to(over.upright(picture), width, height).rgb())
+                .isEqualTo(over.upright(Resize.to(picture, width, height)).rgb());
+    }
+
+    @RandomTest
+    void transposingCommutesUpToOneUnit(Seed seed) {
+        SplittableRandom random = seed.random();
+        Picture picture = any(random);
+        int width = size(random);
+        int height = size(random);
+        Orientation diagonal = Orientation.TRANSPOSED;
+        Picture a = Resize.to(diagonal.upright(picture), height, width);
+        Picture b = diagonal.upright(Resize.to(picture, width, height));
+        assertThat(distance(a, b)).isLessThanOrEqualTo(1);
+    }
+
+    @RandomTest
+    void theMeanIsKeptWhenReducing(Seed seed) {
+        Picture picture = TestPictures.random(seed.random(), 120, 90);
+        Picture reduced = Resize.to(picture, 30, 18);
+        assertThat(mean(reduced)).isCloseTo(mean(picture), within(1.5));
+    }
+
+    private static double mean(Picture picture) {
+        long sum = 0;
+        for (byte value : picture.rgb()) {
+            sum += value & 0xff;
+        }
+        return (double) sum / picture.rgb().length;
+    }
+
+    @ParameterizedTest
+    @CsvSource({"256, 64", "250, 77", "100, 99"})
+    void aRampStaysARampAwayFromTheEdges(int from, int to) {
+        Picture ramp = make(from, 3, (x, _) -> rgb(x, 255 - x, x / 2));
+        Picture resized = Resize.to(ramp, to, 3);
+        int edge = 2;
+        for (int x = edge; x < to - edge; x++) {
+            double expected = (x + 0.5) * from / to - 0.5;
+            assertThat((double) value(resized, x, 1, 0)).isCloseTo(expected, within(0.51));
+            assertThat((double) value(resized, x, 1, 1)).isCloseTo(255 - expected, within(0.51));
+        }
+    }
+
+    @Test
+    void aCheckerboardTurnsGrayInsteadOfAliasing() {
+        Picture board = make(300, 300, (x, y) -> (x + y) % 2 == 0 ? 0xffffff : 0);
+        for (int size : new int[] {150, 149, 97, 50, 7}) {
+            Picture reduced = Resize.to(board, size, size);
+            for (byte value : reduced.rgb()) {
+                assertThat(value & 0xff).as("to %d", size).isBetween(100, 155);
+            }
+        }
+    }
+
+    @Test
+    void extremeReductionsKeepTheirColour() {
+        Picture line = make(1_000_000, 1, (_, _) -> rgb(7, 255, 100));
+        assertThat(Resize.to(line, 1, 1).rgb()).containsExactly(7, 255, 100);
+        assertThat(Resize.to(Orientation.TRANSPOSED.upright(line), 3, 2).rgb())
+                .isEqualTo(make(3, 2, (_, _) -> rgb(7, 255, 100)).rgb());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "512, 384, 256, 341×256",
+        "384, 512, 256, 256×341",
+        "10, 10, 7, 7×7",
+        "1000, 1, 1, 1000×1",
+        "3, 2, 1, 2×1"
+    })
+    void theShortSideGetsTheLengthAndTheOtherFollows(int width, int height, int side, String expected) {
+        Picture picture = make(width, height, (_, _) -> 0);
+        assertThat(Resize.shortSide(picture, side)).hasToString(expected);
+    }
+
+    @Test
+    void aSizeOfNoPixelsIsRefused() {
+        Picture picture = make(3, 3, (_, _) -> 0);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Resize.to(picture, 0, 5))
+                .withMessageContaining("0×5");
+        assertThatIllegalArgumentException().isThrownBy(() -> Resize.to(picture, 40_000, 40_000));
+        assertThatIllegalArgumentException().isThrownBy(() -> Resize.shortSide(picture, 0));
+    }
+
+    private static Picture any(SplittableRandom random) {
+        return TestPictures.random(random, size(random), size(random));
+    }
+
+    private static int size(SplittableRandom random) {
+        return 1 + random.nextInt(30);
+    }
+}

@@ -1,0 +1,45 @@
+package org.gramian.image.dataset;
+
+import java.util.List;
+
+/**
+ * What a data set itself says about who trains and who tests; protocols such as {@code given} or {@code kth-1v3} go by
+ * it. All lists are in the order of {@link Dataset#samples}.
+ */
+public sealed interface Assignment {
+    /** The data set says nothing: a seeded protocol has to divide it. */
+    record None() implements Assignment {}
+
+    /**
+     * Whole divisions into train, validation and test.
+     *
+     * @param splits at least one
+     */
+    record Splits(List<Split> splits) implements Assignment {
+        public Splits {
+            splits = List.copyOf(splits);
+        }
+    }
+
+    /**
+     * Every picture has the number of the fold that tests it.
+     *
+     * @param numbers the fold of every sample, at least 0
+     */
+    record Folds(List<Integer> numbers) implements Assignment {
+        public Folds {
+            numbers = List.copyOf(numbers);
+        }
+    }
+
+    /**
+     * Every picture shows one of several physical samples of its class, as in KTH-TIPS-2b.
+     *
+     * @param letters the physical sample of every picture, as {@code a}
+     */
+    record Groups(List<String> letters) implements Assignment {
+        public Groups {
+            letters = List.copyOf(letters);
+        }
+    }
+}

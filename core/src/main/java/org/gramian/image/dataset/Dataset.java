@@ -1,0 +1,102 @@
+package org.gramian.image.dataset;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Labelled pictures as they lie on disk; nothing is decoded yet.
+ *
+ * @param root the folder
+ * @param classes class names, sorted; a label is an index into them, the same in every split
+ * @param samples the pictures, sorted by name
+ * @param source where this came from, what it says about training and testing, and what was left out
+ */
+public record Dataset(Path root, List<String> classes, List<Sample> samples, Source source) {
+    /**
+     * What a layout says besides pictures and labels.
+     *
+     * @param layout the text of the layout that was read, as {@code fmd} or {@code fgvc-aircraft:family}
+     * @param assignment who trains and who tests, as far as the data set says
+     * @param notes what was missing or left out
+     */
+    public record Source(String layout, Assignment assignment, List<Note> notes) {
+        public Source {
+            notes = List.copyOf(notes);
+        }
+
+        /** The layout's name without its argument, as {@code fgvc-aircraft}. */
+        public String layoutName() {
+            int colon = layout.indexOf(':');
+            return colon < 0 ? layout : layout.substring(0, colon);
+        }
+    }
+
+    public Dataset {
+        classes = List.copyOf(classes);
+        samples = List.copyOf(samples);
+        requireDistinct(classes, "classes");
+        requireDistinct(samples.stream().map(Sample::name).toList(), "names of samples");
+        for (Sample sample : samples) {
+            if (sample.label() < 0 || sample.label() >= classes.size()) {
+                throw new IllegalArgumentException("expected a label below " + classes.size() + " for '" + sample.name()
+                        + "', found " + sample.label());
+            }
+        }
+        requireSizes(source.assignment(), samples.size());
+    }
+
+    /** Pictures that come from no layout: nothing is said about who trains and who tests. */
+    public Dataset(Path root, List<String> classes, List<Sample> samples) {
+        this(root, classes, samples, new Source("folders", new Assignment.None(), List.of()));
+    }
+
+    /** What the data set says about who trains and who tests. */
+    public Assignment assignment() {
+        return source.assignment();
+    }
+
+    /** What was missing or left out when the data set was read. */
+    public List<Note> notes() {
+        return source.notes();
+    }
+
+    /** The class name of a sample. */
+    public String className(Sample sample) {
+        return classes.get(sample.label());
+    }
+
+    /** How many pictures each class has, in the order of {@link #classes}. */
+    public List<Integer> counts() {
+        int[] counts = new int[classes.size()];
+        samples.forEach(sample -> counts[sample.label()]++);
+        return Arrays.stream(counts).boxed().toList();
+    }
+
+    private static void requireDistinct(List<String> names, String what) {
+        Set<String> seen = new HashSet<>();
+        for (String name : names) {
+            if (!seen.add(name)) {
+                throw new IllegalArgumentException("expected different " + what + ", found '" + name + "' twice");
+            }
+        }
+    }
+
+    private static void requireSizes(Assignment assignment, int samples) {
+        List<Integer> sizes = switch (assignment) {
+            case Assignment.None() -> List.of();
+            case Assignment.Splits(List<Split> splits) ->
+                splits.stream().map(split -> split.parts().size()).toList();
+            case Assignment.Folds(List<Integer> numbers) -> List.of(numbers.size());
+            case Assignment.Groups(List<String> letters) -> List.of(letters.size());
+        };
+        for (int size : sizes) {
+            if (size != samples) {
+                throw new IllegalArgumentException(
+                        "expected an assignment of all " + samples + " samples, found one of " + size);
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package org.gramian.image.dataset;
+
+import java.util.List;
+
+/**
+ * Something that was missing, left out or odd when a data set was read or divided, for the user to see.
+ *
+ * @param kind what it is
+ * @param count how often it occurs
+ * @param examples names of the first few, or of all where {@code count} is small
+ */
+public record Note(Kind kind, int count, List<String> examples) {
+    /** Kinds of notes, each with its wording for one and for many. */
+    public enum Kind {
+        NOT_PICTURES(
+                "file that is not a picture by its name was left out",
+                "files that are not pictures by their names were left out"),
+        OUTSIDE_LAYOUT(
+                "picture that lies outside the layout's folders was left out",
+                "pictures that lie outside the layout's folders were left out"),
+        NESTED(
+                "picture that lies deeper than its class folder was left out",
+                "pictures that lie deeper than their class folders were left out"),
+        HIDDEN_FOLDERS("hidden folder was left out", "hidden folders were left out"),
+        EMPTY_CLASSES("class folder without pictures was left out", "class folders without pictures were left out"),
+        UNUSED_FOLDERS(
+                "folder that is no part of the layout was left out",
+                "folders that are no part of the layout were left out"),
+        MASKS(
+                "folder of masks was left out: they are not pictures",
+                "folders of masks were left out: they are not pictures"),
+        VALIDATION_TESTS(
+                "folder for validation is used to test, as there is no folder test",
+                "folders for validation are used to test, as there is no folder test"),
+        ABSENT_CLASSES(
+                "class that the lists name is absent, with all its pictures",
+                "classes that the lists name are absent, with all their pictures"),
+        ABSENT_PICTURES("listed picture is absent", "listed pictures are absent"),
+        UNLISTED_PICTURES(
+                "picture is in no list and takes no part in the given splits",
+                "pictures are in no list and take no part in the given splits"),
+        UNLABELLED_PICTURES(
+                "picture is in no list and has no label: it was left out",
+                "pictures are in no list and have no label: they were left out"),
+        REPEATED_ROWS("row that repeats an earlier one was left out", "rows that repeat earlier ones were left out"),
+        UNUSED_COLUMNS("column was not used", "columns were not used"),
+        UNTESTED_CLASSES("class has no picture to test in a fold", "classes have no picture to test in a fold"),
+        STRADDLING_COPIES(
+                "set of identical files lies on both sides of a split that is given, which flatters the result",
+                "sets of identical files lie on both sides of a split that is given, which flatters the result"),
+        COPIES_ACROSS_CLASSES(
+                "set of identical files has more than one label", "sets of identical files have more than one label"),
+        UNCOMPARED_FILES(
+                "file could not be opened and was not compared with others",
+                "files could not be opened and were not compared with others");
+
+        private final String one;
+        private final String many;
+
+        Kind(String one, String many) {
+            this.one = one;
+            this.many = many;
+        }
+    }
+
+    public Note {
+        examples = List.copyOf(examples);
+        if (count < 1 || examples.size() > count) {
+            throw new IllegalArgumentException(
+                    "expected a count of at least 1 and of the examples, found " + count + " for " + examples);
+        }
+    }
+
+    /** The note as a sentence, as {@code 2 hidden folders were left out: .git, .cache}. */
+    public String text() {
+        String sentence = count + " " + (count == 1 ? kind.one : kind.many);
+        String more = count > examples.size() ? ", ..." : "";
+        return examples.isEmpty() ? sentence : sentence + ": " + String.join(", ", examples) + more;
+    }
+
+    @Override
+    public String toString() {
+        return text();
+    }
+}

@@ -1,0 +1,128 @@
+package org.gramian.image.dataset.layout;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.image.dataset.Note.Kind;
+
+/**
+ * A CSV file with the columns {@code path,label} and perhaps {@code fold}, under a header.
+ *
+ * <p>Paths are relative to the CSV's folder, or to a root that is given, and must stay below it. The fold is the number
+ * of the fold that tests a picture, or one of {@code train}, {@code val}, {@code test}: all rows one way. What a row
+ * names is taken as a picture whatever its extension: somebody wrote it down, and the decoder looks at content.
+ *
+ * @param root what paths are relative to, if it is not the CSV's folder
+ */
+public record Csv(Optional<Path> root) implements Layout {
+    private static final String NAME = "csv";
+
+    /** Paths are relative to the CSV's folder. */
+    public Csv() {
+        this(Optional.empty());
+    }
+
+    @Override
+    public String text() {
+        return NAME + root.map(folder -> ":" + folder).orElse("");
+    }
+
+    @Override
+    public boolean matches(Path place) {
+        return Files.isRegularFile(place)
+                && Listing.name(place).toLowerCase(Locale.ROOT).endsWith(".csv");
+    }
+
+    @Override
+    public Dataset read(Path place) throws IOException {
+        CsvRows table = CsvRows.read(place);
+        FoldColumn.assignment(table.rows()); // a mistake in the row of an absent picture is a mistake too
+        Survey survey = new Survey(root.orElseGet(() -> folder(place)));
+        table.unused().forEach(column -> survey.note(Kind.UNUSED_COLUMNS, column));
+        Map<String, CsvRows.Row> rows = distinct(survey, table.rows());
+        Map<String, String> listed = new HashMap<>();
+        Set<String> presentClasses = new HashSet<>();
+        Set<String> present = new HashSet<>();
+        rows.forEach((name, row) -> {
+            listed.put(name, row.label());
+            Path file = survey.root().resolve(name);
+            if (Files.isRegularFile(file)) {
+                survey.add(new Entry(name, row.label(), file, Optional.empty()));
+                present.add(name);
+                presentClasses.add(row.label());
+            }
+        });
+        requireSome(survey, rows, presentClasses);
+        survey.noteAbsent(listed, present, presentClasses);
+        List<CsvRows.Row> inOrder = survey.entries().stream()
+                .map(entry -> Optional.ofNullable(rows.get(entry.name())).orElseThrow())
+                .toList();
+        return survey.dataset(this, FoldColumn.assignment(inOrder));
+    }
+
+    private static Path folder(Path csv) {
+        Path parent = csv.getParent();
+        return parent == null ? Path.of("") : parent;
+    }
+
+    /** The rows by the name of their picture; a row that repeats another is noted, one that contradicts it is refused. */
+    private static Map<String, CsvRows.Row> distinct(Survey survey, List<CsvRows.Row> rows) throws DatasetException {
+        Map<String, CsvRows.Row> distinct = new LinkedHashMap<>();
+        for (CsvRows.Row row : rows) {
+            String name = name(survey, row);
+            CsvRows.Row before = distinct.putIfAbsent(name, row);
+            if (before == null) {
+                continue;
+            }
+            if (!before.label().equals(row.label()) || !before.fold().equals(row.fold())) {
+                throw row.wrong(
+                        "expected one label and fold for '" + row.path() + "', found others on line " + before.line());
+            }
+            survey.note(Kind.REPEATED_ROWS, row.path() + " (line " + row.line() + ")");
+        }
+        return distinct;
+    }
+
+    private static String name(Survey survey, CsvRows.Row row) throws DatasetException {
+        Path root = survey.root().toAbsolutePath().normalize();
+        try {
+            Path file = root.resolve(row.path()).normalize();
+            if (!file.startsWith(root) || file.equals(root)) {
+                throw row.wrong("expected a path below " + survey.root() + ", found '" + row.path()
+                        + "', which leaves it; give a root above all pictures");
+            }
+            return survey.name(survey.root().resolve(root.relativize(file)));
+        } catch (InvalidPathException wrong) {
+            throw row.wrong("expected a path, found '" + row.path() + "': " + wrong.getReason());
+        }
+    }
+
+    private static void requireSome(Survey survey, Map<String, CsvRows.Row> rows, Set<String> presentClasses)
+            throws DatasetException {
+        CsvRows.Row first = rows.values().iterator().next();
+        if (presentClasses.isEmpty()) {
+            String hint = first.path().contains("\\") ? "; write paths with '/'" : "; give another root";
+            throw new DatasetException(
+                    first.file(),
+                    "expected pictures below " + survey.root() + ", found none of the " + rows.size()
+                            + " listed, the first being '" + first.path() + "'" + hint);
+        }
+        if (presentClasses.size() < 2) {
+            throw new DatasetException(
+                    first.file(),
+                    "expected pictures of at least two classes, found only the class '"
+                            + presentClasses.iterator().next() + "' among those that are there");
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package org.gramian.image.dataset.layout;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.text.NearestWord;
+
+/** Opens data sets: all layouts by name, and which of them a folder has. */
+public final class Layouts {
+    /**
+     * One layout.
+     *
+     * @param name its name
+     * @param form the name with its argument, for help
+     * @param looks what it looks like on disk, in one line
+     */
+    public record Description(String name, String form, String looks) {}
+
+    /** A layout, and how it is made of its argument. */
+    private record Rule(Description description, Function<Optional<String>, Layout> making) {
+        Rule(String form, String looks, Function<Optional<String>, Layout> making) {
+            this(new Description(form.split("[\\[:]", 2)[0], form, looks), making);
+        }
+    }
+
+    private static final List<Rule> RULES = List.of(
+            new Rule("folders", "CLASS/PICTURE.jpg: a folder per class", plain(new Folders())),
+            new Rule("splits", "train/CLASS/PICTURE.jpg, the same under val/ and test/", plain(new SplitFolders())),
+            new Rule(
+                    "csv[:<root>]",
+                    "a file with the columns path,label[,fold], paths relative to it or to <root>",
+                    root -> new Csv(root.map(Path::of))),
+            new Rule(
+                    "dtd[:<folder of lists>]",
+                    "images/CLASS/PICTURE.jpg, labels/train1.txt, val1.txt, test1.txt, ...",
+                    lists -> new Dtd(lists.map(Path::of))),
+            new Rule("fmd", "image/CLASS/PICTURE.jpg; mask/ is not used", plain(new Fmd())),
+            new Rule("kth-tips-2b", "CLASS/sample_a/PICTURE.png to sample_d", plain(new KthTips2b())),
+            new Rule(
+                    "cub-200-2011",
+                    "images/, images.txt, image_class_labels.txt, classes.txt, train_test_split.txt",
+                    plain(new Cub2002011())),
+            new Rule(
+                    "fgvc-aircraft[:variant|family|manufacturer]",
+                    "data/images/NUMBER.jpg, data/images_variant_train.txt, _val.txt, _test.txt",
+                    level -> new FgvcAircraft(level.map(Layouts::level).orElse(FgvcAircraft.Level.VARIANT))));
+
+    /** Layouts that give themselves away; a folder with none of their signs has class folders, or nothing of use. */
+    private static final List<Layout> WITH_SIGNS = List.of(
+            new SplitFolders(),
+            new Dtd(),
+            new Fmd(),
+            new KthTips2b(),
+            new Cub2002011(),
+            new FgvcAircraft(FgvcAircraft.Level.VARIANT));
+
+    private Layouts() {}
+
+    /** All layouts, for help. */
+    public static List<Description> all() {
+        return RULES.stream().map(Rule::description).toList();
+    }
+
+    /** The layout of a text such as {@code fmd}, {@code fgvc-aircraft:family} or {@code dtd:lists/}. */
+    public static Layout parse(String text) {
+        String[] parts = text.strip().split(":", 2);
+        String name = parts[0].toLowerCase(Locale.ROOT);
+        List<String> names = all().stream().map(Description::name).toList();
+        Rule rule = RULES.stream()
+                .filter(one -> one.description().name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("there is no layout '" + parts[0] + "'"
+                        + NearestWord.suggestion(name, names) + "; the layouts are " + String.join(", ", names)));
+        Optional<String> argument =
+                Optional.of(parts).filter(found -> found.length > 1).map(found -> found[1]);
+        boolean wanted = !rule.description().form().equals(name);
+        if (argument.isPresent() && (!wanted || argument.get().isBlank())) {
+            throw new IllegalArgumentException(
+                    "expected the layout as " + rule.description().form() + ", found '" + text + "'");
+        }
+        return rule.making().apply(argument);
+    }
+
+    /** Opens a folder, or a CSV file, in the layout that its content shows. */
+    public static Dataset open(Path place) throws IOException {
+        return detect(place).read(place);
+    }
+
+    /** The layout that a folder's or a file's content shows. */
+    public static Layout detect(Path place) throws IOException {
+        if (!Files.exists(place)) {
+            throw new DatasetException(place, "expected a folder of pictures or a CSV file, found nothing");
+        }
+        Csv csv = new Csv();
+        if (!Files.isDirectory(place)) {
+            if (!csv.matches(place)) {
+                throw new DatasetException(place, "expected a folder of pictures or a file *.csv, found another file");
+            }
+            return csv;
+        }
+        List<Layout> matching = new ArrayList<>();
+        for (Layout layout : WITH_SIGNS) {
+            if (layout.matches(place)) {
+                matching.add(layout);
+            }
+        }
+        if (matching.size() > 1) {
+            String names = matching.stream().map(Layout::text).collect(Collectors.joining(" and "));
+            throw new DatasetException(
+                    place, "expected the signs of one layout, found those of " + names + "; choose the layout by name");
+        }
+        return matching.isEmpty() ? new Folders() : matching.getFirst();
+    }
+
+    private static Function<Optional<String>, Layout> plain(Layout layout) {
+        return _ -> layout;
+    }
+
+    private static FgvcAircraft.Level level(String text) {
+        for (FgvcAircraft.Level level : FgvcAircraft.Level.values()) {
+            if (level.word().equals(text.strip().toLowerCase(Locale.ROOT))) {
+                return level;
+            }
+        }
+        throw new IllegalArgumentException(
+                "expected variant, family or manufacturer as what a class is, found '" + text + "'");
+    }
+}

@@ -1,0 +1,52 @@
+package org.gramian.image.dataset.layout;
+
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.gramian.image.dataset.DatasetException;
+
+/**
+ * What lies directly in a folder, told apart by name and sorted by it. Links are followed; one that leads nowhere is a
+ * picture by its name like any other, so that the decoder gives the reason why it cannot be read.
+ *
+ * @param folders sub-folders, hidden ones excepted
+ * @param hidden hidden sub-folders
+ * @param pictures files that are pictures by name
+ * @param others all other files
+ */
+record Listing(List<Path> folders, List<Path> hidden, List<Path> pictures, List<Path> others) {
+    static Listing of(Path folder) throws DatasetException {
+        Listing found = new Listing(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        try (DirectoryStream<Path> children = Files.newDirectoryStream(folder)) {
+            List<Path> sorted = new ArrayList<>();
+            children.forEach(sorted::add);
+            sorted.sort(Comparator.comparing(Listing::name));
+            sorted.forEach(found::place);
+        } catch (DirectoryIteratorException | IOException failure) {
+            String reason = failure.getClass().getSimpleName().replace("Exception", "");
+            throw new DatasetException(folder, "expected a folder that can be listed, found: " + reason, failure);
+        }
+        return found;
+    }
+
+    private void place(Path child) {
+        String name = name(child);
+        if (Files.isDirectory(child)) {
+            (PictureNames.isHidden(name) ? hidden : folders).add(child);
+        } else {
+            boolean special = Files.exists(child) && !Files.isRegularFile(child); // a pipe would block its reader
+            (PictureNames.isPicture(name) && !special ? pictures : others).add(child);
+        }
+    }
+
+    /** The last part of a path, as text. */
+    static String name(Path path) {
+        Path last = path.getFileName();
+        return last == null ? "" : last.toString();
+    }
+}

@@ -1,0 +1,114 @@
+package org.gramian.image.dataset.layout;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.image.dataset.Note.Kind;
+import org.gramian.image.dataset.Part;
+
+/**
+ * The folders {@code train}, {@code val} (or {@code valid}, {@code validation}) and {@code test}, each with the same
+ * class folders: {@code train/wood/a.jpg}, {@code test/wood/b.jpg}.
+ *
+ * <p>A label is the class name over all parts; a class that one part lacks is an error. Where there is no {@code test},
+ * {@code val} is used to test, and a note says so.
+ */
+public record SplitFolders() implements Layout {
+    private static final Map<String, Part> PARTS = Map.of(
+            "train", Part.TRAIN,
+            "val", Part.VALIDATION,
+            "valid", Part.VALIDATION,
+            "validation", Part.VALIDATION,
+            "test", Part.TEST);
+
+    @Override
+    public String text() {
+        return "splits";
+    }
+
+    @Override
+    public boolean matches(Path place) throws IOException {
+        Set<Part> withClasses = new TreeSet<>();
+        for (Path folder : Files.isDirectory(place) ? Listing.of(place).folders() : List.<Path>of()) {
+            Part part = PARTS.get(Listing.name(folder).toLowerCase(Locale.ROOT));
+            if (part != null && !Listing.of(folder).folders().isEmpty()) {
+                withClasses.add(part);
+            }
+        }
+        return withClasses.size() >= 2 && withClasses.contains(Part.TRAIN);
+    }
+
+    @Override
+    public Dataset read(Path place) throws IOException {
+        Survey survey = new Survey(place);
+        Map<Part, Path> folders = parts(survey);
+        Map<String, Part> partOfName = new HashMap<>();
+        Map<Path, Set<String>> classes = new TreeMap<>();
+        for (Map.Entry<Part, Path> folder : folders.entrySet()) {
+            SortedMap<String, List<Path>> found = survey.classes(folder.getValue());
+            classes.put(folder.getValue(), found.keySet());
+            found.forEach((category, files) -> files.forEach(file -> {
+                survey.add(category, file);
+                partOfName.put(survey.name(file), folder.getKey());
+            }));
+        }
+        requireSameClasses(place, classes);
+        return survey.dataset(this, Published.split(survey, partOfName));
+    }
+
+    private static Map<Part, Path> parts(Survey survey) throws DatasetException {
+        Path root = survey.root();
+        Map<Part, Path> parts = new EnumMap<>(Part.class);
+        Listing here = Listing.of(root);
+        survey.noteOthers(here);
+        survey.noteAll(Kind.OUTSIDE_LAYOUT, here.pictures());
+        for (Path folder : here.folders()) {
+            Part part = PARTS.get(Listing.name(folder).toLowerCase(Locale.ROOT));
+            Path other = part == null ? null : parts.put(part, folder);
+            if (part == null) {
+                survey.note(Kind.UNUSED_FOLDERS, survey.name(folder));
+            } else if (other != null) {
+                throw new DatasetException(
+                        root,
+                        "expected one folder for " + part.word() + ", found '" + Listing.name(other) + "' and '"
+                                + Listing.name(folder) + "'");
+            }
+        }
+        Path validation = parts.get(Part.VALIDATION);
+        if (validation != null && !parts.containsKey(Part.TEST)) {
+            survey.note(Kind.VALIDATION_TESTS, survey.name(validation));
+            parts.remove(Part.VALIDATION);
+            parts.put(Part.TEST, validation);
+        }
+        if (!parts.containsKey(Part.TRAIN) || !parts.containsKey(Part.TEST)) {
+            throw new DatasetException(root, "expected the folders train and test (or val), found " + parts.values());
+        }
+        return parts;
+    }
+
+    private static void requireSameClasses(Path root, Map<Path, Set<String>> classes) throws DatasetException {
+        Set<String> all = new TreeSet<>();
+        classes.values().forEach(all::addAll);
+        List<String> missing = new ArrayList<>();
+        classes.forEach((folder, found) -> all.stream()
+                .filter(category -> !found.contains(category))
+                .forEach(category -> missing.add("'" + category + "' in " + Listing.name(folder) + "/")));
+        if (!missing.isEmpty()) {
+            throw new DatasetException(
+                    root,
+                    "expected pictures of every class in every split, found none of " + String.join(", ", missing));
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package org.gramian.image.dataset.protocol;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
+
+/**
+ * SHA-256 over names, class names and folds: results with the same fingerprint were measured on the same division of
+ * the same list of pictures. Where the data set lies, in which order it was read and what folds are called plays no
+ * part; neither does the content of the files.
+ *
+ * @param hex 64 hexadecimal digits
+ */
+public record Fingerprint(String hex) {
+    private static final int SHOWN = 12;
+
+    public Fingerprint {
+        if (!hex.matches("[0-9a-f]{64}")) {
+            throw new IllegalArgumentException("expected 64 hexadecimal digits as fingerprint, found '" + hex + "'");
+        }
+    }
+
+    /** The fingerprint of a data set under the folds, in their order; without folds, that of the labelled list. */
+    public static Fingerprint of(Dataset dataset, List<Fold> folds) {
+        MessageDigest digest = sha256();
+        List<Integer> byName = byName(dataset);
+        for (int index : byName) {
+            Sample sample = dataset.samples().get(index);
+            add(digest, sample.name());
+            add(digest, dataset.className(sample));
+        }
+        for (Fold fold : folds) {
+            byte[] parts = new byte[byName.size()];
+            Arrays.fill(parts, (byte) '-');
+            fold.train().forEach(index -> parts[index] = 't');
+            fold.validation().forEach(index -> parts[index] = 'v');
+            fold.test().forEach(index -> parts[index] = 'e');
+            digest.update((byte) '\n');
+            byName.forEach(index -> digest.update(parts[index]));
+        }
+        return new Fingerprint(HexFormat.of().formatHex(digest.digest()));
+    }
+
+    /** The first digits: enough to tell results apart by eye. */
+    public String brief() {
+        return hex.substring(0, SHOWN);
+    }
+
+    @Override
+    public String toString() {
+        return hex;
+    }
+
+    /** Indexes of all samples in the order of their names, which does not depend on how they were read. */
+    static List<Integer> byName(Dataset dataset) {
+        return IntStream.range(0, dataset.samples().size())
+                .boxed()
+                .sorted(Comparator.comparing(
+                        index -> dataset.samples().get(index).name()))
+                .toList();
+    }
+
+    static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every Java platform has SHA-256", impossible);
+        }
+    }
+
+    /** The length goes first, so that no two lists of texts run together to the same bytes. */
+    private static void add(MessageDigest digest, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        digest.update(ByteBuffer.allocate(Integer.BYTES).putInt(bytes.length).flip());
+        digest.update(bytes);
+    }
+}

@@ -1,0 +1,95 @@
+package org.gramian.image.dataset.protocol;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Note;
+import org.gramian.image.dataset.Note.Kind;
+import org.gramian.image.dataset.Notebook;
+
+/**
+ * A data set divided: the folds of a protocol, what they are known by, and what a user should know about them.
+ *
+ * @param protocol what divided it
+ * @param seed what the division started from
+ * @param folds at least one; every class trains in each of them
+ * @param fingerprint of names, labels and folds, to be stored in every result
+ * @param notes copies across given splits, classes that are not tested, files that could not be compared
+ */
+public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint fingerprint, List<Note> notes) {
+    public Plan {
+        folds = List.copyOf(folds);
+        notes = List.copyOf(notes);
+    }
+
+    static Plan of(Protocol protocol, Dataset dataset, Duplicates duplicates, long seed) {
+        List<Fold> folds = protocol.folds(dataset, duplicates, seed);
+        Notebook notebook = new Notebook();
+        duplicates
+                .uncompared()
+                .forEach(index -> notebook.add(
+                        Kind.UNCOMPARED_FILES, dataset.samples().get(index).name()));
+        for (List<Integer> group : duplicates.groups()) {
+            noteCopies(dataset, group, folds, notebook);
+        }
+        for (Fold fold : folds) {
+            check(protocol, dataset, fold, notebook);
+        }
+        return new Plan(protocol, seed, folds, Fingerprint.of(dataset, folds), notebook.notes());
+    }
+
+    private static void noteCopies(Dataset dataset, List<Integer> group, List<Fold> folds, Notebook notebook) {
+        String names = group.stream()
+                .limit(Notebook.SHOWN)
+                .map(index -> dataset.samples().get(index).name())
+                .collect(Collectors.joining(" = ", "", group.size() > Notebook.SHOWN ? " = ..." : ""));
+        if (labels(dataset, group).size() > 1) {
+            notebook.add(Kind.COPIES_ACROSS_CLASSES, names);
+        }
+        boolean straddles = folds.stream()
+                .anyMatch(fold -> List.of(fold.train(), fold.validation(), fold.test()).stream()
+                                .filter(part -> contains(part, group))
+                                .count()
+                        > 1);
+        if (straddles) {
+            notebook.add(Kind.STRADDLING_COPIES, names);
+        }
+    }
+
+    /** Whether a part, which is sorted, holds one of a group. */
+    private static boolean contains(List<Integer> part, List<Integer> group) {
+        return group.stream().anyMatch(index -> Collections.binarySearch(part, index) >= 0);
+    }
+
+    private static void check(Protocol protocol, Dataset dataset, Fold fold, Notebook notebook) {
+        Set<Integer> trained = labels(dataset, fold.train());
+        Set<Integer> tested = labels(dataset, fold.test());
+        List<String> untrained = new ArrayList<>();
+        for (int label = 0; label < dataset.classes().size(); label++) {
+            String category = dataset.classes().get(label);
+            if (!trained.contains(label)) {
+                untrained.add(category);
+            } else if (!tested.contains(label)) {
+                notebook.add(Kind.UNTESTED_CLASSES, category + " (" + fold.name() + ")");
+            }
+        }
+        String where = "the protocol " + protocol.text() + " does not fit this data set: '" + fold.name() + "' has ";
+        if (!untrained.isEmpty()) {
+            throw new IllegalArgumentException(where + "no picture to train on of " + String.join(", ", untrained)
+                    + "; add some, or leave these classes out");
+        }
+        if (tested.isEmpty()) {
+            throw new IllegalArgumentException(where + "no picture to test");
+        }
+    }
+
+    private static Set<Integer> labels(Dataset dataset, List<Integer> indexes) {
+        Set<Integer> labels = new TreeSet<>();
+        indexes.forEach(index -> labels.add(dataset.samples().get(index).label()));
+        return labels;
+    }
+}

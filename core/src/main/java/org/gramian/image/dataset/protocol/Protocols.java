@@ -1,0 +1,178 @@
+package org.gramian.image.dataset.protocol;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Function;
+import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Split;
+import org.gramian.text.NearestWord;
+
+/** All protocols: their texts and meanings, and which of them a data set is usually measured with. */
+public final class Protocols {
+    /**
+     * One protocol, or one form of it.
+     *
+     * @param name its name
+     * @param form the name with its argument and what holds without one, for help
+     * @param meaning who trains and who tests, in one line
+     */
+    public record Description(String name, String form, String meaning) {}
+
+    /** A protocol, and how it is made of its argument. */
+    private record Rule(Description description, Function<Optional<String>, Protocol> making) {
+        Rule(String form, String meaning, Function<Optional<String>, Protocol> making) {
+            this(new Description(form.split("[\\[:]", 2)[0], form, meaning), making);
+        }
+    }
+
+    private static final List<Rule> RULES = List.of(
+            new Rule(
+                    "holdout[:" + Holdout.DEFAULT + "]",
+                    "a random share of every class tests, the rest trains",
+                    share -> new Holdout(share.map(Protocols::number).orElse(Holdout.DEFAULT))),
+            new Rule(
+                    "kfold[:" + KFold.DEFAULT + "]",
+                    "random parts, each of which tests once",
+                    parts -> new KFold(parts.map(Protocols::whole).orElse(KFold.DEFAULT))),
+            new Rule(
+                    "thirds[:" + Thirds.DEFAULT + "]",
+                    "random thirds, 2 train and 1 tests; the first 1, 2 or all 3 folds (DTD and FMD in the paper)",
+                    folds -> new Thirds(folds.map(Protocols::whole).orElse(Thirds.DEFAULT))),
+            new Rule(
+                    "half[:" + Half.DEFAULT + "]",
+                    "a random half of every class trains, drawn so many times (FMD)",
+                    draws -> new Half(draws.map(Protocols::whole).orElse(Half.DEFAULT))),
+            new Rule(
+                    "given",
+                    "the folds of the data set itself: train/val/test folders, lists, or a CSV's fold column",
+                    plain(new Given())),
+            new Rule(
+                    "dtd-official[:1.." + DtdOfficial.PUBLISHED + "]",
+                    "the published splits of DTD, 40 train, 40 validate and 40 test; or some, as :1 or :1..3",
+                    Protocols::dtd),
+            new Rule("kth-1v3", "KTH-TIPS-2b: one sample trains, three test; 4 folds", plain(new KthSamples(true))),
+            new Rule("kth-3v1", "KTH-TIPS-2b: three samples train, one tests; 4 folds", plain(new KthSamples(false))),
+            new Rule("cub-official", "the published split of CUB-200-2011", plain(new CubOfficial())),
+            new Rule(
+                    "aircraft-official[:" + AircraftOfficial.TRAINVAL + "]",
+                    "the published split of FGVC-Aircraft; with " + AircraftOfficial.TRAINVAL
+                            + ", validation trains too",
+                    Protocols::aircraft));
+
+    private Protocols() {}
+
+    /** All protocols, for help. */
+    public static List<Description> all() {
+        return RULES.stream().map(Rule::description).toList();
+    }
+
+    /** The protocol of a text such as {@code kfold:5}. */
+    public static Protocol parse(String text) {
+        String[] parts = text.strip().toLowerCase(Locale.ROOT).split(":", 2);
+        List<String> names = all().stream().map(Description::name).toList();
+        Rule rule = RULES.stream()
+                .filter(one -> one.description().name().equals(parts[0].strip()))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("there is no protocol '" + text.strip() + "'"
+                        + NearestWord.suggestion(parts[0], names) + "; the protocols are "
+                        + String.join(", ", names)));
+        Optional<String> argument =
+                Optional.of(parts).filter(found -> found.length > 1).map(found -> found[1].strip());
+        try {
+            if (argument.isPresent() && rule.description().form().equals(parts[0].strip())) {
+                throw new IllegalArgumentException("found an argument where none is wanted");
+            }
+            return rule.making().apply(argument);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException("'" + text.strip() + "' is no protocol: " + wrong.getMessage()
+                    + "; it is written " + rule.description().form());
+        }
+    }
+
+    /**
+     * The protocol that results on such a data set are usually published with: the official one where there is one, the
+     * folds that come with the data, or else {@code thirds:3} for FMD, and {@code holdout:0.2}, which costs one training
+     * run, for pictures of one's own.
+     */
+    public static Protocol usual(Dataset dataset) {
+        String layout = dataset.source().layoutName();
+        return switch (dataset.assignment()) {
+            case Assignment.Groups _ -> new KthSamples(true);
+            case Assignment.Folds _ -> new Given();
+            case Assignment.Splits(List<Split> splits) ->
+                switch (layout) {
+                    case DtdOfficial.LAYOUT -> dtd(splits);
+                    case CubOfficial.LAYOUT -> new CubOfficial();
+                    case AircraftOfficial.LAYOUT -> new AircraftOfficial(false);
+                    default -> new Given();
+                };
+            case Assignment.None() -> layout.equals("fmd") ? new Thirds(Thirds.DEFAULT) : new Holdout(Holdout.DEFAULT);
+        };
+    }
+
+    private static Protocol dtd(List<Split> splits) {
+        boolean published = splits.size() <= DtdOfficial.PUBLISHED
+                && splits.getLast().name().equals(Integer.toString(splits.size())); // they count from 1 without a gap
+        return published ? new DtdOfficial(1, splits.size()) : new Given();
+    }
+
+    /** Texts of protocols that can divide a data set, the usual one first. */
+    public static List<String> fitting(Dataset dataset, Duplicates duplicates) {
+        List<Protocol> candidates = new ArrayList<>(List.of(usual(dataset), new Given(), new Holdout(Holdout.DEFAULT)));
+        for (int parts = KFold.DEFAULT; parts >= 2; parts--) {
+            candidates.add(new KFold(parts));
+        }
+        List<String> fitting = new ArrayList<>();
+        for (Protocol candidate : candidates) {
+            boolean another = candidate instanceof KFold && fitting.stream().anyMatch(text -> text.startsWith("kfold"));
+            if (!fitting.contains(candidate.text())
+                    && !another
+                    && candidate.misfit(dataset, duplicates).isEmpty()) {
+                fitting.add(candidate.text());
+            }
+        }
+        return fitting;
+    }
+
+    static void requireBetween(String name, int value, int least, int most) {
+        if (value < least || value > most) {
+            throw new IllegalArgumentException(
+                    "expected " + name + " with a whole number from " + least + " to " + most + ", found " + value);
+        }
+    }
+
+    private static Function<Optional<String>, Protocol> plain(Protocol protocol) {
+        return _ -> protocol;
+    }
+
+    private static Protocol dtd(Optional<String> range) {
+        String[] ends = range.orElse("1.." + DtdOfficial.PUBLISHED).split("\\.\\.", 2);
+        return new DtdOfficial(whole(ends[0]), whole(ends[ends.length - 1]));
+    }
+
+    private static Protocol aircraft(Optional<String> variant) {
+        if (variant.isPresent() && !variant.get().equals(AircraftOfficial.TRAINVAL)) {
+            throw new IllegalArgumentException(
+                    "expected " + AircraftOfficial.TRAINVAL + ", found '" + variant.get() + "'");
+        }
+        return new AircraftOfficial(variant.isPresent());
+    }
+
+    private static int whole(String text) {
+        if (!text.matches("\\d{1,6}")) {
+            throw new IllegalArgumentException("expected a whole number, found '" + text + "'");
+        }
+        return Integer.parseInt(text);
+    }
+
+    private static double number(String text) {
+        if (!text.matches("\\d*\\.?\\d+")) {
+            throw new IllegalArgumentException(
+                    "expected a number such as " + Holdout.DEFAULT + ", found '" + text + "'");
+        }
+        return Double.parseDouble(text);
+    }
+}

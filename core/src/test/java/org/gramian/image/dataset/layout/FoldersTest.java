@@ -1,0 +1,147 @@
+package org.gramian.image.dataset.layout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.image.dataset.DatasetTrees.file;
+import static org.gramian.image.dataset.DatasetTrees.note;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.image.dataset.DatasetTrees;
+import org.gramian.image.dataset.Note.Kind;
+import org.gramian.image.dataset.Sample;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(30)
+final class FoldersTest {
+    @TempDir
+    Path root;
+
+    @Test
+    void classesAndSamplesAreSortedWhateverTheOrderOnDisk() throws IOException {
+        DatasetTrees.folders(root, 3, "wood", "glass", "paper");
+        Dataset dataset = Layouts.open(root);
+        assertThat(dataset.classes()).containsExactly("glass", "paper", "wood");
+        assertThat(dataset.samples()).hasSize(9).isSortedAccordingTo(Comparator.comparing(Sample::name));
+        assertThat(dataset.samples().getLast())
+                .isEqualTo(new Sample("wood/wood_0003.jpg", 2, root.resolve("wood/wood_0003.jpg")));
+        assertThat(dataset.counts()).containsExactly(3, 3, 3);
+        assertThat(dataset.assignment()).isEqualTo(new Assignment.None());
+        assertThat(dataset.notes()).isEmpty();
+    }
+
+    @Test
+    void extensionsCountInAnyCaseAndNamesMayHoldSpacesAndUnicode() throws IOException {
+        file(root, "Holz & Rinde/Bild 1.JPG");
+        file(root, "石/写真.Png");
+        file(root, "石/b.tar.webp");
+        assertThat(Layouts.open(root).samples())
+                .extracting(Sample::name)
+                .containsExactly("Holz & Rinde/Bild 1.JPG", "石/b.tar.webp", "石/写真.Png");
+    }
+
+    @Test
+    void filesThatAreNotPicturesByNameAreCountedAndShown() throws IOException {
+        DatasetTrees.folders(root, 1, "a", "b");
+        for (String other :
+                new String[] {"a/Thumbs.db", "b/.DS_Store", "readme.txt", "b/._b_0001.jpg", "a/jpg", "a/.jpg"}) {
+            file(root, other);
+        }
+        Dataset dataset = Layouts.open(root);
+        assertThat(dataset.samples()).hasSize(2);
+        assertThat(note(dataset.notes(), Kind.NOT_PICTURES))
+                .isEqualTo("6 files that are not pictures by their names were left out: "
+                        + "a/.jpg, a/Thumbs.db, a/jpg, b/.DS_Store, b/._b_0001.jpg, ...");
+    }
+
+    @Test
+    void picturesOutsideOrBelowAClassFolderAreCounted() throws IOException {
+        DatasetTrees.folders(root, 1, "a", "b");
+        file(root, "loose.jpg");
+        file(root, "a/deeper/one.jpg");
+        file(root, "a/deeper/still/two.jpg");
+        file(root, ".git/x.jpg");
+        Dataset dataset = Layouts.open(root);
+        assertThat(dataset.samples()).hasSize(2);
+        assertThat(note(dataset.notes(), Kind.OUTSIDE_LAYOUT))
+                .startsWith("1 picture that")
+                .endsWith(": loose.jpg");
+        assertThat(note(dataset.notes(), Kind.NESTED))
+                .isEqualTo("2 pictures that lie deeper than their class folders were left out: a/deeper/one.jpg,"
+                        + " a/deeper/still/two.jpg");
+        assertThat(note(dataset.notes(), Kind.HIDDEN_FOLDERS)).isEqualTo("1 hidden folder was left out: .git");
+    }
+
+    @Test
+    void anEmptyClassFolderIsNotAClassAndIsNamed() throws IOException {
+        DatasetTrees.folders(root, 1, "a", "b");
+        Files.createDirectory(root.resolve("nothing yet"));
+        Dataset dataset = Layouts.open(root);
+        assertThat(dataset.classes()).containsExactly("a", "b");
+        assertThat(note(dataset.notes(), Kind.EMPTY_CLASSES)).endsWith(": nothing yet");
+    }
+
+    @Test
+    void linksThatLeadInCirclesDoNotHang() throws IOException {
+        DatasetTrees.folders(root, 2, "a", "b");
+        Files.createSymbolicLink(root.resolve("a/up"), root);
+        Files.createSymbolicLink(root.resolve("circle"), root);
+        Files.createSymbolicLink(root.resolve("b/self.jpg"), root.resolve("b/self.jpg"));
+        Dataset dataset = Layouts.open(root);
+        assertThat(dataset.classes()).containsExactly("a", "b");
+        assertThat(dataset.samples())
+                .extracting(Sample::name)
+                .contains("b/self.jpg")
+                .hasSize(5);
+        assertThat(note(dataset.notes(), Kind.EMPTY_CLASSES)).endsWith(": circle");
+    }
+
+    @Test
+    void aLinkedClassFolderIsAClass(@TempDir Path elsewhere) throws IOException {
+        DatasetTrees.folders(root, 1, "a");
+        DatasetTrees.folders(elsewhere, 2, "b");
+        Files.createSymbolicLink(root.resolve("b"), elsewhere.resolve("b"));
+        assertThat(Layouts.open(root).counts()).containsExactly(1, 2);
+    }
+
+    @Test
+    void tenThousandPicturesAreListedInSeconds() throws IOException {
+        for (int category = 0; category < 20; category++) {
+            Path folder = Files.createDirectory(root.resolve("class" + category));
+            for (int i = 0; i < 500; i++) {
+                Files.createFile(folder.resolve(i + ".jpg"));
+            }
+        }
+        long start = System.nanoTime();
+        assertThat(Layouts.open(root).samples()).hasSize(10_000);
+        assertThat(System.nanoTime() - start).isLessThan(10_000_000_000L);
+    }
+
+    @Test
+    void whatCannotBeLearnedIsRefusedWithWhatIsExpected() throws IOException {
+        assertRefused("expected a folder for every class, as in CLASS/PICTURE.jpg, found an empty folder");
+        file(root, "1.jpg");
+        file(root, "2.jpg");
+        assertRefused("found 2 pictures that no folder gives a class; labels may also come from a CSV file");
+        Files.createDirectory(root.resolve("a"));
+        assertRefused("found no picture in a class");
+        file(root, "a/x/1.jpg");
+        assertRefused("1 picture that lies deeper than its class folder was left out: a/x/1.jpg");
+        file(root, "a/1.jpg");
+        assertRefused("expected pictures of at least two classes, as in CLASS/PICTURE.jpg; found only the class 'a'");
+    }
+
+    private void assertRefused(String message) {
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> Layouts.open(root))
+                .withMessageStartingWith(root + ": ")
+                .withMessageContaining(message);
+    }
+}

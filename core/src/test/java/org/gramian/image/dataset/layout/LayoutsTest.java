@@ -1,0 +1,99 @@
+package org.gramian.image.dataset.layout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.image.dataset.DatasetTrees;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+final class LayoutsTest {
+    @TempDir
+    Path root;
+
+    @Test
+    void everyLayoutDescribesItselfAndIsReadFromItsName() {
+        assertThat(Layouts.all()).hasSize(8).allSatisfy(layout -> {
+            assertThat(Layouts.parse(layout.name()).text()).isEqualTo(layout.name());
+            assertThat(layout.form()).startsWith(layout.name());
+            assertThat(layout.looks()).isNotBlank();
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    fdm | there is no layout 'fdm' (did you mean 'fmd'?); the layouts are folders, splits, csv
+                    fmd:x | expected the layout as fmd, found 'fmd:x'
+                    dtd: | expected the layout as dtd[:<folder of lists>], found 'dtd:'
+                    fgvc-aircraft:wing | expected variant, family or manufacturer as what a class is, found 'wing'
+                    """)
+    void aTextThatIsNoLayoutIsRefused(String text, String message) {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> Layouts.parse(text))
+                .withMessageStartingWith(message);
+    }
+
+    @Test
+    void aPlaceThatIsNoDataSetIsRefused() throws IOException {
+        Path nothing = root.resolve("nothing");
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> Layouts.open(nothing))
+                .withMessage(nothing + ": expected a folder of pictures or a CSV file, found nothing");
+        Path file = Files.writeString(root.resolve("file.txt"), "");
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> Layouts.open(file))
+                .withMessage(file + ": expected a folder of pictures or a file *.csv, found another file");
+        for (Layouts.Description layout : Layouts.all()) {
+            assertThatExceptionOfType(DatasetException.class)
+                    .isThrownBy(() -> Layouts.parse(layout.name()).read(nothing))
+                    .withMessageStartingWith(nothing + ": expected a ");
+        }
+    }
+
+    @Test
+    void theSignsOfTwoLayoutsAreRefusedUntilOneIsChosen() throws IOException {
+        DatasetTrees.fmd(root, 2, "a", "b");
+        DatasetTrees.splits(root, List.of("train", "test"), "a", "b");
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> Layouts.open(root))
+                .withMessage(
+                        root + ": expected the signs of one layout, found those of splits and fmd; choose the layout"
+                                + " by name");
+        Dataset chosen = Layouts.parse("fmd").read(root);
+        assertThat(chosen.counts()).containsExactly(2, 2);
+    }
+
+    @Test
+    void aLayoutThatIsChosenButNotThereSaysWhatItMisses() throws IOException {
+        DatasetTrees.folders(root, 2, "a", "b");
+        for (String name : List.of("fmd", "dtd", "cub-200-2011", "fgvc-aircraft")) {
+            assertThatExceptionOfType(DatasetException.class)
+                    .isThrownBy(() -> Layouts.parse(name).read(root))
+                    .withMessageContaining("image")
+                    .withMessageEndingWith("expected a folder, found nothing of that name");
+        }
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> Layouts.parse("kth-tips-2b").read(root))
+                .withMessageContaining("found no picture in a class");
+    }
+
+    @Test
+    void theRootMayBeTheWorkingFolderItself() throws IOException {
+        DatasetTrees.folders(root, 2, "a", "b");
+        Path here = Path.of("").toAbsolutePath().relativize(root.toAbsolutePath());
+        assertThat(Layouts.open(here).samples())
+                .extracting(sample -> sample.name())
+                .contains("a/a_0001.jpg");
+        assertThat(Layouts.open(root.resolve("a/..")).samples())
+                .extracting(sample -> sample.name())
+                .contains("a/a_0001.jpg");
+    }
+}

@@ -1,0 +1,92 @@
+package org.gramian.image.dataset.layout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.image.dataset.DatasetTrees.file;
+import static org.gramian.image.dataset.DatasetTrees.note;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.image.dataset.DatasetTrees;
+import org.gramian.image.dataset.Note.Kind;
+import org.gramian.image.dataset.Part;
+import org.gramian.image.dataset.Split;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class SplitFoldersTest {
+    @TempDir
+    Path root;
+
+    @ParameterizedTest
+    @ValueSource(strings = {"val", "valid", "validation", "Val"})
+    void labelsAreClassNamesOverAllSplits(String validation) throws IOException {
+        DatasetTrees.splits(root, List.of("train", validation, "test"), "b", "a");
+        Dataset dataset = Layouts.open(root);
+        assertThat(dataset.source().layout()).isEqualTo("splits");
+        assertThat(dataset.classes()).containsExactly("a", "b");
+        assertThat(dataset.samples())
+                .hasSize(12)
+                .allSatisfy(sample -> assertThat(sample.name()).contains("/" + dataset.className(sample) + "/"));
+        List<Part> parts =
+                ((Assignment.Splits) dataset.assignment()).splits().getFirst().parts();
+        for (int i = 0; i < parts.size(); i++) {
+            String name = dataset.samples().get(i).name();
+            assertThat(name.toLowerCase(Locale.ROOT)).startsWith(parts.get(i).word());
+        }
+        assertThat(parts).containsOnly(Part.TRAIN, Part.VALIDATION, Part.TEST);
+        assertThat(dataset.notes()).isEmpty();
+    }
+
+    @Test
+    void aClassMissingFromOneSplitIsNamed() throws IOException {
+        DatasetTrees.splits(root, List.of("train", "val", "test"), "a", "b");
+        file(root, "train/owl/1.jpg");
+        file(root, "test/owl/1.jpg");
+        Files.createDirectory(root.resolve("val/owl"));
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> Layouts.open(root))
+                .withMessage(root + ": expected pictures of every class in every split, found none of 'owl' in val/");
+    }
+
+    @Test
+    void withoutTestFolderValidationTestsAndANoteSaysSo() throws IOException {
+        DatasetTrees.splits(root, List.of("train", "val"), "a", "b");
+        DatasetTrees.folders(root, 1, "extra");
+        Dataset dataset = Layouts.open(root);
+        Split split = ((Assignment.Splits) dataset.assignment()).splits().getFirst();
+        assertThat(split.parts()).containsOnly(Part.TRAIN, Part.TEST);
+        assertThat(note(dataset.notes(), Kind.VALIDATION_TESTS)).endsWith("as there is no folder test: val");
+        assertThat(note(dataset.notes(), Kind.UNUSED_FOLDERS)).endsWith(": extra");
+    }
+
+    @Test
+    void twoFoldersForOnePartAreRefused() throws IOException {
+        DatasetTrees.splits(root, List.of("train", "val", "valid", "test"), "a", "b");
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> Layouts.open(root))
+                .withMessageContaining("expected one folder for val, found 'val' and 'valid'");
+    }
+
+    @Test
+    void chosenByNameItNeedsTrainAndTest() throws IOException {
+        DatasetTrees.splits(root, List.of("train"), "a", "b");
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> new SplitFolders().read(root))
+                .withMessageContaining("expected the folders train and test (or val), found [" + root.resolve("train"));
+    }
+
+    @Test
+    void classesThatAreCalledTrainAndTestRemainClasses() throws IOException {
+        DatasetTrees.folders(root, 2, "train", "test", "tram");
+        assertThat(Layouts.open(root).classes()).containsExactly("test", "train", "tram");
+    }
+}

@@ -1,0 +1,65 @@
+package org.gramian.image.dataset.protocol;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.image.dataset.DatasetTrees.note;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.DatasetTrees;
+import org.gramian.image.dataset.Note.Kind;
+import org.gramian.image.dataset.layout.Layouts;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class DuplicatesTest {
+    @TempDir
+    Path root;
+
+    @Test
+    void onlyIdenticalBytesMakeAGroup() throws IOException {
+        DatasetTrees.file(root, "a/1.jpg", "same");
+        DatasetTrees.file(root, "a/2.jpg", "sama");
+        DatasetTrees.file(root, "a/3.jpg", "");
+        DatasetTrees.file(root, "b/1.jpg", "same");
+        DatasetTrees.file(root, "b/2.jpg", "");
+        DatasetTrees.file(root, "b/3.jpg", "same as before");
+        DatasetTrees.file(root, "b/4.jpg", "same as before");
+        DatasetTrees.file(root, "b/5.jpg", "same");
+        Duplicates found = Duplicates.of(Layouts.open(root));
+        assertThat(found.groups()).containsExactly(List.of(0, 3, 7), List.of(5, 6));
+        assertThat(found.uncompared()).isEmpty();
+    }
+
+    @Test
+    void filesThatCannotBeOpenedAreCounted() throws IOException {
+        DatasetTrees.folders(root, 3, "a", "b");
+        Dataset dataset = Layouts.open(root);
+        Files.delete(root.resolve("a/a_0002.jpg"));
+        Duplicates found = Duplicates.of(dataset);
+        assertThat(found).isEqualTo(new Duplicates(List.of(), List.of(1)));
+        assertThat(note(new Thirds(3).plan(dataset, found, 1).notes(), Kind.UNCOMPARED_FILES))
+                .isEqualTo("1 file could not be opened and was not compared with others: a/a_0002.jpg");
+    }
+
+    @Test
+    void groupsAreOfTwoOrMoreAndDoNotOverlap() {
+        for (List<List<Integer>> groups : List.of(List.of(List.of(1)), List.of(List.of(1, 2), List.of(2, 3)))) {
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(() -> new Duplicates(groups, List.of()))
+                    .withMessageContaining("expected groups of two or more samples");
+        }
+    }
+
+    @Test
+    void noSampleIsTwiceInAFold() {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> new Fold("one", List.of(1, 2), List.of(), List.of(2)))
+                .withMessageContaining("in the fold 'one', by an index of at least 0, found 2 twice");
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> new Fold("one", List.of(-1), List.of(), List.of(2)));
+    }
+}

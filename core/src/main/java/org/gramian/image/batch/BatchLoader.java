@@ -1,0 +1,95 @@
+package org.gramian.image.batch;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import org.gramian.tensor.Shape;
+
+/**
+ * Loads pictures ahead of the one who uses them: several threads decode, batches come out in the order of the list.
+ *
+ * <p>The same list gives the same batches for any number of threads. Memory is bounded, however long the list is: {@code
+ * ahead} batches, which are used over and over, and one decoded picture for each thread. A picture that cannot be read
+ * keeps its place, with the reason; what else goes wrong in a thread is thrown by {@link #next}.
+ *
+ * <p>It is used by one thread. {@link #close} stops the others and waits for them: for the time that one picture takes.
+ */
+public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
+    /** What tensors are aligned to, and the processor's caches. */
+    private static final long ALIGNMENT = 64;
+
+    private final Arena arena = Arena.ofShared();
+    private final BatchQueue queue;
+    private final Shape shape;
+    private final List<Thread> threads = new ArrayList<>();
+    private long left;
+
+    /** Starts loading. */
+    public BatchLoader(Rendering rendering, List<Work> list, Prefetch prefetch) {
+        long crops = list.stream().mapToLong(work -> work.crops().size()).sum();
+        int size = rendering.crops().size();
+        this.shape = Shape.of(prefetch.batch(), 3, size, size);
+        this.left = Math.ceilDiv(crops, prefetch.batch());
+        List<MemorySegment> buffers = new ArrayList<>();
+        for (long i = 0; i < Math.min(prefetch.ahead(), left); i++) {
+            buffers.add(arena.allocate(prefetch.batch() * rendering.bytes(), ALIGNMENT));
+        }
+        this.queue = new BatchQueue(crops, prefetch.batch(), buffers);
+        Worker worker = new Worker(rendering, list, queue);
+        for (int i = 0; i < Math.min(prefetch.threads(), list.size()); i++) {
+            // Platform threads, for decoding computes; daemons, so that they never keep a program from ending.
+            threads.add(
+                    Thread.ofPlatform().name("gramian-pictures-" + i).daemon().start(worker));
+        }
+    }
+
+    @Override
+    public boolean hasNext() {
+        return left > 0;
+    }
+
+    /**
+     * The next batch, once it is complete; close it before more than {@code ahead} are in use.
+     *
+     * @throws IllegalStateException if loading failed, if this thread is interrupted, or if all batches are in use
+     */
+    @Override
+    public Batch next() {
+        if (left == 0) {
+            throw new NoSuchElementException("all batches have been taken");
+        }
+        try {
+            BatchQueue.Taken taken = queue.take();
+            left--;
+            return new Batch(taken.buffer(), shape, taken.places(), () -> queue.release(taken.buffer()));
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while waiting for pictures", interrupted);
+        }
+    }
+
+    @Override
+    public void close() {
+        queue.stop(null);
+        threads.forEach(Thread::interrupt);
+        boolean interrupted = false;
+        for (Thread thread : threads) {
+            while (thread.isAlive()) {
+                try {
+                    thread.join();
+                } catch (InterruptedException _) {
+                    interrupted = true; // the memory must not be freed before the threads are gone
+                }
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package org.gramian.image.batch;
+
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Deque;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The monitor where those who fill batches meet the one who takes them.
+ *
+ * <p>Every crop of the whole list has a number; crop {@code p} lies at place {@code p mod n} of batch {@code p / n}. So
+ * it is known where each goes before anything is decoded, and no timing of threads can change it. Batches are opened in
+ * order as buffers become free. A thread that fills waits only for a batch to be opened, hence only for crops of lower
+ * numbers, all of which have been claimed before its own: there is always one that need not wait.
+ */
+final class BatchQueue {
+    /** A batch being filled, or complete and waiting to be taken. */
+    private static final class Opened {
+        final MemorySegment buffer;
+        final @Nullable Place[] places;
+        int missing;
+
+        Opened(MemorySegment buffer, int size) {
+            this.buffer = buffer;
+            this.places = new Place[size];
+            this.missing = size;
+        }
+    }
+
+    /**
+     * A batch that was taken.
+     *
+     * @param buffer its memory
+     * @param places what lies in it
+     */
+    record Taken(MemorySegment buffer, List<Place> places) {}
+
+    private final long crops;
+    private final int batch;
+    private final int buffers;
+    private final Deque<MemorySegment> free;
+    private final Deque<Opened> opened = new ArrayDeque<>();
+    private long taken;
+    private boolean stopped;
+    private @Nullable Throwable failure;
+
+    BatchQueue(long crops, int batch, List<MemorySegment> buffers) {
+        this.crops = crops;
+        this.batch = batch;
+        this.buffers = buffers.size();
+        this.free = new ArrayDeque<>(buffers);
+    }
+
+    /** The memory for a crop, once its batch is opened; empty when loading has stopped. */
+    synchronized Optional<MemorySegment> slot(long crop) throws InterruptedException {
+        while (!stopped) {
+            if (crop / batch < taken + opened.size()) {
+                MemorySegment buffer = of(crop).buffer;
+                long bytes = buffer.byteSize() / batch;
+                return Optional.of(buffer.asSlice(crop % batch * bytes, bytes));
+            }
+            if (free.isEmpty()) {
+                wait();
+            } else {
+                open(free.pop());
+            }
+        }
+        return Optional.empty();
+    }
+
+    private void open(MemorySegment buffer) {
+        long first = (taken + opened.size()) * batch;
+        int size = (int) Math.min(batch, crops - first);
+        buffer.asSlice(buffer.byteSize() / batch * size).fill((byte) 0);
+        opened.add(new Opened(buffer, size));
+    }
+
+    private Opened of(long crop) {
+        long ahead = crop / batch - taken;
+        return opened.stream().skip(ahead).findFirst().orElseThrow();
+    }
+
+    /** Says that a crop has been written. */
+    synchronized void filled(long crop, Place place) {
+        if (!stopped) {
+            Opened target = of(crop);
+            target.places[(int) (crop % batch)] = place;
+            target.missing--;
+            if (target.missing == 0) {
+                notifyAll();
+            }
+        }
+    }
+
+    /** The next batch, when it is complete. */
+    synchronized Taken take() throws InterruptedException {
+        while (!stopped) {
+            Opened first = opened.peek();
+            if (first != null && first.missing == 0) {
+                opened.remove();
+                taken++;
+                return new Taken(first.buffer, new ArrayList<>(Arrays.asList(first.places)));
+            }
+            if (first == null && free.isEmpty()) {
+                throw new IllegalStateException(
+                        "all " + buffers + " batches are in use: close one before the next is wanted");
+            }
+            wait();
+        }
+        throw new IllegalStateException(
+                failure == null ? "loading was stopped" : "pictures could not be loaded: " + failure, failure);
+    }
+
+    synchronized void release(MemorySegment buffer) {
+        free.add(buffer);
+        notifyAll();
+    }
+
+    /** Ends all waiting; what was thrown, if anything, is passed on to the taker. */
+    synchronized void stop(@Nullable Throwable thrown) {
+        if (!stopped) {
+            stopped = true;
+            failure = thrown;
+            notifyAll();
+        }
+    }
+
+    synchronized boolean isStopped() {
+        return stopped;
+    }
+}

@@ -1,0 +1,27 @@
+package org.gramian.image.batch;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import org.gramian.image.crop.Crops;
+import org.gramian.image.dataset.Sample;
+
+/**
+ * A picture to be loaded, decoded once, and which of its crops are wanted.
+ *
+ * @param sample the picture
+ * @param crops indices into the list of its crops, in the order they are wanted; at least one
+ */
+public record Work(Sample sample, List<Integer> crops) {
+    public Work {
+        crops = List.copyOf(crops);
+        if (crops.isEmpty()) {
+            throw new IllegalArgumentException(sample.name() + ": at least one crop must be wanted");
+        }
+    }
+
+    /** All crops of all pictures, in order. */
+    public static List<Work> all(List<Sample> samples, Crops crops) {
+        List<Integer> every = IntStream.range(0, crops.count()).boxed().toList();
+        return samples.stream().map(sample -> new Work(sample, every)).toList();
+    }
+}

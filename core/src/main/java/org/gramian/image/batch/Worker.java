@@ -1,0 +1,88 @@
+package org.gramian.image.batch;
+
+import java.lang.foreign.MemorySegment;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.ObjIntConsumer;
+import org.gramian.image.Picture;
+import org.gramian.image.Reading.Problem;
+import org.gramian.image.Reading.Readable;
+import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.crop.Crop;
+import org.gramian.image.dataset.Sample;
+
+/** One thread's work: takes the next picture, decodes it, writes its crops where they belong, until there is none left. */
+final class Worker implements Runnable {
+    private final Rendering rendering;
+    private final List<Work> list;
+    private final BatchQueue queue;
+    /** The number of each picture's first crop. */
+    private final long[] starts;
+    /** The picture that is next. */
+    private final AtomicInteger next = new AtomicInteger();
+
+    /** A worker that any number of threads may run at once. */
+    Worker(Rendering rendering, List<Work> list, BatchQueue queue) {
+        this.rendering = rendering;
+        this.list = List.copyOf(list);
+        this.queue = queue;
+        this.starts = new long[list.size()];
+        for (int i = 1; i < starts.length; i++) {
+            starts[i] = starts[i - 1] + list.get(i - 1).crops().size();
+        }
+    }
+
+    @Override
+    public void run() {
+        try {
+            for (int i = next.getAndIncrement(); i < list.size() && !queue.isStopped(); i = next.getAndIncrement()) {
+                load(i);
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt(); // only the loader interrupts, after it stopped the queue
+        } catch (Throwable thrown) { // whatever it is, the taker must not wait for ever
+            queue.stop(thrown);
+        }
+    }
+
+    private void load(int index) throws InterruptedException {
+        Sample sample = list.get(index).sample();
+        switch (rendering.reader().apply(sample.file())) {
+            case Unreadable problem -> leaveOut(index, problem);
+            case Readable(Picture picture, var _) -> {
+                Optional<String> refusal = rendering.crops().refusal(picture.width(), picture.height());
+                if (refusal.isPresent()) {
+                    leaveOut(index, new Unreadable(Problem.TOO_LARGE, refusal.get()));
+                } else {
+                    write(index, picture);
+                }
+            }
+        }
+    }
+
+    private void leaveOut(int index, Unreadable problem) throws InterruptedException {
+        fill(index, Optional.of(problem), (slot, _) -> slot.fill((byte) 0));
+    }
+
+    private void write(int index, Picture picture) throws InterruptedException {
+        String name = list.get(index).sample().name();
+        List<Crop> crops = rendering.crops().of(picture.width(), picture.height(), name);
+        Picture scaled = crops.getFirst().scale(picture); // to the size that all of them share
+        fill(index, Optional.empty(), (slot, crop) -> rendering.preprocessing().write(scaled, crops.get(crop), slot));
+    }
+
+    private void fill(int index, Optional<Unreadable> problem, ObjIntConsumer<MemorySegment> content)
+            throws InterruptedException {
+        long number = starts[index];
+        for (int crop : list.get(index).crops()) {
+            Optional<MemorySegment> slot = queue.slot(number);
+            if (slot.isEmpty()) {
+                return;
+            }
+            content.accept(slot.get(), crop);
+            queue.filled(number, new Place(index, crop, problem));
+            number++;
+        }
+    }
+}

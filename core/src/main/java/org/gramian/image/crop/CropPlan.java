@@ -1,0 +1,142 @@
+package org.gramian.image.crop;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import org.gramian.text.NearestWord;
+
+/**
+ * A way to take crops from pictures, as people write it: {@code NAME[:SIZE][+flips]}.
+ *
+ * <table>
+ * <caption>The plans</caption>
+ * <tr><th>name</th><th>training</th><th>testing</th></tr>
+ * <tr><td>{@code paper}</td><td>centre, four corners, ten at random</td><td>centre, four corners</td></tr>
+ * <tr><td>{@code center}</td><td>centre</td><td>centre</td></tr>
+ * <tr><td>{@code ten}</td><td>centre, four corners, the same mirrored</td><td>the same</td></tr>
+ * <tr><td>{@code resize}</td><td>the whole picture, its aspect not kept</td><td>the same</td></tr>
+ * </table>
+ *
+ * <p>Crops are squares of {@code SIZE} pixels, {@value #DEFAULT_SIZE} unless given; {@code +flips} adds each one mirrored.
+ *
+ * <p><b>Where crops are cut.</b> The paper says only how many crops there are and that they end as 224×224. Here a picture
+ * is first scaled so that its short side is {@code 256·SIZE/224}, rounded, the usual margin of networks trained at 224 (a
+ * smaller picture is enlarged), and windows of {@code SIZE×SIZE} are cut from it, at full resolution. {@code resize} is
+ * the paper's protocol for fine-grained pictures.
+ *
+ * @param kind which crops
+ * @param size side of the crops in pixels
+ * @param flips whether each crop comes mirrored, too
+ */
+public record CropPlan(Kind kind, int size, boolean flips) {
+    /** What the networks here were trained on. */
+    public static final int DEFAULT_SIZE = 224;
+
+    private static final int LARGEST = 4096;
+    private static final String FLIPS = "+flips";
+
+    /** Kinds of plans. */
+    public enum Kind {
+        /** 15 training crops and 5 test crops, for textures. */
+        PAPER,
+        /** One crop from the middle. */
+        CENTER,
+        /** Five crops and their mirror images. */
+        TEN,
+        /** The whole picture, made square. */
+        RESIZE;
+
+        String word() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** @throws IllegalArgumentException if the size is out of bounds or crops would be mirrored twice */
+    public CropPlan {
+        if (size < 1 || size > LARGEST) {
+            throw new IllegalArgumentException(
+                    "the size of crops must be between 1 and " + LARGEST + " pixels, found " + size);
+        }
+        if (kind == Kind.TEN && flips) {
+            throw new IllegalArgumentException("the crops 'ten' are mirrored already: leave out '" + FLIPS + "'");
+        }
+    }
+
+    /**
+     * Reads {@code NAME[:SIZE][+flips]}.
+     *
+     * @throws IllegalArgumentException for anything else; the message lists the names
+     */
+    public static CropPlan parse(String text) {
+        boolean flips = text.endsWith(FLIPS);
+        String rest = flips ? text.substring(0, text.length() - FLIPS.length()) : text;
+        int colon = rest.indexOf(':');
+        String word = colon < 0 ? rest : rest.substring(0, colon);
+        Kind kind = Arrays.stream(Kind.values())
+                .filter(known -> known.word().equals(word))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(
+                        "crops are written NAME[:SIZE][+flips] with NAME one of " + String.join(", ", names())
+                                + ", found '" + text + "'" + NearestWord.suggestion(word, names())));
+        return new CropPlan(kind, colon < 0 ? DEFAULT_SIZE : size(rest.substring(colon + 1), text), flips);
+    }
+
+    private static int size(String digits, String text) {
+        if (!digits.matches("[0-9]{1,9}")) {
+            throw new IllegalArgumentException(
+                    "the size of crops is a number of pixels, as in center:224, found '" + text + "'");
+        }
+        return Integer.parseInt(digits);
+    }
+
+    /** The names of all plans. */
+    public static List<String> names() {
+        return Arrays.stream(Kind.values()).map(Kind::word).toList();
+    }
+
+    /** The form that {@link #parse} reads, always with the size. */
+    public String text() {
+        return kind.word() + ":" + size + (flips ? FLIPS : "");
+    }
+
+    /** The same plan for crops of another size. */
+    public CropPlan withSize(int pixels) {
+        return new CropPlan(kind, pixels, flips);
+    }
+
+    /** The crops to test with: the same for every seed. */
+    public Crops testing() {
+        return crops(false, 0);
+    }
+
+    /** The crops to train on; the seed decides where random ones lie. */
+    public Crops training(long seed) {
+        return crops(true, seed);
+    }
+
+    private Crops crops(boolean training, long seed) {
+        List<Spot> spots = new ArrayList<>();
+        switch (kind) {
+            case CENTER, RESIZE -> spots.add(Spot.CENTER);
+            case TEN -> spots.addAll(Spot.FIVE);
+            case PAPER -> {
+                spots.addAll(Spot.FIVE);
+                if (training) {
+                    spots.addAll(Spot.random(10));
+                }
+            }
+        }
+        if (flips || kind == Kind.TEN) {
+            spots = Stream.concat(spots.stream(), spots.stream().map(Spot::flipped))
+                    .toList();
+        }
+        return new Crops(size, kind != Kind.RESIZE, spots, seed);
+    }
+
+    @Override
+    public String toString() {
+        return text();
+    }
+}

@@ -1,0 +1,136 @@
+package org.gramian.image.crop;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
+
+/**
+ * The crops of every picture under one {@link CropPlan}, for training or for testing: the same number for each.
+ *
+ * <p>Their order is centre, top left, top right, bottom left, bottom right, the random ones; then all of these mirrored,
+ * if wanted. A random crop follows from the seed, the name of the picture and its size, not from other pictures; a
+ * mirrored one lies where its original does.
+ */
+public final class Crops {
+    /** Beyond this aspect a scaled picture would be mostly memory: 32 times 256 rows are 8192 columns. */
+    private static final int MOST_ASPECT = 32;
+
+    private final int size;
+    private final boolean aspectKept;
+    private final List<Spot> spots;
+    private final long seed;
+
+    Crops(int size, boolean aspectKept, List<Spot> spots, long seed) {
+        this.size = size;
+        this.aspectKept = aspectKept;
+        this.spots = List.copyOf(spots);
+        this.seed = seed;
+    }
+
+    /** Number of crops of one picture. */
+    public int count() {
+        return spots.size();
+    }
+
+    /** Columns and rows of every crop. */
+    public int size() {
+        return size;
+    }
+
+    /** The short side that a picture is brought to before windows are cut from it. */
+    private int shortSide() {
+        return Math.toIntExact(Math.round(256.0 * size / CropPlan.DEFAULT_SIZE));
+    }
+
+    /**
+     * The crops of a picture.
+     *
+     * @param name the picture's name in its data set; decides, with the seed, where random crops lie
+     * @throws IllegalArgumentException with the {@link #refusal}, if there is one
+     */
+    public List<Crop> of(int width, int height, String name) {
+        refusal(width, height).ifPresent(reason -> {
+            throw new IllegalArgumentException(reason);
+        });
+        int scaledWidth = scaled(width, height);
+        int scaledHeight = scaled(height, width);
+        RandomGenerator random = random(name);
+        Map<String, Crop> drawn = new HashMap<>();
+        List<Crop> crops = new ArrayList<>();
+        for (Spot spot : spots) {
+            Crop original = spot.drawn()
+                    ? drawn.computeIfAbsent(spot.name(), _ -> drawn(scaledWidth, scaledHeight, random))
+                    : fixed(scaledWidth, scaledHeight, spot);
+            crops.add(new Crop(scaledWidth, scaledHeight, original.left(), original.top(), size, spot.mirrored()));
+        }
+        return crops;
+    }
+
+    private Crop drawn(int width, int height, RandomGenerator random) {
+        int left = random.nextInt(width - size + 1);
+        int top = random.nextInt(height - size + 1);
+        return new Crop(width, height, left, top, size, false);
+    }
+
+    private Crop fixed(int width, int height, Spot spot) {
+        int left = (width - size) * spot.across() / 2;
+        int top = (height - size) * spot.down() / 2;
+        return new Crop(width, height, left, top, size, false);
+    }
+
+    private int scaled(int side, int other) {
+        if (!aspectKept) {
+            return size;
+        }
+        return side <= other ? shortSide() : Math.toIntExact(Math.round((double) shortSide() * side / other));
+    }
+
+    /** Why there are no crops of a picture of this size; empty where there are. */
+    public Optional<String> refusal(int width, int height) {
+        if (width < 1 || height < 1) {
+            return Optional.of("a picture has at least one pixel, found " + width + "×" + height);
+        }
+        if (aspectKept && Math.max(width, height) > (long) MOST_ASPECT * Math.min(width, height)) {
+            return Optional.of("crops that keep the aspect need a picture at most " + MOST_ASPECT
+                    + " times as long as it is wide, found " + width + "×" + height
+                    + "; cut it beforehand, or use the crops 'resize'");
+        }
+        return Optional.empty();
+    }
+
+    /**
+     * What identifies a crop before its picture is decoded: equal keys of equal pictures mean equal pixels, whatever the
+     * plan.
+     */
+    public String key(int index, String name) {
+        Spot spot = spots.get(index);
+        String place = (aspectKept ? "short side " + shortSide() + ", " : "whole, ") + label(index) + " " + size;
+        return spot.drawn() ? place + ", seed " + seed + ", of " + name : place;
+    }
+
+    /** What to call a crop: {@code center}, {@code random3 mirrored}. */
+    public String label(int index) {
+        Spot spot = spots.get(index);
+        return spot.name() + (spot.mirrored() ? " mirrored" : "");
+    }
+
+    /** A generator for one picture; hashed, so that neither similar names nor similar seeds draw similar crops. */
+    private RandomGenerator random(String name) {
+        try {
+            MessageDigest digest = MessageDigest.getInstance("SHA-256");
+            digest.update(ByteBuffer.allocate(Long.BYTES).putLong(0, seed).array());
+            byte[] hash = digest.digest(name.getBytes(StandardCharsets.UTF_8));
+            return new SplittableRandom(ByteBuffer.wrap(hash).getLong());
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+}

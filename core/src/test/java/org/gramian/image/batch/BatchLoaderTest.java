@@ -1,0 +1,249 @@
+package org.gramian.image.batch;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.gramian.image.Picture;
+import org.gramian.image.Reading;
+import org.gramian.image.Reading.Problem;
+import org.gramian.image.Reading.Readable;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.crop.Crops;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.image.dataset.Sample;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class BatchLoaderTest {
+    private static final Crops CROPS = CropPlan.parse("paper:7").training(1);
+
+    private static Rendering rendering(Function<Path, Reading> reader) {
+        return new Rendering(reader, CROPS, Preprocessing.TORCHVISION);
+    }
+
+    /** What a loader gave: places and bytes of every batch. */
+    private record Given(List<List<Place>> places, List<byte[]> bytes) {
+        static Given by(Rendering rendering, List<Work> list, Prefetch prefetch) {
+            Given given = new Given(new ArrayList<>(), new ArrayList<>());
+            try (BatchLoader loader = new BatchLoader(rendering, list, prefetch)) {
+                while (loader.hasNext()) {
+                    try (Batch batch = loader.next()) {
+                        given.places.add(batch.places());
+                        given.bytes.add(batch.memory().toArray(JAVA_BYTE));
+                    }
+                }
+            }
+            return given;
+        }
+    }
+
+    /** Reads in a time of its own for each picture, so that threads overtake each other. */
+    private static Reading dawdling(Path file) {
+        LockSupport.parkNanos(new SplittableRandom(file.hashCode()).nextInt(300_000));
+        return Pictures.read(file);
+    }
+
+    private static List<Long> loaderThreads() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("gramian-pictures"))
+                .map(Thread::threadId)
+                .toList();
+    }
+
+    @RandomTest(times = 6)
+    void batchesAreTheSameForAnyNumberOfThreads(Seed seed) {
+        SplittableRandom random = seed.random();
+        List<Work> list = Pictures.samples(random.nextInt(1, 60)).stream()
+                .map(sample -> new Work(
+                        sample,
+                        IntStream.range(0, random.nextInt(1, 16)).boxed().toList()))
+                .toList();
+        int batch = random.nextInt(1, 20);
+        Given alone = Given.by(rendering(Pictures::read), list, new Prefetch(batch, 1, 1));
+        for (int threads : new int[] {1, 2, 7}) {
+            Given found = Given.by(
+                    rendering(BatchLoaderTest::dawdling), list, new Prefetch(batch, threads, random.nextInt(1, 5)));
+            assertThat(found.places()).isEqualTo(alone.places());
+            assertThat(found.bytes()).usingElementComparator(Arrays::compare).isEqualTo(alone.bytes());
+        }
+    }
+
+    @Test
+    void everyCropComesOnceInTheOrderOfTheListWithItsNumbers() {
+        List<Sample> samples = Pictures.samples(20);
+        List<Work> list = Work.all(samples, CROPS);
+        Given given = Given.by(rendering(Pictures::read), list, new Prefetch(16, 2, 2));
+        List<Place> places = given.places().stream().flatMap(List::stream).toList();
+        assertThat(places).hasSize(20 * 15);
+        for (int i = 0; i < places.size(); i++) {
+            assertThat(places.get(i).work()).isEqualTo(i / 15);
+            assertThat(places.get(i).crop()).isEqualTo(i % 15);
+            byte[] batch = given.bytes().get(i / 16);
+            int bytes = batch.length / 16;
+            byte[] found = Arrays.copyOfRange(batch, i % 16 * bytes, (i % 16 + 1) * bytes);
+            assertThat(found).isEqualTo(expected(samples.get(i / 15), i % 15));
+        }
+    }
+
+    private static byte[] expected(Sample sample, int crop) {
+        MemorySegment numbers = MemorySegment.ofArray(new float[3 * 7 * 7]);
+        if (Pictures.read(sample.file()) instanceof Readable(Picture picture, var _)) {
+            Preprocessing.TORCHVISION.write(
+                    picture,
+                    CROPS.of(picture.width(), picture.height(), sample.name()).get(crop),
+                    numbers);
+        }
+        return numbers.toArray(JAVA_BYTE);
+    }
+
+    @Test
+    void anUnreadablePictureKeepsItsPlaceWithItsReason() {
+        List<Work> list = Work.all(Pictures.samples(5), CROPS);
+        Given given = Given.by(rendering(Pictures::read), list, new Prefetch(15, 2, 2));
+        for (int picture = 0; picture < 5; picture++) {
+            Optional<String> reason = picture == 3 ? Optional.of("bad3 is made up to be bad") : Optional.empty();
+            assertThat(given.places().get(picture))
+                    .allSatisfy(place -> assertThat(place.problem().map(Reading.Unreadable::reason))
+                            .isEqualTo(reason));
+        }
+        assertThat(given.bytes().get(3)).containsOnly(0);
+    }
+
+    @Test
+    void aPictureTooThinForTheCropsIsUnreadableForThem() {
+        Function<Path, Reading> thin = file -> switch (Pictures.read(file)) {
+            case Readable(Picture _, var origin) -> new Readable(new Picture(100, 1, new byte[300]), origin);
+            case Reading.Unreadable unreadable -> unreadable;
+        };
+        Given given = Given.by(rendering(thin), Work.all(Pictures.samples(1), CROPS), new Prefetch(15, 1, 1));
+        assertThat(given.places().getFirst())
+                .allSatisfy(place ->
+                        assertThat(place.problem().orElseThrow().problem()).isEqualTo(Problem.TOO_LARGE));
+    }
+
+    @Test
+    void theLastBatchIsPaddedWithZerosEvenInAUsedBuffer() {
+        List<Work> list = Work.all(Pictures.samples(2), CROPS);
+        Given given = Given.by(rendering(Pictures::read), list, new Prefetch(28, 2, 1));
+        assertThat(given.places().get(1)).hasSize(2);
+        byte[] last = given.bytes().get(1);
+        assertThat(Arrays.copyOfRange(last, last.length / 28 * 2, last.length)).containsOnly(0);
+    }
+
+    @Test
+    void aBatchIsATensorWithoutACopy() {
+        try (Scope _ = Scope.open();
+                BatchLoader loader = new BatchLoader(
+                        rendering(Pictures::read), Work.all(Pictures.samples(1), CROPS), new Prefetch(4, 1, 1));
+                Batch batch = loader.next()) {
+            assertThat(batch.tensor().shape()).isEqualTo(Shape.of(4, 3, 7, 7));
+            assertThat(batch.tensor().data().address()).isEqualTo(batch.memory().address());
+            assertThat(batch.tensor().toFloats()).isEqualTo(batch.memory().toArray(JAVA_FLOAT));
+        }
+    }
+
+    @Test
+    void noPicturesAreNoBatches() {
+        try (BatchLoader loader = new BatchLoader(rendering(Pictures::read), List.of(), Prefetch.of(4))) {
+            assertThat(loader.hasNext()).isFalse();
+            assertThatThrownBy(loader::next).isInstanceOf(NoSuchElementException.class);
+        }
+    }
+
+    @Test
+    void whatAThreadThrowsReachesTheTaker() {
+        Function<Path, Reading> failing = file -> {
+            if (file.toString().equals("good7")) {
+                throw new UnsupportedOperationException("a fault of ours");
+            }
+            return Pictures.read(file);
+        };
+        for (int threads : new int[] {1, 4}) {
+            assertThatThrownBy(() -> Given.by(
+                            rendering(failing), Work.all(Pictures.samples(500), CROPS), new Prefetch(8, threads, 2)))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("a fault of ours")
+                    .hasCauseInstanceOf(UnsupportedOperationException.class);
+        }
+        assertThat(loaderThreads()).isEmpty();
+    }
+
+    @Test
+    void closingMidwayLeavesNoThread() {
+        try (BatchLoader loader = new BatchLoader(
+                rendering(Pictures::read), Work.all(Pictures.samples(1000), CROPS), new Prefetch(8, 5, 3))) {
+            loader.next().close();
+            assertThat(loaderThreads()).isNotEmpty();
+        }
+        assertThat(loaderThreads()).isEmpty();
+    }
+
+    @Test
+    void closingInterruptsAReaderThatWaits() throws InterruptedException {
+        CountDownLatch reading = new CountDownLatch(1);
+        Function<Path, Reading> stuck = file -> {
+            reading.countDown();
+            LockSupport.parkNanos(50_000_000_000L); // an interrupt ends it
+            return Pictures.read(file);
+        };
+        try (BatchLoader _ =
+                new BatchLoader(rendering(stuck), Work.all(Pictures.samples(1000), CROPS), new Prefetch(8, 5, 3))) {
+            reading.await();
+        }
+        assertThat(loaderThreads()).isEmpty();
+    }
+
+    @Test
+    void closingTwiceDoesNoHarmAndNothingIsReadAfterwards() {
+        BatchLoader loader =
+                new BatchLoader(rendering(Pictures::read), Work.all(Pictures.samples(5), CROPS), new Prefetch(8, 2, 2));
+        Batch batch = loader.next();
+        batch.close();
+        assertThatThrownBy(batch::memory).isInstanceOf(IllegalStateException.class);
+        loader.close();
+        loader.close();
+        assertThatThrownBy(loader::next)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("stopped");
+    }
+
+    @Test
+    void keepingAllBatchesIsSaidInsteadOfWaitingForEver() {
+        try (BatchLoader loader = new BatchLoader(
+                rendering(Pictures::read), Work.all(Pictures.samples(50), CROPS), new Prefetch(8, 2, 2))) {
+            loader.next();
+            loader.next();
+            assertThatThrownBy(loader::next)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("all 2 batches are in use");
+        }
+    }
+
+    @Test
+    void nonsenseIsRefused() {
+        assertThatThrownBy(() -> new Prefetch(0, 1, 1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new Prefetch(1, 0, 1)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new Prefetch(1, 1, 0)).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> new Work(Pictures.samples(1).getFirst(), List.of()))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+}

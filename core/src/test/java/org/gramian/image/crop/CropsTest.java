@@ -1,0 +1,177 @@
+package org.gramian.image.crop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.HashSet;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+
+class CropsTest {
+    private static List<Crop> testing(String plan, int width, int height) {
+        return CropPlan.parse(plan).testing().of(width, height, "a.png");
+    }
+
+    @RandomTest
+    void cropsLieInsideAndAreAsManyAsSaid(Seed seed) {
+        SplittableRandom random = seed.random();
+        CropPlan.Kind[] kinds = CropPlan.Kind.values();
+        for (int i = 0; i < 50; i++) {
+            CropPlan.Kind kind = kinds[random.nextInt(kinds.length)];
+            boolean flips = kind != CropPlan.Kind.TEN && random.nextBoolean();
+            CropPlan plan = new CropPlan(kind, random.nextInt(1, 600), flips);
+            int width = random.nextInt(1, 3000);
+            int height = random.nextInt(Math.ceilDiv(width, 32), Math.min(3000, 32 * width) + 1);
+            for (Crops crops : List.of(plan.testing(), plan.training(random.nextLong()))) {
+                List<Crop> found = crops.of(width, height, "x/" + i);
+                assertThat(found).hasSize(crops.count());
+                assertThat(found).allSatisfy(crop -> {
+                    assertThat(crop.size()).isEqualTo(plan.size());
+                    assertThat(crop.left()).isBetween(0, crop.width() - crop.size());
+                    assertThat(crop.top()).isBetween(0, crop.height() - crop.size());
+                });
+            }
+        }
+    }
+
+    @RandomTest
+    void theAspectIsKeptToAPixelUnlessThePlanSaysResize(Seed seed) {
+        SplittableRandom random = seed.random();
+        int width = random.nextInt(10, 2000);
+        int height = random.nextInt(width / 10 + 1, width * 10);
+        Crop crop = testing("center", width, height).getFirst();
+        assertThat(Math.min(crop.width(), crop.height())).isEqualTo(256);
+        double exact = 256.0 * Math.max(width, height) / Math.min(width, height);
+        assertThat((double) Math.max(crop.width(), crop.height())).isBetween(exact - 0.51, exact + 0.51);
+        assertThat(testing("resize", width, height)).containsExactly(new Crop(224, 224, 0, 0, 224, false));
+    }
+
+    @Test
+    void thePaperTrainsOnFifteenCropsAndTestsOnFive() {
+        Crops training = CropPlan.parse("paper").training(1);
+        Crops testing = CropPlan.parse("paper").testing();
+        assertThat(training.count()).isEqualTo(15);
+        assertThat(testing.count()).isEqualTo(5);
+        assertThat(testing.of(512, 384, "a"))
+                .containsExactly(
+                        new Crop(341, 256, 58, 16, 224, false),
+                        new Crop(341, 256, 0, 0, 224, false),
+                        new Crop(341, 256, 117, 0, 224, false),
+                        new Crop(341, 256, 0, 32, 224, false),
+                        new Crop(341, 256, 117, 32, 224, false));
+        assertThat(training.of(512, 384, "a").subList(0, 5)).isEqualTo(testing.of(512, 384, "a"));
+        assertThat(new HashSet<>(training.of(512, 384, "a"))).hasSizeGreaterThan(12);
+    }
+
+    @Test
+    void anotherSizeScalesTheMarginWithIt() {
+        assertThat(testing("center:448", 1000, 1000)).containsExactly(new Crop(512, 512, 32, 32, 448, false));
+    }
+
+    @Test
+    void smallPicturesAreEnlarged() {
+        assertThat(testing("center", 10, 20)).containsExactly(new Crop(256, 512, 16, 144, 224, false));
+    }
+
+    @Test
+    void mirroredCropsFollowTheirOriginalsInTheSameOrderAndPlaces() {
+        for (String plan : List.of("ten", "paper+flips", "center+flips", "resize:8+flips")) {
+            Crops crops = CropPlan.parse(plan).training(3);
+            List<Crop> found = crops.of(300, 400, "x");
+            int half = found.size() / 2;
+            for (int i = 0; i < half; i++) {
+                Crop crop = found.get(i);
+                assertThat(crop.mirrored()).isFalse();
+                assertThat(found.get(half + i))
+                        .isEqualTo(new Crop(crop.width(), crop.height(), crop.left(), crop.top(), crop.size(), true));
+            }
+        }
+        assertThat(CropPlan.parse("ten").testing().count()).isEqualTo(10);
+    }
+
+    @RandomTest
+    void randomCropsFollowFromSeedAndNameAlone(Seed seed) {
+        CropPlan plan = CropPlan.parse("paper");
+        List<Crop> first = plan.training(seed.value()).of(700, 500, "wood/1.jpg");
+        assertThat(plan.training(seed.value()).of(700, 500, "wood/1.jpg")).isEqualTo(first);
+        assertThat(plan.training(seed.value()).of(700, 500, "wood/2.jpg")).isNotEqualTo(first);
+        assertThat(plan.training(seed.value() + 1).of(700, 500, "wood/1.jpg")).isNotEqualTo(first);
+    }
+
+    @Test
+    void randomCropsReachEveryPlace() {
+        Crops crops = CropPlan.parse("paper:7").training(5); // short side 8: four places in a square
+        HashSet<String> places = new HashSet<>();
+        for (int i = 0; i < 20; i++) {
+            crops.of(30, 30, "p" + i).forEach(crop -> places.add(crop.left() + "," + crop.top()));
+        }
+        assertThat(places).containsExactlyInAnyOrder("0,0", "0,1", "1,0", "1,1");
+    }
+
+    @Test
+    void keysAreEqualExactlyWherePixelsAre() {
+        Crops paper = CropPlan.parse("paper+flips").training(1);
+        Crops other = CropPlan.parse("paper+flips").training(2);
+        List<String> keys = IntStream.range(0, paper.count())
+                .mapToObj(i -> paper.key(i, "a"))
+                .toList();
+        assertThat(keys).doesNotHaveDuplicates();
+        assertThat(paper.key(0, "a"))
+                .isEqualTo(other.key(0, "b"))
+                .isEqualTo(CropPlan.parse("center").testing().key(0, "c"))
+                .isEqualTo("short side 256, center 224");
+        assertThat(paper.key(5, "a")).isNotEqualTo(paper.key(5, "b")).isNotEqualTo(other.key(5, "a"));
+        assertThat(CropPlan.parse("resize").testing().key(0, "a")).isEqualTo("whole, center 224");
+        assertThat(CropPlan.parse("center:225").testing().key(0, "a")).isNotEqualTo(paper.key(0, "a"));
+    }
+
+    @Test
+    void thinPicturesAreRefusedWhereTheAspectIsKept() {
+        assertThatThrownBy(() -> testing("paper", 100_000_000, 1))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("at most 32 times as long")
+                .hasMessageContaining("'resize'");
+        assertThat(testing("resize", 100_000_000, 1)).hasSize(1);
+    }
+
+    @Test
+    void plansAreReadAsTheyAreWritten() {
+        for (String text : List.of("paper:224", "center:8", "ten:448", "resize:100+flips", "paper:224+flips")) {
+            assertThat(CropPlan.parse(text).text()).isEqualTo(text);
+        }
+        assertThat(CropPlan.parse("paper").text()).isEqualTo("paper:224");
+    }
+
+    @Test
+    void whatIsNoPlanIsAnsweredWithThePlansThatAre() {
+        for (String text : List.of(
+                "",
+                "papr",
+                "paper:",
+                "paper:x",
+                "paper:0",
+                "paper:5000",
+                "ten+flips",
+                "center:-1",
+                "center:99999999999",
+                "Paper",
+                "center+flips+flips")) {
+            assertThatThrownBy(() -> CropPlan.parse(text)).isInstanceOf(IllegalArgumentException.class);
+        }
+        assertThatThrownBy(() -> CropPlan.parse("papr"))
+                .hasMessageContaining("paper, center, ten, resize")
+                .hasMessageContaining("'papr' (did you mean 'paper'?)");
+    }
+
+    @Test
+    void aCropOutsideIsRefused() {
+        assertThatThrownBy(() -> new Crop(10, 10, 3, 0, 8, false))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("must lie inside a picture of 10×10");
+        assertThat(new Crop(341, 256, 58, 16, 224, true)).hasToString("341x256+58+16/224 mirrored");
+    }
+}

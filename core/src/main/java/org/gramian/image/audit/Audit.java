@@ -1,0 +1,147 @@
+package org.gramian.image.audit;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.LongConsumer;
+import org.gramian.image.Reading;
+import org.gramian.image.audit.Finding.Item;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Note;
+
+/**
+ * Looks at every picture of a data set once and says what would spoil training.
+ *
+ * <p>Each picture is decoded once, by one of several threads, and all that is kept of it is about a kilobyte
+ * ({@link Facts}): the memory in use is that of one decoded picture a thread, and a gigabyte for a million pictures.
+ */
+public final class Audit {
+    /** Notes of the data set that say that pictures or classes are not there. */
+    private static final Set<Note.Kind> LOSSES = EnumSet.of(
+            Note.Kind.OUTSIDE_LAYOUT,
+            Note.Kind.NESTED,
+            Note.Kind.EMPTY_CLASSES,
+            Note.Kind.ABSENT_CLASSES,
+            Note.Kind.ABSENT_PICTURES,
+            Note.Kind.UNLABELLED_PICTURES);
+
+    private final AuditOptions options;
+    private final Function<Path, Reading> reader;
+    private final int threads;
+
+    /**
+     * @param reader reads a picture's file, from several threads at once; {@code new PictureReader(limits)::read}
+     * @param threads how many pictures are read at the same time, at least 1
+     */
+    public Audit(AuditOptions options, Function<Path, Reading> reader, int threads) {
+        if (threads < 1) {
+            throw new IllegalArgumentException("an audit needs at least 1 thread, found " + threads);
+        }
+        this.options = options;
+        this.reader = reader;
+        this.threads = threads;
+    }
+
+    /**
+     * Audits a data set.
+     *
+     * @param progress told how many pictures are done, in ascending order
+     * @throws IOException where a file could be read once but not again
+     */
+    public AuditReport of(Dataset dataset, LongConsumer progress) throws IOException, InterruptedException {
+        Subject subject = Subject.of(dataset);
+        Facts[] facts = new Facts[dataset.samples().size()];
+        UnreadablePicture[] unreadable = new UnreadablePicture[facts.length];
+        Workers.forEach(facts.length, threads, progress, index -> {
+            switch (reader.apply(dataset.samples().get(index).file())) {
+                case Reading.Readable readable -> facts[index] = Facts.of(index, readable);
+                case Reading.Unreadable(Reading.Problem problem, String reason) ->
+                    unreadable[index] = new UnreadablePicture(subject.member(index), problem, reason);
+            }
+        });
+        List<Facts> readable = present(facts);
+        List<UnreadablePicture> lost = present(unreadable);
+        List<ClassCount> classes = count(subject, readable);
+        List<DuplicateGroup> duplicates = new Copies(subject, readable, options).find();
+        List<Finding> findings = new ArrayList<>(of(lost));
+        findings.addAll(new ClassFindings(subject, classes, options).find(readable));
+        findings.addAll(new CopyFindings(duplicates, !subject.divisions().isEmpty()).find());
+        findings.addAll(new PictureFindings(subject, readable, options).find());
+        dataset.notes().forEach(note -> findings.add(of(note)));
+        findings.sort(Comparator.comparing(Finding::severity).thenComparing(Finding::kind));
+        return new AuditReport(
+                dataset.root().toString(),
+                dataset.source().layout(),
+                options,
+                subject.parts(),
+                classes,
+                Contents.of(readable),
+                lost,
+                duplicates,
+                findings);
+    }
+
+    private static <T> List<T> present(T[] values) {
+        return Arrays.stream(values).filter(Objects::nonNull).toList();
+    }
+
+    private static List<ClassCount> count(Subject subject, List<Facts> readable) {
+        List<String> parts = subject.parts();
+        int[] all = new int[subject.dataset().classes().size()];
+        int[] good = new int[all.length];
+        Integer[][] splits = new Integer[all.length][parts.size()];
+        for (Integer[] row : splits) {
+            Arrays.fill(row, 0);
+        }
+        subject.dataset().samples().forEach(sample -> all[sample.label()]++);
+        for (Facts fact : readable) {
+            int label = subject.label(fact.index());
+            good[label]++;
+            int part = parts.indexOf(subject.member(fact.index()).split());
+            if (part >= 0) {
+                splits[label][part]++;
+            }
+        }
+        List<ClassCount> counts = new ArrayList<>();
+        for (int i = 0; i < all.length; i++) {
+            counts.add(new ClassCount(subject.dataset().classes().get(i), all[i], good[i], List.of(splits[i])));
+        }
+        return counts;
+    }
+
+    private static List<Finding> of(List<UnreadablePicture> unreadable) {
+        if (unreadable.isEmpty()) {
+            return List.of();
+        }
+        List<Item> items = unreadable.stream()
+                .map(lost -> new Item(
+                        lost.picture().toString(),
+                        lost.reason(),
+                        List.of(lost.picture().name())))
+                .toList();
+        return List.of(new Finding(
+                Severity.SPOILS,
+                Finding.Kind.UNREADABLE,
+                Wording.count(items.size(), "picture") + " cannot be read",
+                "Training would stop there: repair, replace or remove them.",
+                items));
+    }
+
+    private static Finding of(Note note) {
+        return new Finding(
+                LOSSES.contains(note.kind()) ? Severity.WARN : Severity.NOTE,
+                Finding.Kind.LAYOUT,
+                new Note(note.kind(), note.count(), List.of()).text(),
+                "Everything else was read; another --layout may read more.",
+                note.examples().stream()
+                        .map(example -> new Item(example, "", List.of()))
+                        .toList());
+    }
+}

@@ -1,0 +1,128 @@
+package org.gramian.image.audit;
+
+import static org.gramian.image.audit.Wording.count;
+import static org.gramian.image.audit.Wording.verb;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.gramian.image.audit.Finding.Item;
+import org.gramian.image.audit.Finding.Kind;
+
+/** What is wrong with the classes: too few, too small, unbalanced, missing from a part of a split. */
+final class ClassFindings {
+    /** One picture to learn from and one to be tested with. */
+    private static final int FEWEST = 2;
+
+    private final Subject subject;
+    private final AuditOptions options;
+    private final List<ClassCount> classes;
+    private final List<Finding> findings = new ArrayList<>();
+
+    ClassFindings(Subject subject, List<ClassCount> classes, AuditOptions options) {
+        this.subject = subject;
+        this.classes = classes;
+        this.options = options;
+    }
+
+    List<Finding> find(List<Facts> readable) {
+        tooFew();
+        small();
+        imbalance();
+        missing(readable);
+        return findings;
+    }
+
+    private void tooFew() {
+        if (classes.size() < FEWEST) {
+            findings.add(new Finding(
+                    Severity.SPOILS,
+                    Kind.TOO_FEW_CLASSES,
+                    "there is " + (classes.isEmpty() ? "no class" : "only one class"),
+                    "A classifier tells two or more classes apart: is this the right folder?",
+                    items(classes)));
+        }
+        List<ClassCount> poor =
+                classes.stream().filter(found -> found.readable() < FEWEST).toList();
+        if (!poor.isEmpty()) {
+            findings.add(new Finding(
+                    Severity.SPOILS,
+                    Kind.TOO_FEW_PICTURES,
+                    count(poor.size(), "class") + verb(poor.size(), " has", " have") + " fewer than " + FEWEST
+                            + " readable pictures",
+                    "A class needs a picture to learn from and another to be tested with: add some, or remove the class.",
+                    items(poor)));
+        }
+    }
+
+    private void small() {
+        List<ClassCount> small = classes.stream()
+                .filter(found -> found.readable() >= FEWEST && found.readable() < options.fewPictures())
+                .toList();
+        if (!small.isEmpty()) {
+            findings.add(new Finding(
+                    Severity.WARN,
+                    Kind.SMALL_CLASSES,
+                    count(small.size(), "class") + verb(small.size(), " has", " have") + " fewer than "
+                            + options.fewPictures() + " readable pictures",
+                    "The accuracy of so small a class is little more than chance: add pictures, or read it with care.",
+                    items(small)));
+        }
+    }
+
+    private void imbalance() {
+        if (classes.isEmpty()) {
+            return;
+        }
+        Comparator<ClassCount> bySize = Comparator.comparingInt(ClassCount::readable);
+        ClassCount largest = classes.stream().max(bySize).orElseThrow();
+        ClassCount smallest = classes.stream().min(bySize).orElseThrow();
+        double ratio = (double) largest.readable() / Math.max(1, smallest.readable());
+        if (ratio > options.imbalance()) {
+            findings.add(new Finding(
+                    Severity.WARN,
+                    Kind.IMBALANCE,
+                    String.format(
+                            Locale.ROOT,
+                            "the largest class has %.1f times as many readable pictures as the smallest",
+                            ratio),
+                    "Plain accuracy favours large classes: look at the mean over classes, or balance them.",
+                    items(List.of(largest, smallest))));
+        }
+    }
+
+    private void missing(List<Facts> readable) {
+        List<Item> missing = new ArrayList<>();
+        for (Division division : subject.divisions()) {
+            for (String part : division.complete() ? division.names() : List.<String>of()) {
+                Set<Integer> present = readable.stream()
+                        .filter(fact -> division.parts().get(fact.index()).equals(part))
+                        .map(fact -> subject.label(fact.index()))
+                        .collect(Collectors.toSet());
+                for (int label = 0; label < classes.size(); label++) {
+                    if (!present.contains(label)) {
+                        String where = "not in " + part + " of " + division.name();
+                        missing.add(new Item(classes.get(label).name(), where, List.of()));
+                    }
+                }
+            }
+        }
+        if (!missing.isEmpty()) {
+            findings.add(new Finding(
+                    Severity.SPOILS,
+                    Kind.CLASS_MISSING_FROM_SPLIT,
+                    "classes without a readable picture in a part of a split: " + missing.size(),
+                    "What is never trained cannot be told, and what is never tested has no accuracy: add pictures there.",
+                    missing));
+        }
+    }
+
+    private static List<Item> items(List<ClassCount> classes) {
+        return classes.stream()
+                .map(found -> new Item(found.name(), count(found.readable(), "picture"), List.of()))
+                .toList();
+    }
+}

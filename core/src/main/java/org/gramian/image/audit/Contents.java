@@ -1,0 +1,70 @@
+package org.gramian.image.audit;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.gramian.image.Origin;
+import org.gramian.image.PictureFormat;
+
+/**
+ * What the readable pictures are like.
+ *
+ * @param readable how many there are
+ * @param width the spread of their widths, upright
+ * @param height the spread of their heights, upright
+ * @param formats how many of each format
+ * @param colours how many of each colour model
+ * @param bits how many of each number of bits a channel
+ * @param turned how many lie on their side or are mirrored in the file and were put upright by their EXIF orientation
+ * @param sizes how many of each size
+ */
+public record Contents(
+        int readable,
+        Spread width,
+        Spread height,
+        Map<PictureFormat, Integer> formats,
+        Map<Origin.Colour, Integer> colours,
+        Map<Integer, Integer> bits,
+        int turned,
+        List<SizeCount> sizes) {
+    /** Smallest, middle and largest of some numbers; all 0 where there are none. */
+    public record Spread(int smallest, int median, int largest) {
+        static Spread of(List<Integer> numbers) {
+            if (numbers.isEmpty()) {
+                return new Spread(0, 0, 0);
+            }
+            List<Integer> sorted = numbers.stream().sorted().toList();
+            return new Spread(sorted.getFirst(), sorted.get((sorted.size() - 1) / 2), sorted.getLast());
+        }
+    }
+
+    /** How many pictures have a size. */
+    public record SizeCount(int width, int height, int pictures) {}
+
+    static Contents of(List<Facts> facts) {
+        return new Contents(
+                facts.size(),
+                Spread.of(facts.stream().map(Facts::width).toList()),
+                Spread.of(facts.stream().map(Facts::height).toList()),
+                count(facts, fact -> fact.origin().format()),
+                count(facts, fact -> fact.origin().colour()),
+                count(facts, fact -> fact.origin().bits()),
+                (int) facts.stream().filter(Facts::turned).count(),
+                sizes(facts));
+    }
+
+    private static <K> SortedMap<K, Integer> count(List<Facts> facts, Function<Facts, K> key) {
+        return facts.stream().collect(Collectors.toMap(key, _ -> 1, Integer::sum, TreeMap::new));
+    }
+
+    private static List<SizeCount> sizes(List<Facts> facts) {
+        SortedMap<Long, Integer> counts = count(facts, fact -> (long) fact.width() << 32 | fact.height());
+        List<SizeCount> sizes = new ArrayList<>();
+        counts.forEach((size, count) -> sizes.add(new SizeCount((int) (size >> 32), size.intValue(), count)));
+        return List.copyOf(sizes);
+    }
+}

@@ -1,0 +1,110 @@
+package org.gramian.image.audit;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Finds the pictures that are copies of each other.
+ *
+ * <p>Equal pixels come first: equal files show equal pixels, so only files whose pixels are equal have to be compared byte
+ * by byte. Near copies are then looked for among one picture of each such group, by hash, and confirmed by sketch; a near
+ * copy of a near copy belongs to the group. Pictures of a single colour are left out there: all look alike.
+ */
+final class Copies {
+    private final Subject subject;
+    private final AuditOptions options;
+    private final List<List<Facts>> equal;
+
+    Copies(Subject subject, List<Facts> facts, AuditOptions options) {
+        this.subject = subject;
+        this.options = options;
+        Map<Facts.Digest, List<Facts>> byPixels = new LinkedHashMap<>();
+        facts.forEach(fact ->
+                byPixels.computeIfAbsent(fact.digest(), _ -> new ArrayList<>()).add(fact));
+        equal = List.copyOf(byPixels.values());
+    }
+
+    /** All groups: exact ones, then near ones, each kind in the order of the data set. */
+    List<DuplicateGroup> find() throws IOException {
+        List<DuplicateGroup> groups = new ArrayList<>();
+        for (List<Facts> copies : equal) {
+            if (copies.size() > 1) {
+                boolean same = sameFiles(copies);
+                groups.add(group(
+                        same ? DuplicateGroup.Kind.SAME_FILE : DuplicateGroup.Kind.SAME_PIXELS, indices(copies), 0));
+            }
+        }
+        groups.addAll(near());
+        return List.copyOf(groups);
+    }
+
+    private List<DuplicateGroup> near() {
+        List<List<Facts>> textured = equal.stream()
+                .filter(copies -> copies.getFirst().range() > options.flatRange())
+                .toList();
+        List<Sketch> sketches =
+                textured.stream().map(copies -> copies.getFirst().sketch()).toList();
+        Groups groups = new Groups(sketches.size());
+        Map<Integer, Double> differences = new TreeMap<>();
+        new NearHashes(sketches.stream().mapToLong(Sketch::hash).toArray(), options.hashDistance())
+                .forEach((first, second) -> {
+                    double difference = sketches.get(first).difference(sketches.get(second));
+                    if (difference <= options.difference()) {
+                        groups.join(first, second);
+                        differences.merge(second, difference, Math::max);
+                    }
+                });
+        Map<Integer, Near> near = new TreeMap<>();
+        for (int i = 0; i < textured.size(); i++) {
+            near.computeIfAbsent(groups.of(i), _ -> new Near()).add(textured.get(i), differences.getOrDefault(i, 0.0));
+        }
+        return near.values().stream()
+                .filter(found -> found.kinds > 1)
+                .map(found -> group(DuplicateGroup.Kind.NEAR, found.indices, found.difference))
+                .toList();
+    }
+
+    /** A group of near copies that is being gathered. */
+    private static final class Near {
+        private final List<Integer> indices = new ArrayList<>();
+        private int kinds;
+        private double difference;
+
+        void add(List<Facts> copies, double toFormer) {
+            indices.addAll(indices(copies));
+            kinds++;
+            difference = Math.max(difference, toFormer);
+        }
+    }
+
+    private DuplicateGroup group(DuplicateGroup.Kind kind, List<Integer> indices, double difference) {
+        List<Integer> sorted = indices.stream().sorted().toList();
+        boolean acrossClasses = sorted.stream().map(subject::label).distinct().count() > 1;
+        List<Member> members = sorted.stream().map(subject::member).toList();
+        return new DuplicateGroup(kind, members, acrossClasses, subject.dividing(sorted), difference);
+    }
+
+    private static List<Integer> indices(List<Facts> copies) {
+        return copies.stream().map(Facts::index).toList();
+    }
+
+    private boolean sameFiles(List<Facts> copies) throws IOException {
+        Path first = file(copies.getFirst());
+        for (Facts other : copies.subList(1, copies.size())) {
+            if (Files.mismatch(first, file(other)) >= 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private Path file(Facts facts) {
+        return subject.dataset().samples().get(facts.index()).file();
+    }
+}

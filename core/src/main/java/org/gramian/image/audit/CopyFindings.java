@@ -1,0 +1,111 @@
+package org.gramian.image.audit;
+
+import static org.gramian.image.audit.Wording.count;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import org.gramian.image.audit.Finding.Item;
+import org.gramian.image.audit.Finding.Kind;
+
+/**
+ * What copies do to training, each group under the worst that it does: a label that is wrong, a test that is known
+ * beforehand, or only more weight than its due.
+ *
+ * <p>Exact copies spoil where they cross classes or splits. Near copies never do by themselves, since what is near is a
+ * matter of opinion (two shots of one wall, say): they are shown to a person.
+ */
+final class CopyFindings {
+    private final List<DuplicateGroup> groups;
+    private final boolean divided;
+    private final List<Finding> findings = new ArrayList<>();
+
+    /** @param divided whether the data set comes with splits */
+    CopyFindings(List<DuplicateGroup> groups, boolean divided) {
+        this.groups = groups;
+        this.divided = divided;
+    }
+
+    List<Finding> find() {
+        Predicate<DuplicateGroup> exact = DuplicateGroup::exact;
+        exact(exact);
+        near(exact.negate());
+        return findings;
+    }
+
+    private void exact(Predicate<DuplicateGroup> exact) {
+        add(
+                Severity.SPOILS,
+                Kind.COPIES_ACROSS_CLASSES,
+                exact.and(DuplicateGroup::acrossClasses),
+                "equal each other but have different labels",
+                "One of the labels is wrong, or a picture shows both: keep one copy, or none.");
+        add(
+                Severity.SPOILS,
+                Kind.COPIES_ACROSS_SPLITS,
+                exact.and(CopyFindings::acrossSplitsOnly),
+                "equal each other but lie in different parts of a split",
+                "What is tested was seen in training, so the accuracy is too good: keep the copy of one part.");
+        add(
+                Severity.WARN,
+                Kind.COPIES,
+                exact.and(CopyFindings::withinOne),
+                "equal each other",
+                "They weigh more than other pictures. Seeded protocols keep equal files on one side of a split.");
+    }
+
+    private void near(Predicate<DuplicateGroup> near) {
+        add(
+                Severity.WARN,
+                Kind.NEAR_COPIES_ACROSS_CLASSES,
+                near.and(DuplicateGroup::acrossClasses),
+                "almost equal each other but have different labels",
+                "Look at them: one of the labels may be wrong.");
+        add(
+                Severity.WARN,
+                Kind.NEAR_COPIES_ACROSS_SPLITS,
+                near.and(CopyFindings::acrossSplitsOnly),
+                "almost equal each other but lie in different parts of a split",
+                "Look at them: a test that resembles the training makes the accuracy too good.");
+        add(
+                divided ? Severity.NOTE : Severity.WARN,
+                Kind.NEAR_COPIES,
+                near.and(CopyFindings::withinOne),
+                "almost equal each other",
+                divided
+                        ? "They weigh more than other pictures."
+                        : "A random split may put them on different sides, which makes the accuracy too good.");
+    }
+
+    private static boolean acrossSplitsOnly(DuplicateGroup group) {
+        return !group.acrossClasses() && !group.acrossSplits().isEmpty();
+    }
+
+    private static boolean withinOne(DuplicateGroup group) {
+        return !group.acrossClasses() && group.acrossSplits().isEmpty();
+    }
+
+    private void add(Severity severity, Kind kind, Predicate<DuplicateGroup> which, String what, String advice) {
+        List<DuplicateGroup> found = groups.stream().filter(which).toList();
+        if (!found.isEmpty()) {
+            int pictures =
+                    found.stream().mapToInt(group -> group.pictures().size()).sum();
+            findings.add(new Finding(
+                    severity,
+                    kind,
+                    count(pictures, "picture") + " " + what + ", in " + count(found.size(), "group"),
+                    advice,
+                    found.stream().map(CopyFindings::item).toList()));
+        }
+    }
+
+    private static Item item(DuplicateGroup group) {
+        String sign = group.exact() ? " = " : " ~ ";
+        String text = group.pictures().stream().map(Member::toString).collect(Collectors.joining(sign));
+        return new Item(
+                text,
+                Wording.divided(group.acrossSplits()),
+                group.pictures().stream().map(Member::name).toList());
+    }
+}

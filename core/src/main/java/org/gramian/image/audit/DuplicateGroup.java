@@ -1,0 +1,35 @@
+package org.gramian.image.audit;
+
+import java.util.List;
+
+/**
+ * Pictures that are copies of each other.
+ *
+ * @param kind how alike they are
+ * @param pictures two or more, in the order of the data set
+ * @param acrossClasses whether they have more than one label
+ * @param acrossSplits the names of the given splits that put them on different sides
+ * @param difference the largest relative difference among the pairs that joined the group: 0 for equal pixels
+ */
+public record DuplicateGroup(
+        Kind kind, List<Member> pictures, boolean acrossClasses, List<String> acrossSplits, double difference) {
+    /** How alike copies are. */
+    public enum Kind {
+        /** The same bytes. */
+        SAME_FILE,
+        /** Different files that show the same pixels. */
+        SAME_PIXELS,
+        /** Almost the same picture: compressed or resized anew, cropped a little, made brighter. */
+        NEAR
+    }
+
+    public DuplicateGroup {
+        pictures = List.copyOf(pictures);
+        acrossSplits = List.copyOf(acrossSplits);
+    }
+
+    /** Whether the pixels are equal. */
+    public boolean exact() {
+        return kind != Kind.NEAR;
+    }
+}

@@ -1,0 +1,78 @@
+package org.gramian.image.audit;
+
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import org.gramian.image.Origin;
+import org.gramian.image.Picture;
+import org.gramian.image.Reading;
+
+/**
+ * What is kept of one readable picture: about a kilobyte, whatever its size.
+ *
+ * @param index its place in the data set
+ * @param width columns, upright
+ * @param height rows, upright
+ * @param origin what it was in its file
+ * @param range the largest range of values of any channel
+ * @param digest equal for pictures with equal pixels
+ * @param sketch for near copies
+ */
+record Facts(int index, int width, int height, Origin origin, int range, Digest digest, Sketch sketch) {
+    /** Half of the SHA-256 of size and pixels. */
+    record Digest(long high, long low) {}
+
+    static Facts of(int index, Reading.Readable readable) {
+        Picture picture = readable.picture();
+        return new Facts(
+                index,
+                picture.width(),
+                picture.height(),
+                readable.origin(),
+                range(picture.rgb()),
+                digest(picture),
+                Sketch.of(picture));
+    }
+
+    int shortSide() {
+        return Math.min(width, height);
+    }
+
+    /** Long side over short side. */
+    double aspect() {
+        return (double) Math.max(width, height) / shortSide();
+    }
+
+    boolean turned() {
+        return origin.orientation() != 1;
+    }
+
+    private static int range(byte[] rgb) {
+        int range = 0;
+        for (int channel = 0; channel < 3; channel++) {
+            int least = 255;
+            int most = 0;
+            for (int i = channel; i < rgb.length; i += 3) {
+                int value = rgb[i] & 0xff;
+                least = Math.min(least, value);
+                most = Math.max(most, value);
+            }
+            range = Math.max(range, most - least);
+        }
+        return range;
+    }
+
+    private static Digest digest(Picture picture) {
+        try {
+            MessageDigest sha = MessageDigest.getInstance("SHA-256");
+            sha.update(ByteBuffer.allocate(2 * Integer.BYTES)
+                    .putInt(picture.width())
+                    .putInt(picture.height())
+                    .flip());
+            ByteBuffer sum = ByteBuffer.wrap(sha.digest(picture.rgb()));
+            return new Digest(sum.getLong(), sum.getLong());
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every Java platform has SHA-256", impossible);
+        }
+    }
+}

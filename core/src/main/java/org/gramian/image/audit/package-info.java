@@ -1,0 +1,24 @@
+/**
+ * The audit: what in a folder of pictures would spoil training.
+ *
+ * <p>An {@link org.gramian.image.audit.Audit} goes over a data set with several threads and makes an {@link
+ * org.gramian.image.audit.AuditReport}, which is plain records all the way down, fit for JSON:
+ *
+ * <pre>{@code
+ * Audit audit = new Audit(AuditOptions.DEFAULT, new PictureReader(PictureLimits.DEFAULT)::read, 4);
+ * AuditReport report = audit.of(dataset, done -> {});
+ * if (report.spoils()) {
+ *     report.findings().forEach(finding -> log.warn(finding.sentence()));
+ * }
+ * }</pre>
+ *
+ * <p>From start to end: a decoded picture becomes {@code Facts}, about a kilobyte with its {@code Sketch}. {@code Copies}
+ * puts equal and almost equal pictures into {@link org.gramian.image.audit.DuplicateGroup}s, with the help of {@code
+ * NearHashes}, which compares few pairs out of many. {@code ClassFindings}, {@code CopyFindings} and {@code PictureFindings}
+ * then say in {@link org.gramian.image.audit.Finding}s what it means, each with a {@link
+ * org.gramian.image.audit.Severity}. All thresholds are in {@link org.gramian.image.audit.AuditOptions}.
+ */
+@NullMarked
+package org.gramian.image.audit;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,283 @@
+package org.gramian.image.audit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.gramian.image.Origin;
+import org.gramian.image.Picture;
+import org.gramian.image.PictureFormat;
+import org.gramian.image.Reading;
+import org.gramian.image.audit.Finding.Kind;
+import org.gramian.image.dataset.Part;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class AuditTest {
+    @TempDir
+    Path folder;
+
+    private final SplittableRandom random = new SplittableRandom(3);
+
+    private Picture texture() {
+        return MadeUp.texture(random, 240, 230);
+    }
+
+    /** Made once: they take longer than the audits. */
+    private static final List<Picture> DIFFERENT = different();
+
+    private static List<Picture> different() {
+        SplittableRandom random = new SplittableRandom(24);
+        return Stream.generate(() -> MadeUp.texture(random, 240, 230)).limit(24).toList();
+    }
+
+    /** Two classes with twelve different pictures each. */
+    private MadeUp fine() {
+        MadeUp set = new MadeUp(folder, "paper", "stone");
+        for (int i = 10; i < 22; i++) {
+            set.add("paper/" + i + ".jpg", DIFFERENT.get(i - 10)).in(i % 2 == 0 ? Part.TRAIN : Part.TEST);
+            set.add("stone/" + i + ".jpg", DIFFERENT.get(i + 2)).in(i % 2 == 0 ? Part.TRAIN : Part.TEST);
+        }
+        return set;
+    }
+
+    private static void assertFound(AuditReport report, Severity severity, Kind kind, String... texts) {
+        Finding finding = report.finding(kind).orElseThrow(() -> new AssertionError(report.findings()));
+        assertThat(finding.severity()).isEqualTo(severity);
+        assertThat(finding.items()).extracting(Finding.Item::toString).containsExactly(texts);
+        assertThat(report.spoils()).isEqualTo(severity == Severity.SPOILS);
+    }
+
+    @Test
+    void nothingIsFoundInASoundDataSet() throws Exception {
+        MadeUp set = fine();
+        AuditReport report = set.audit(set.divided(), 2);
+        assertThat(report.findings()).isEmpty();
+        assertThat(report.duplicates()).isEmpty();
+        assertThat(report.spoils()).isFalse();
+        assertThat(report.splits()).containsExactly("train", "test");
+        assertThat(report.classes().getFirst()).isEqualTo(new ClassCount("paper", 12, 12, List.of(6, 6)));
+    }
+
+    @RandomTest(times = 3)
+    void theReportDoesNotDependOnTheNumberOfThreads(Seed seed) throws Exception {
+        SplittableRandom order = seed.random();
+        MadeUp set = new MadeUp(folder, "a", "b", "c");
+        Picture common = MadeUp.texture(order, 90, 80);
+        for (int i = 100; i < 140; i++) {
+            String name = "abc".charAt(order.nextInt(3)) + "/" + i + ".jpg";
+            switch (order.nextInt(4)) {
+                case 0 -> set.add(name, new Reading.Unreadable(Reading.Problem.TRUNCATED, "half of it"));
+                case 1 -> set.add(name, common);
+                case 2 -> set.add(name, MadeUp.resized(common, order.nextInt(40, 80), 60));
+                default -> set.add(name, MadeUp.texture(order, 50, 60));
+            }
+        }
+        assertThat(set.audit(set.dataset(), 1))
+                .isEqualTo(set.audit(set.dataset(), 5))
+                .isEqualTo(set.audit(set.dataset(), 64));
+    }
+
+    @Test
+    void anUnreadablePictureSpoilsAndIsNamedWithItsReason() throws Exception {
+        AuditReport report = fine().add(
+                        "stone/x.jpg", new Reading.Unreadable(Reading.Problem.EMPTY, "the file has no bytes"))
+                .audit();
+        assertFound(report, Severity.SPOILS, Kind.UNREADABLE, "stone/x.jpg: the file has no bytes");
+        assertThat(report.pictures()).isEqualTo(25);
+        assertThat(report.contents().readable()).isEqualTo(24);
+        assertThat(report.classes().get(1)).isEqualTo(new ClassCount("stone", 13, 12, List.of()));
+    }
+
+    @Test
+    void equalPicturesUnderTwoLabelsSpoil() throws Exception {
+        Picture twice = texture();
+        AuditReport report =
+                fine().add("paper/a.jpg", twice).add("stone/b.jpg", twice).audit();
+        assertFound(report, Severity.SPOILS, Kind.COPIES_ACROSS_CLASSES, "paper/a.jpg = stone/b.jpg");
+        assertThat(report.duplicates()).singleElement().satisfies(group -> {
+            assertThat(group.kind()).isEqualTo(DuplicateGroup.Kind.SAME_PIXELS);
+            assertThat(group.acrossClasses()).isTrue();
+        });
+    }
+
+    @Test
+    void equalFilesAreToldFromEqualPixels() throws Exception {
+        Picture twice = texture();
+        MadeUp set = fine().add("paper/a.jpg", twice).holding("same").add("paper/b.jpg", twice);
+        assertThat(set.holding("same").audit().duplicates().getFirst().kind()).isEqualTo(DuplicateGroup.Kind.SAME_FILE);
+        assertThat(set.holding("more").audit().duplicates().getFirst().kind())
+                .isEqualTo(DuplicateGroup.Kind.SAME_PIXELS);
+    }
+
+    @Test
+    void equalPicturesInTrainAndTestSpoilButNotInTrainAlone() throws Exception {
+        Picture twice = texture();
+        MadeUp set = fine().add("paper/a.jpg", twice).add("paper/b.jpg", twice);
+        assertFound(
+                set.audit(set.divided(), 2), Severity.WARN, Kind.COPIES, "paper/a.jpg [train] = paper/b.jpg [train]");
+        set.in(Part.TEST);
+        assertFound(
+                set.audit(set.divided(), 2),
+                Severity.SPOILS,
+                Kind.COPIES_ACROSS_SPLITS,
+                "paper/a.jpg [train] = paper/b.jpg [test]");
+        set.in(Part.UNUSED);
+        assertFound(set.audit(set.divided(), 2), Severity.WARN, Kind.COPIES, "paper/a.jpg [train] = paper/b.jpg");
+    }
+
+    @Test
+    void aNearCopyIsFoundTogetherWithTheEqualOnesButDoesNotSpoil() throws Exception {
+        Picture twice = texture();
+        MadeUp set = fine().add("paper/a.jpg", twice)
+                .add("paper/b.jpg", MadeUp.resized(twice, 230, 250))
+                .add("paper/c.jpg", twice);
+        AuditReport report = set.audit();
+        assertFound(report, Severity.WARN, Kind.NEAR_COPIES, "paper/a.jpg ~ paper/b.jpg ~ paper/c.jpg");
+        assertFound(report, Severity.WARN, Kind.COPIES, "paper/a.jpg = paper/c.jpg");
+        assertThat(report.duplicates().getLast().difference()).isPositive().isLessThan(0.1);
+    }
+
+    @Test
+    void nearCopiesAcrossClassesAndSplitsAreSaidSo() throws Exception {
+        Picture one = texture();
+        Picture other = texture();
+        MadeUp set = fine().add("paper/a.jpg", one)
+                .add("paper/b.jpg", MadeUp.changed(one, value -> value + 5))
+                .in(Part.TEST)
+                .add("paper/c.jpg", other)
+                .add("stone/d.jpg", MadeUp.changed(other, value -> value + 5));
+        AuditReport report = set.audit(set.divided(), 2);
+        assertFound(report, Severity.WARN, Kind.NEAR_COPIES_ACROSS_SPLITS, "paper/a.jpg [train] ~ paper/b.jpg [test]");
+        assertFound(
+                report, Severity.WARN, Kind.NEAR_COPIES_ACROSS_CLASSES, "paper/c.jpg [train] ~ stone/d.jpg [train]");
+    }
+
+    @Test
+    void ofSeveralSplitsThoseAreNamedThatDivideCopies() throws Exception {
+        Picture twice = texture();
+        MadeUp set = new MadeUp(folder, "a", "b")
+                .add("a/1.jpg", twice)
+                .add("a/2.jpg", twice)
+                .add("b/1.jpg", texture())
+                .add("b/2.jpg", texture());
+        Part[] train = {Part.TRAIN, Part.TRAIN, Part.TRAIN, Part.TRAIN};
+        Part[] half = {Part.TRAIN, Part.TEST, Part.TRAIN, Part.TEST};
+        AuditReport report = set.audit(set.divided(half, train, half), 1);
+        assertFound(
+                report,
+                Severity.SPOILS,
+                Kind.COPIES_ACROSS_SPLITS,
+                "a/1.jpg = a/2.jpg: divided by split 1 and split 3");
+        assertThat(report.splits()).isEmpty();
+    }
+
+    @Test
+    void aClassMissingFromOneSplitIsNamed() throws Exception {
+        MadeUp set = new MadeUp(folder, "a", "b");
+        for (String name : new String[] {"a/1.jpg", "a/2.jpg", "b/1.jpg", "b/2.jpg"}) {
+            set.add(name, texture()).in(name.contains("1") ? Part.TRAIN : Part.TEST);
+        }
+        set.in(Part.TRAIN); // b/2.jpg
+        AuditReport report = set.audit(set.divided(), 2);
+        assertFound(report, Severity.SPOILS, Kind.CLASS_MISSING_FROM_SPLIT, "b: not in test of split official");
+    }
+
+    @Test
+    void classesThatAreTooSmallOrUnbalancedAreNamed() throws Exception {
+        MadeUp set = new MadeUp(folder, "few", "many", "one");
+        set.add("few/1.jpg", texture()).add("few/2.jpg", texture()).add("one/1.jpg", texture());
+        set.add("one/2.jpg", new Reading.Unreadable(Reading.Problem.CORRUPT, "broken"));
+        for (int i = 10; i < 35; i++) {
+            set.add("many/" + i + ".jpg", texture());
+        }
+        AuditReport report = set.audit();
+        assertFound(report, Severity.SPOILS, Kind.TOO_FEW_PICTURES, "one: 1 picture");
+        assertThat(report.finding(Kind.SMALL_CLASSES).orElseThrow().items())
+                .extracting(Finding.Item::toString)
+                .containsExactly("few: 2 pictures");
+        assertThat(report.finding(Kind.IMBALANCE).orElseThrow().sentence()).contains("25.0 times");
+    }
+
+    @Test
+    void aSingleClassSpoils() throws Exception {
+        AuditReport report = new MadeUp(folder, "a")
+                .add("a/1.jpg", texture())
+                .add("a/2.jpg", texture())
+                .audit();
+        assertFound(report, Severity.SPOILS, Kind.TOO_FEW_CLASSES, "a: 2 pictures");
+    }
+
+    @Test
+    void oddPicturesAreNamed() throws Exception {
+        Picture gray = texture();
+        Picture turned = texture();
+        AuditReport report = fine().add("paper/1.jpg", MadeUp.texture(random, 63, 100))
+                .add("paper/2.jpg", MadeUp.texture(random, 100, 64))
+                .add("paper/3.jpg", MadeUp.texture(random, 1000, 300))
+                .add("paper/4.jpg", MadeUp.colour(9, 9, 9))
+                .add(
+                        "paper/5.jpg",
+                        new Reading.Readable(gray, new Origin(PictureFormat.PNG, Origin.Colour.GRAY, 16, 240, 230, 1)))
+                .add(
+                        "paper/6.JPEG",
+                        new Reading.Readable(turned, new Origin(PictureFormat.JPEG, Origin.Colour.RGB, 8, 230, 240, 6)))
+                .audit();
+        assertFound(report, Severity.WARN, Kind.TINY, "paper/1.jpg: 63×100");
+        assertFound(report, Severity.NOTE, Kind.ENLARGED, "paper/2.jpg: 100×64");
+        assertFound(report, Severity.WARN, Kind.EXTREME_ASPECT, "paper/3.jpg: 1000×300");
+        assertFound(report, Severity.WARN, Kind.SINGLE_COLOUR, "paper/4.jpg: 300×300");
+        assertFound(report, Severity.NOTE, Kind.COLOUR_MODES, "paper/5.jpg: gray, 16 bit");
+        assertFound(report, Severity.NOTE, Kind.WRONG_EXTENSION, "paper/5.jpg: is PNG");
+        assertFound(report, Severity.NOTE, Kind.TURNED, "paper/6.JPEG: EXIF orientation 6");
+        assertThat(report.contents().width()).isEqualTo(new Contents.Spread(63, 240, 1000));
+        assertThat(report.findings()).isSortedAccordingTo(Comparator.comparing(Finding::severity));
+    }
+
+    @Test
+    void differentPicturesOfOneColourAreNoCopies() throws Exception {
+        AuditReport report = fine().add("paper/a.jpg", MadeUp.colour(1, 2, 3))
+                .add("paper/b.jpg", MadeUp.colour(200, 2, 3))
+                .audit();
+        assertThat(report.duplicates()).isEmpty();
+    }
+
+    @Test
+    void theReportBecomesJson() throws Exception {
+        Picture twice = texture();
+        AuditReport report =
+                fine().add("paper/a.jpg", twice).add("stone/b.jpg", twice).audit();
+        JsonNode json = JsonMapper.shared().readTree(JsonMapper.shared().writeValueAsString(report));
+        assertThat(json.get("spoils").asBoolean()).isTrue();
+        assertThat(json.get("pictures").asInt()).isEqualTo(26);
+        assertThat(json.at("/duplicates/0/pictures/1/label").asString()).isEqualTo("stone");
+        assertThat(json.at("/findings/0/severity").asString()).isEqualTo("SPOILS");
+        assertThat(json.at("/contents/formats/JPEG").asInt()).isEqualTo(26);
+        assertThat(json.at("/options/hashDistance").asInt()).isEqualTo(7);
+        assertThat(json.at("/classes/1/readable").asInt()).isEqualTo(13);
+    }
+
+    @Test
+    void linesThatCannotBeDrawnAreRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new AuditOptions(8, 0.1, 1, 1, 3, 10, 2, 0))
+                .withMessageContaining("0 to 7 bits, found 8");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new AuditOptions(3, Double.NaN, 1, 1, 3, 10, 2, 0))
+                .withMessageContaining("found NaN");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new Audit(
+                        AuditOptions.DEFAULT,
+                        file -> new Reading.Unreadable(Reading.Problem.EMPTY, file.toString()),
+                        0))
+                .withMessageContaining("at least 1 thread, found 0");
+    }
+}

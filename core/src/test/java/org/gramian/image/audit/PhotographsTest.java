@@ -1,0 +1,67 @@
+package org.gramian.image.audit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.gramian.image.Picture;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading;
+import org.gramian.image.Resize;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.testing.SharedFolder;
+import org.junit.jupiter.api.Test;
+
+/** Near copies among photographs of textures, which resemble each other more than most. */
+class PhotographsTest {
+    private final PictureReader reader = new PictureReader(PictureLimits.DEFAULT);
+
+    private static Dataset some(Dataset all, List<String> classes) {
+        return new Dataset(
+                all.root(),
+                all.classes(),
+                all.samples().stream()
+                        .filter(sample -> classes.contains(all.className(sample)))
+                        .toList());
+    }
+
+    @Test
+    void thePairsThatLookTheSameAreFoundAndNothingElse() throws IOException, InterruptedException {
+        Dataset dtd = Layouts.open(SharedFolder.require("data/dtd10"));
+        Dataset alike = some(dtd, List.of("chequered", "crosshatched"));
+        AuditReport report = new Audit(AuditOptions.DEFAULT, reader::read, 2).of(alike, _ -> {});
+        assertThat(report.duplicates())
+                .extracting(group ->
+                        group.pictures().stream().map(Member::name).toList().toString())
+                .containsExactly(
+                        "[chequered/chequered_0044.jpg, chequered/chequered_0184.jpg]",
+                        "[chequered/chequered_0092.jpg, chequered/chequered_0109.jpg]",
+                        "[chequered/chequered_0103.jpg, chequered/chequered_0178.jpg]",
+                        "[crosshatched/crosshatched_0069.jpg, crosshatched/crosshatched_0131.jpg]",
+                        "[crosshatched/crosshatched_0092.jpg, crosshatched/crosshatched_0093.jpg]",
+                        "[crosshatched/crosshatched_0095.jpg, crosshatched/crosshatched_0140.jpg]");
+    }
+
+    @Test
+    void halfTheSizeIsStillNear() throws IOException {
+        Dataset fmd = Layouts.open(SharedFolder.require("data/fmd"));
+        int near = 0;
+        int all = 0;
+        for (int i = 0; i < fmd.samples().size(); i += 20) {
+            Path file = fmd.samples().get(i).file();
+            Picture picture = ((Reading.Readable) reader.read(file)).picture();
+            Sketch whole = Sketch.of(picture);
+            Sketch half = Sketch.of(Resize.to(picture, picture.width() / 2, picture.height() / 2));
+            all++;
+            if (Long.bitCount(whole.hash() ^ half.hash()) <= AuditOptions.DEFAULT.hashDistance()
+                    && whole.difference(half) <= AuditOptions.DEFAULT.difference()) {
+                near++;
+            }
+        }
+        assertThat(all).isEqualTo(50);
+        assertThat(near).isGreaterThanOrEqualTo(48);
+    }
+}

@@ -81,6 +81,29 @@ public record BatchNorm(double epsilon, double momentum) {
         });
     }
 
+    /**
+     * A convolution without bias, followed by this norm with fixed statistics, as one convolution: weights {@code W·s} and
+     * biases {@code β − μ·s} with {@code s = γ/√(v + ε)} per output channel. Gradients reach W, γ and β; no map is kept for
+     * the norm.
+     *
+     * @param weight {@code [k, c, s, t]}; the rest is {@code [k]}
+     */
+    public Filters fold(Var weight, Var gamma, Var beta, Statistics running) {
+        Shape perFilter = Shape.of(weight.shape().at(0));
+        if (!gamma.shape().equals(perFilter) || !beta.shape().equals(perFilter)) {
+            throw new IllegalArgumentException("batch norm: one scale and one offset per filter of " + weight.value()
+                    + " are wanted, found " + gamma.value() + " and " + beta.value());
+        }
+        Tape tape = weight.tape();
+        Var scale = tape.apply(List.of(gamma), () -> {
+            Tensor inverse = Elementwise.pow(Elementwise.add(running.variance(), epsilon), -0.5);
+            return Result.of(
+                    Elementwise.mul(gamma.value(), inverse), (g, wanted) -> list(Elementwise.mul(g, inverse)), inverse);
+        });
+        Var bias = Arithmetic.sub(beta, Arithmetic.mul(scale, tape.constant(running.mean())));
+        return new Filters(Arithmetic.mul(weight, Shapes.reshape(scale, perFilter.at(0), 1, 1, 1)), bias);
+    }
+
     private void move(Tensor running, Tensor batch) {
         Tensor flat = Views.reshape(batch, running.shape().sizes());
         running.copyFrom(Elementwise.addScaled(Elementwise.mul(running, 1 - momentum), flat, momentum));

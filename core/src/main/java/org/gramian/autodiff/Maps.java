@@ -2,12 +2,12 @@ package org.gramian.autodiff;
 
 import static org.gramian.autodiff.Adjoint.list;
 
+import java.util.Arrays;
 import java.util.List;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Window;
-import org.jspecify.annotations.Nullable;
 
 /** Differentiable functions of feature maps {@code [n, c, h, w]}: convolution, pooling, response normalization. */
 public final class Maps {
@@ -15,28 +15,42 @@ public final class Maps {
 
     /** Convolution with weights {@code [k, c/groups, s, t]} and biases {@code [k]}. */
     public static Var convolve(Var input, Var weight, Var bias, Convolution convolution) {
-        return input.tape()
-                .apply(
-                        List.of(input, weight, bias),
-                        () -> Result.of(
-                                convolution.apply(input.value(), weight.value(), bias.value()),
-                                (g, wanted) ->
-                                        gradients(convolution.backward(g, input.value(), weight.value(), wanted))));
+        return convolve(input, new Filters(weight, bias), convolution, Activation.NONE);
     }
 
-    /** Convolution and ReLU in one node: only the rectified maps are kept, half of what two nodes hold. */
+    /** Convolution and ReLU in one node. */
     public static Var convolveRelu(Var input, Var weight, Var bias, Convolution convolution) {
-        return input.tape().apply(List.of(input, weight, bias), () -> {
-            Tensor y = Elementwise.reluInPlace(convolution.apply(input.value(), weight.value(), bias.value()));
-            return Result.of(
-                    y,
-                    (g, wanted) -> gradients(convolution.backward(
-                            Elementwise.reluBackward(g, y), input.value(), weight.value(), wanted)));
+        return convolve(input, new Filters(weight, bias), convolution, Activation.RELU);
+    }
+
+    /** Convolution and activation in one node: only the activated maps are kept, half of what two nodes hold. */
+    public static Var convolve(Var input, Filters filters, Convolution convolution, Activation activation) {
+        Var weight = filters.weight();
+        Var bias = filters.bias();
+        return input.tape().apply(filters.with(input), () -> {
+            Tensor y = activation.inPlace(
+                    convolution.apply(input.value(), weight.value(), bias == null ? null : bias.value()));
+            return Result.of(y, (g, wanted) -> {
+                boolean[] all = Arrays.copyOf(wanted, 3); // without a bias its gradient is not wanted
+                Convolution.Gradients gradients =
+                        convolution.backward(activation.backward(g, y), input.value(), weight.value(), all);
+                return list(gradients.input(), gradients.weight(), gradients.bias());
+            });
         });
     }
 
-    private static List<@Nullable Tensor> gradients(Convolution.Gradients gradients) {
-        return list(gradients.input(), gradients.weight(), gradients.bias());
+    /** The sum of two maps of one shape, and its activation, in one node. */
+    public static Var add(Var a, Var b, Activation activation) {
+        if (!a.shape().equals(b.shape())) {
+            throw new IllegalArgumentException("a sum of maps of one shape is wanted, found " + a + " and " + b);
+        }
+        return a.tape().apply(List.of(a, b), () -> {
+            Tensor y = activation.inPlace(Elementwise.add(a.value(), b.value()));
+            return Result.of(y, (g, wanted) -> {
+                Tensor both = activation.backward(g, y);
+                return list(both, both);
+            });
+        });
     }
 
     /** The largest value of each window. */
@@ -58,6 +72,14 @@ public final class Maps {
                         () -> Result.of(
                                 window.average(input.value()),
                                 (g, wanted) -> list(window.averageBackward(g, input.value()))));
+    }
+
+    /** The mean of each map: {@code [n, c, h, w]} to {@code [n, c, 1, 1]}. */
+    public static Var globalAveragePool(Var input) {
+        Window.Pair size = new Window.Pair(
+                Math.toIntExact(input.shape().at(-2)),
+                Math.toIntExact(input.shape().at(-1)));
+        return averagePool(input, new Window(size, size, new Window.Pair(0, 0), false));
     }
 
     /**

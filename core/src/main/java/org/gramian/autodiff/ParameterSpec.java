@@ -22,7 +22,7 @@ public record ParameterSpec(String name, Shape shape, Role role, Initializer ini
         BIAS,
         /** A matrix with orthonormal columns: Riemannian gradient descent, no weight decay. */
         STIEFEL,
-        /** Fitted to data once, not trained. */
+        /** Fixed, or fitted to data once; not trained. */
         FITTED
     }
 

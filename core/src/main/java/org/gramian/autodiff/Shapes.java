@@ -45,6 +45,19 @@ public final class Shapes {
                         }));
     }
 
+    /** A number of zeros put before the elements along one dimension. */
+    public static Var zerosBefore(Var x, int dimension, long zeros) {
+        long size = x.shape().at(dimension);
+        return x.tape().apply(List.of(x), () -> {
+            Tensor longer = Tensors.zeros(
+                    x.shape().with(dimension, zeros + size),
+                    x.value().type(),
+                    x.value().device());
+            Views.slice(longer, dimension, zeros, zeros + size).copyFrom(x.value());
+            return Result.of(longer, (g, wanted) -> list(Views.slice(g, dimension, zeros, zeros + size)));
+        });
+    }
+
     /** Variables joined along one dimension. */
     public static Var concat(List<Var> parts, int dimension) {
         List<Tensor> values = parts.stream().map(Var::value).toList();

@@ -86,13 +86,21 @@ public final class Tape implements AutoCloseable {
         }
     }
 
+    /** A place in the computation, for {@link #keepOnly}. */
+    public int mark() {
+        return unrecorded.size();
+    }
+
     /**
-     * Frees every value that no gradient needs, except one: call it between the stages of a long computation that is
-     * not differentiated, so that it holds one stage's values at a time. Other variables computed so far, unless they
-     * are part of the record, must not be used afterwards.
+     * Frees what was computed since a mark, except one value: call it between the stages of a long computation that is not
+     * differentiated, so that it holds one stage's values at a time. Other variables computed since the mark must not be
+     * used afterwards. Where the value wants a gradient nothing is freed, since the way back may need any of the others.
      */
-    public void keepOnly(Var kept) {
-        unrecorded.removeIf(value -> {
+    public void keepOnly(Var kept, int since) {
+        if (kept.wantsGradient() || since >= unrecorded.size()) {
+            return;
+        }
+        unrecorded.subList(since, unrecorded.size()).removeIf(value -> {
             if (value != kept.value()) {
                 value.close();
             }

@@ -5,9 +5,11 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
+import org.gramian.autodiff.Activation;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.Filters;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Maps;
 import org.gramian.autodiff.Matrices;
@@ -94,6 +96,7 @@ public final class LayerCheck {
         check("transpose", x -> Shapes.transpose(x.getFirst(), 0, 1), a);
         check("slice", x -> Shapes.slice(x.getFirst(), 1, 1, 3), a);
         check("concat", x -> Shapes.concat(x, 0), a, row);
+        check("zeros before", x -> Shapes.zerosBefore(x.getFirst(), 1, 2), a);
     }
 
     private void matrices() {
@@ -131,6 +134,19 @@ public final class LayerCheck {
                 maps,
                 gaussian(3, 4, 3, 3),
                 gaussian(3));
+        check(
+                "conv2d and relu6",
+                x -> Maps.convolve(x.get(0), new Filters(x.get(1), x.get(2)), strided, Activation.RELU6),
+                maps,
+                gaussian(3, 4, 3, 3),
+                gaussian(3));
+        check(
+                "conv2d without bias",
+                x -> Maps.convolve(x.get(0), new Filters(x.get(1), null), strided, Activation.RELU),
+                maps,
+                gaussian(3, 4, 3, 3));
+        check("sum of maps and relu", x -> Maps.add(x.get(0), x.get(1), Activation.RELU), maps, gaussian(2, 4, 5, 6));
+        check("global average pooling", x -> Maps.globalAveragePool(x.getFirst()), maps);
         Window window = Window.of(3, 2).padded(1, 1);
         check("max pooling", x -> Maps.maxPool(x.getFirst(), window), maps);
         check(
@@ -151,6 +167,14 @@ public final class LayerCheck {
                 "batch norm, predicting",
                 x -> batchNorm.predict(x.get(0), x.get(1), x.get(2), statistics()),
                 maps,
+                gaussian(4),
+                gaussian(4));
+        check(
+                "batch norm folded into conv2d",
+                x -> Maps.convolve(
+                        x.get(0), batchNorm.fold(x.get(1), x.get(2), x.get(3), statistics()), grouped, Activation.NONE),
+                maps,
+                gaussian(4, 2, 3, 3),
                 gaussian(4),
                 gaussian(4));
     }

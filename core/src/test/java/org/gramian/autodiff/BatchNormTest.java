@@ -6,6 +6,7 @@ import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.SplittableRandom;
 import org.assertj.core.data.Offset;
+import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
@@ -88,6 +89,29 @@ class BatchNormTest {
         assertThat(running.variance().toDoubles()).containsOnly(2);
     }
 
+    @RandomTest
+    void foldedIntoAConvolutionItIsTheConvolutionAndThenTheNorm(Seed seed) {
+        SplittableRandom random = seed.random();
+        Convolution geometry = new Convolution(1 + random.nextInt(2), random.nextInt(2), 1);
+        Tensor maps = Tensors.gaussian(random, Shape.of(2, 2, 5, 4), DType.F64);
+        Tensor weights = Tensors.gaussian(random, Shape.of(3, 2, 3, 3), DType.F64);
+        Tensor scales = Tensors.gaussian(random, Shape.of(3), DType.F64);
+        Tensor offsets = Tensors.gaussian(random, Shape.of(3), DType.F64);
+        BatchNorm.Statistics running = new BatchNorm.Statistics(
+                Tensors.gaussian(random, Shape.of(3), DType.F64),
+                Tensors.uniform(random, 0.1, 2, Shape.of(3), DType.F64));
+        try (Tape tape = Tape.inference()) {
+            Var x = tape.constant(maps);
+            Var w = tape.constant(weights);
+            Var gamma = tape.constant(scales);
+            Var beta = tape.constant(offsets);
+            Var plain = Maps.convolve(x, new Filters(w, null), geometry, Activation.NONE);
+            Var folded = Maps.convolve(x, NORM.fold(w, gamma, beta, running), geometry, Activation.NONE);
+            assertTensor(folded.value())
+                    .isCloseTo(NORM.predict(plain, gamma, beta, running).value(), 1e-13);
+        }
+    }
+
     @RandomTest(times = 5)
     void theRunningStatisticsConvergeToThoseOfTheData(Seed seed) {
         Tensor x = seed.gaussian(8, 3);
@@ -112,6 +136,10 @@ class BatchNormTest {
                     .hasMessageContaining("batch norm")
                     .hasMessageContaining("F64[2, 4]")
                     .hasMessageContaining("F64[3]");
+            Var filters = tape.constant(Tensors.zeros(Shape.of(4, 2, 3, 3), DType.F64, Device.CPU));
+            assertThatThrownBy(() -> NORM.fold(filters, three, three, start()))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContainingAll("batch norm", "F64[4, 2, 3, 3]", "F64[3]");
         }
     }
 }

@@ -58,6 +58,72 @@ class FunctionsTest {
                 .containsExactly(0, 0, 0, 1, 1);
     }
 
+    /** The identity convolution, so that the activation alone is seen. */
+    private static Var activated(Var x, Activation activation) {
+        Var one = x.tape().constant(Tensors.full(1, Shape.of(1, 1, 1, 1), DType.F64, Device.CPU));
+        Var map = Shapes.reshape(x, 1, 1, 1, x.shape().elements());
+        return Maps.convolve(map, new Filters(one, null), Convolution.plain(), activation);
+    }
+
+    @Test
+    void relu6EndsAtSixAndItsDerivativeAtBothKinksIsZero() {
+        Tensor x = row(-1, -0.0, 0, 1e-300, 3, Math.nextDown(6.0), 6, 7);
+        assertThat(value(v -> activated(v, Activation.RELU6), x).toDoubles())
+                .containsExactly(0, 0, 0, 1e-300, 3, Math.nextDown(6.0), 6, 6);
+        assertThat(gradientOfSum(v -> activated(v, Activation.RELU6), x).toDoubles())
+                .containsExactly(0, 0, 0, 1, 1, 1, 0, 0);
+        assertThat(gradientOfSum(v -> activated(v, Activation.RELU), x).toDoubles())
+                .containsExactly(0, 0, 0, 1, 1, 1, 1, 1);
+        assertThat(gradientOfSum(v -> activated(v, Activation.NONE), x).toDoubles())
+                .containsOnly(1);
+    }
+
+    @RandomTest
+    void aSumOfMapsIsActivatedAndGivesBothTheSameGradient(Seed seed) {
+        Tensor a = seed.gaussian(2, 3, 2, 2);
+        Tensor b = Elementwise.mul(Tensors.gaussian(new SplittableRandom(~seed.value()), a.shape(), DType.F64), 4);
+        Grid first = Grid.of(a);
+        Grid second = Grid.of(b);
+        assertTensor(value(v -> Maps.add(v, v.tape().constant(b), Activation.RELU6), a))
+                .isCloseTo(Grid.make(a.shape(), p -> Math.min(6, Math.max(0, first.at(p) + second.at(p)))), 1e-15);
+        Tensor gradient = gradientOfSum(v -> Maps.add(v, v.tape().constant(b), Activation.RELU), a);
+        assertTensor(gradient).isCloseTo(Grid.make(a.shape(), p -> first.at(p) + second.at(p) > 0 ? 1 : 0), 0);
+        assertTensor(gradientOfSum(v -> Maps.add(v, v, Activation.NONE), a)).isCloseTo(Grid.make(a.shape(), p -> 2), 0);
+    }
+
+    @Test
+    void mapsOfTwoShapesAreNotAdded() {
+        try (Tape tape = Tape.inference()) {
+            Var a = tape.constant(Tensors.zeros(Shape.of(1, 2, 3, 3), DType.F64, Device.CPU));
+            Var b = tape.constant(Tensors.zeros(Shape.of(1, 1, 3, 3), DType.F64, Device.CPU));
+            assertThatThrownBy(() -> Maps.add(a, b, Activation.NONE))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContainingAll("[1, 2, 3, 3]", "[1, 1, 3, 3]");
+        }
+    }
+
+    @RandomTest(times = 5)
+    void theGlobalAverageIsTheMeanOfEachMap(Seed seed) {
+        Tensor x = seed.gaussian(2, 3, 4, 5);
+        Grid grid = Grid.of(x);
+        Grid expected = Grid.make(Shape.of(2, 3, 1, 1), p -> {
+            double sum = 0;
+            for (int i = 0; i < 20; i++) {
+                sum += grid.at(p[0], p[1], i / 5, i % 5);
+            }
+            return sum / 20;
+        });
+        assertTensor(value(Maps::globalAveragePool, x)).isCloseTo(expected, 1e-14);
+    }
+
+    @RandomTest(times = 5)
+    void zerosBeforeAreZerosAndTheElements(Seed seed) {
+        Tensor x = seed.gaussian(2, 3);
+        Grid grid = Grid.of(x);
+        assertTensor(value(v -> Shapes.zerosBefore(v, 1, 2), x))
+                .isCloseTo(Grid.make(Shape.of(2, 5), p -> p[1] < 2 ? 0 : grid.at(p[0], p[1] - 2)), 0);
+    }
+
     @Test
     void theGradientOfAMaximumGoesToTheMaximumAlone() {
         Tensor x = Tensors.of(new double[] {1, 7, 3, 2, 5, 4, 9, 0}, Shape.of(1, 1, 2, 4), DType.F64);

@@ -297,4 +297,34 @@ class TapeTest {
             assertThatThrownBy(() -> tape.backward(Arithmetic.sum(z))).hasMessage("on the way back");
         }
     }
+
+    @Test
+    void whatWasComputedSinceAMarkIsFreedExceptOneValue() {
+        try (Tape tape = Tape.inference()) {
+            Var earlier = Arithmetic.exp(tape.constant(ones(2)));
+            int mark = tape.mark();
+            Var onTheWay = Arithmetic.exp(earlier);
+            Var kept = Arithmetic.exp(onTheWay);
+            tape.keepOnly(kept, mark);
+            assertThat(kept.value().toDoubles()).hasSize(2);
+            assertThat(earlier.value().toDoubles()).hasSize(2);
+            assertThatThrownBy(() -> onTheWay.value().toDoubles()).hasMessageContaining("freed");
+            tape.keepOnly(kept, tape.mark());
+            assertThat(kept.value().toDoubles()).hasSize(2);
+        }
+    }
+
+    @Test
+    void whatAGradientMayNeedIsNotFreed() {
+        try (Tape tape = Tape.recording()) {
+            Var x = tape.variable(ones(2));
+            int mark = tape.mark();
+            Var factor = Arithmetic.exp(tape.constant(ones(2)));
+            Var y = Arithmetic.mul(x, factor);
+            tape.keepOnly(y, mark);
+            try (Gradients gradients = tape.backward(Arithmetic.sum(y))) {
+                assertThat(gradients.of(x).toDoubles()).containsOnly(Math.E);
+            }
+        }
+    }
 }

@@ -1,0 +1,179 @@
+package org.gramian.backbone;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.Shape;
+import org.gramian.text.NearestWord;
+
+/**
+ * A convolutional network cut at a named layer: pictures {@code [n, 3, h, w]} to feature maps {@code [n, c, h', w']}.
+ *
+ * <p>The features of a layer are what leaves it, after its activation: those of VGG's {@code conv5_3} are rectified. It
+ * can be applied on any tape: what is bound to variables that want gradients is trained, what is bound to constants is
+ * frozen, and where nothing wants a gradient only one layer's maps are held at a time.
+ */
+public final class Backbone {
+    /** The last layer of each network that has class scores: {@code [1000, 1, 1]} for ImageNet's classes. */
+    public static final String LOGITS = "logits";
+
+    /** Where the search for a size that fits ends. */
+    private static final int LARGEST_MINIMUM = 512;
+
+    private final Network network;
+    private final Chain stages;
+
+    private Backbone(Network network, List<Stage> stages) {
+        this.network = network;
+        this.stages = new Chain(stages.getLast().name(), stages);
+    }
+
+    /**
+     * A network cut at its default layer.
+     *
+     * @throws IllegalArgumentException if there is none of that name; the message lists those that there are
+     */
+    public static Backbone of(String name) {
+        Network network = Backbones.network(name);
+        return cut(network, network.defaultLayer());
+    }
+
+    /** A network cut at a layer. */
+    public static Backbone of(String name, String layer) {
+        return cut(Backbones.network(name), layer);
+    }
+
+    /** The same network cut at another layer. */
+    public Backbone cutAt(String layer) {
+        return cut(network, layer);
+    }
+
+    private static Backbone cut(Network network, String layer) {
+        List<Stage> all = network.stages();
+        List<String> names = all.stream().map(Stage::name).toList();
+        int end = names.indexOf(layer);
+        if (end < 0) {
+            throw new IllegalArgumentException(network.name() + " has no layer '" + layer + "'"
+                    + NearestWord.suggestion(layer, names) + "; it has " + String.join(", ", names));
+        }
+        return new Backbone(network, all.subList(0, end + 1));
+    }
+
+    /** The name of the network, as {@code vgg16}. */
+    public String name() {
+        return network.name();
+    }
+
+    /** The layer whose output the features are, as {@code conv5_3}. */
+    public String layer() {
+        return stages.name();
+    }
+
+    /** All layers at which the network can be cut, in order. */
+    public List<String> layers() {
+        return network.stages().stream().map(Stage::name).toList();
+    }
+
+    /** The layer at which the network is cut unless told otherwise. */
+    public String defaultLayer() {
+        return network.defaultLayer();
+    }
+
+    /** Title, citation, size of pictures, origin of weights. */
+    public About about() {
+        return network.about();
+    }
+
+    /** What the usual weights expect of pictures. */
+    public Preprocessing preprocessing() {
+        return network.about().preprocessing();
+    }
+
+    /** The parameters up to the layer. */
+    public List<ParameterSpec> parameters() {
+        return stages.parameters(Network.COLOURS);
+    }
+
+    /** Number of trainable numbers up to the layer: statistics of batch norms and fixed filters are not counted. */
+    public long parameterCount() {
+        return parameters().stream()
+                .filter(spec -> spec.role() != Role.FITTED)
+                .mapToLong(spec -> spec.shape().elements())
+                .sum();
+    }
+
+    /**
+     * The shape {@code [c, h', w']} of the features of one picture.
+     *
+     * @throws IllegalArgumentException if pictures of that size do not fit
+     */
+    public Shape features(int height, int width) {
+        if (height < 1 || width < 1) {
+            throw new IllegalArgumentException("pictures of at least 1×1 are wanted, found " + height + "×" + width);
+        }
+        Shape maps = Shape.of(Network.COLOURS, height, width);
+        for (Stage stage : stages.stages()) {
+            maps = stage.output(maps);
+            if (maps.elements() == 0) {
+                throw new IllegalArgumentException("pictures of " + height + "×" + width + " do not fit " + this
+                        + ": what reaches the layer " + stage.name() + " is too small for it, or not of its own size; "
+                        + smallest());
+            }
+        }
+        return maps;
+    }
+
+    /** Whether pictures of that size can be used. */
+    public boolean fits(int height, int width) {
+        return height > 0
+                && width > 0
+                && stages.output(Shape.of(Network.COLOURS, height, width)).elements() > 0;
+    }
+
+    private String smallest() {
+        return IntStream.rangeClosed(1, LARGEST_MINIMUM)
+                .filter(side -> fits(side, side))
+                .mapToObj(side -> "the smallest square that fits is " + side + "×" + side)
+                .findFirst()
+                .orElse("no square of up to " + LARGEST_MINIMUM + " fits");
+    }
+
+    /** Features of preprocessed pictures. */
+    public Var apply(Var pictures, Bindings parameters) {
+        Shape shape = pictures.shape();
+        if (shape.rank() != 4 || shape.at(1) != Network.COLOURS || shape.at(0) == 0) {
+            throw new IllegalArgumentException(
+                    this + ": pictures [n, 3, height, width] are wanted, found " + pictures.value());
+        }
+        features(Math.toIntExact(shape.at(2)), Math.toIntExact(shape.at(3)));
+        Tape tape = pictures.tape();
+        int mark = tape.mark();
+        Var maps = pictures;
+        for (Stage stage : stages.stages()) {
+            maps = stage.apply(maps, parameters);
+            tape.keepOnly(maps, mark);
+        }
+        return maps;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof Backbone backbone && name().equals(backbone.name()) && layer().equals(backbone.layer());
+    }
+
+    @Override
+    public int hashCode() {
+        return 31 * name().hashCode() + layer().hashCode();
+    }
+
+    /** Network and layer, as {@code vgg16:conv5_3}. */
+    @Override
+    public String toString() {
+        return name() + ":" + layer();
+    }
+}

@@ -1,0 +1,62 @@
+package org.gramian.backbone;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Shape;
+
+/**
+ * Stages one after another, as one stage.
+ *
+ * @param name of the whole
+ * @param stages its parts, in order
+ */
+record Chain(String name, List<Stage> stages) implements Stage {
+    Chain {
+        stages = List.copyOf(stages);
+    }
+
+    static Chain of(String name, Stage... stages) {
+        return new Chain(name, List.of(stages));
+    }
+
+    @Override
+    public long channels(long entering) {
+        long channels = entering;
+        for (Stage stage : stages) {
+            channels = stage.channels(channels);
+        }
+        return channels;
+    }
+
+    @Override
+    public List<ParameterSpec> parameters(long entering) {
+        List<ParameterSpec> all = new ArrayList<>();
+        long channels = entering;
+        for (Stage stage : stages) {
+            all.addAll(stage.parameters(channels));
+            channels = stage.channels(channels);
+        }
+        return List.copyOf(all);
+    }
+
+    @Override
+    public Shape output(Shape maps) {
+        Shape shape = maps;
+        for (Stage stage : stages) {
+            shape = shape.elements() == 0 ? shape : stage.output(shape);
+        }
+        return shape;
+    }
+
+    @Override
+    public Var apply(Var maps, Bindings parameters) {
+        Var result = maps;
+        for (Stage stage : stages) {
+            result = stage.apply(result, parameters);
+        }
+        return result;
+    }
+}

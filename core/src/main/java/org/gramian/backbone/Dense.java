@@ -1,0 +1,53 @@
+package org.gramian.backbone;
+
+import java.util.List;
+import org.gramian.autodiff.Activation;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Shape;
+
+/**
+ * A fully connected layer, {@code W·vec(x) + b}, and a ReLU or none; its output counts as maps of one position.
+ *
+ * <p>Parameters {@code name.weight [k, c·side·side]} and {@code name.bias [k]}. It fits maps of {@code side × side} only.
+ *
+ * @param name of the stage and of its parameters
+ * @param channels number of outputs
+ * @param side rows and columns of the maps that enter
+ * @param activation ReLU or none
+ */
+record Dense(String name, int channels, int side, Activation activation) implements Stage {
+    @Override
+    public long channels(long entering) {
+        return channels;
+    }
+
+    @Override
+    public List<ParameterSpec> parameters(long entering) {
+        return List.of(
+                new ParameterSpec(
+                        name + ".weight", Shape.of(channels, entering * side * side), Role.WEIGHT, Initial.he()),
+                new ParameterSpec(name + ".bias", Shape.of(channels), Role.BIAS, Initial.constant(0)));
+    }
+
+    @Override
+    public Shape output(Shape maps) {
+        boolean fits = maps.at(1) == side && maps.at(2) == side;
+        return fits ? Shape.of(channels, 1, 1) : Shape.of(channels, 0, 0);
+    }
+
+    @Override
+    public Var apply(Var maps, Bindings parameters) {
+        long pictures = maps.shape().at(0);
+        Bindings own = parameters.under(name);
+        Var rows = Shapes.reshape(maps, pictures, maps.shape().elements() / pictures);
+        Var sums = Matrices.linear(rows, own.get("weight"), own.get("bias"));
+        Var ended = activation == Activation.RELU ? Arithmetic.relu(sums) : sums;
+        return Shapes.reshape(ended, pictures, channels, 1, 1);
+    }
+}

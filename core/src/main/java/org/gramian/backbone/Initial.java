@@ -1,0 +1,29 @@
+package org.gramian.backbone;
+
+import org.gramian.autodiff.ParameterSpec.Initializer;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/** First values of parameters, for networks that are trained from nothing. */
+final class Initial {
+    private Initial() {}
+
+    /** Gaussian of variance 2 / (inputs of one output), which keeps the size of rectified maps (He et al., 2015). */
+    static Initializer he() {
+        return (random, shape, type) -> {
+            long inputs = shape.elements() / shape.at(0);
+            try (Scope scope = Scope.open()) {
+                Tensor gaussian = Tensors.gaussian(random, shape, type);
+                return scope.keep(Elementwise.mulInPlace(gaussian, Math.sqrt(2.0 / inputs)));
+            }
+        };
+    }
+
+    /** One value everywhere. */
+    static Initializer constant(double value) {
+        return (random, shape, type) -> Tensors.full(value, shape, type, Device.CPU);
+    }
+}

@@ -1,0 +1,42 @@
+package org.gramian.backbone;
+
+import java.util.List;
+import java.util.stream.Stream;
+import org.gramian.autodiff.Activation;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Maps;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Shape;
+
+/**
+ * A block with a way around it, {@code activation(body(x) + shortcut(x))} (He et al., 2016).
+ *
+ * @param name of the stage
+ * @param body what is learned
+ * @param shortcut the way around; a chain of nothing passes the maps as they are
+ * @param activation of the sum
+ */
+record Residual(String name, Chain body, Chain shortcut, Activation activation) implements Stage {
+    @Override
+    public long channels(long entering) {
+        return body.channels(entering);
+    }
+
+    @Override
+    public List<ParameterSpec> parameters(long entering) {
+        return Stream.of(body, shortcut)
+                .flatMap(way -> way.parameters(entering).stream())
+                .toList();
+    }
+
+    @Override
+    public Shape output(Shape maps) {
+        return body.output(maps);
+    }
+
+    @Override
+    public Var apply(Var maps, Bindings parameters) {
+        return Maps.add(body.apply(maps, parameters), shortcut.apply(maps, parameters), activation);
+    }
+}

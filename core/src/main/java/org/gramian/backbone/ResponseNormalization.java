@@ -1,0 +1,30 @@
+package org.gramian.backbone;
+
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Maps;
+import org.gramian.autodiff.ResponseNorm;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Shape;
+
+/**
+ * Local response normalization across maps.
+ *
+ * @param name of the stage
+ * @param norm its constants
+ */
+record ResponseNormalization(String name, ResponseNorm norm) implements Stage {
+    @Override
+    public long channels(long entering) {
+        return entering;
+    }
+
+    @Override
+    public Shape output(Shape maps) {
+        return maps;
+    }
+
+    @Override
+    public Var apply(Var maps, Bindings parameters) {
+        return Maps.localResponseNorm(maps, norm);
+    }
+}

@@ -1,0 +1,27 @@
+/**
+ * Backbones: convolutional feature extractors.
+ *
+ * <p>{@link org.gramian.backbone.Backbones} lists the networks; a {@link org.gramian.backbone.Backbone} is one of them, cut
+ * at a layer. It is a description without numbers: it says which parameters it has, what shape its features have, and how
+ * they are computed from variables bound to those parameters. {@link org.gramian.backbone.About} says where weights come
+ * from, under which licence, and what they expect of pictures.
+ *
+ * <pre>{@code
+ * Backbone backbone = Backbone.of("googlenet", "inception_4e");
+ * Shape shape = backbone.features(224, 224);                                      // [832, 14, 14]
+ * try (ParameterSet parameters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
+ *         Tape tape = Tape.inference()) {
+ *     parameters.assign(weights);
+ *     Var features = backbone.apply(tape.constant(pictures), Bindings.of(parameters.variables(tape)));
+ * }
+ * }</pre>
+ *
+ * <p>Inside, a network is a list of {@code Stage}s: {@code Conv}, {@code Pool}, {@code ResponseNormalization}, {@code
+ * Dense} and {@code FilterBank} do something, {@code Chain}, {@code Branches} and {@code Residual} put others together.
+ * One file for each architecture, as {@code Vgg} or {@code GoogLeNet}, holds the table of its paper. Parameters go by the
+ * names of the weights that people have: torchvision's for ResNets, Caffe's for VGG, GoogLeNet and SqueezeNet.
+ */
+@NullMarked
+package org.gramian.backbone;
+
+import org.jspecify.annotations.NullMarked;

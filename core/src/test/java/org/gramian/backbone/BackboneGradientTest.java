@@ -1,0 +1,109 @@
+package org.gramian.backbone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Gradients of every network in double precision against central differences. */
+class BackboneGradientTest {
+    /**
+     * Among a million rectified numbers some lie within any step of their kink, so the step is short: the share of
+     * those falls with it, and rounding, about 1e-16 of the value over the step, stays below the tolerance.
+     */
+    private static final double STEP = 1e-7;
+
+    private static final int DIRECTIONS = Boolean.getBoolean("gramian.full") ? 5 : 1;
+    private static final Shape PICTURES = Shape.of(1, 3, 34, 37);
+
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    static Stream<Backbone> all() {
+        return Backbones.all().stream();
+    }
+
+    /** Along random directions, so that every pixel has a part. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void gradientsOfPicturesAreCentralDifferences(Backbone backbone) {
+        SplittableRandom random = new SplittableRandom(3);
+        Tensor start = Tensors.gaussian(random, PICTURES, DType.F64);
+        Tensor directions = Tensors.gaussian(random, Shape.of(DIRECTIONS, PICTURES.elements()), DType.F64);
+        try (Trial trial = Trial.of(backbone, DType.F64)) {
+            GradientCheck check = GradientCheck.of(inputs -> {
+                Tape tape = inputs.getFirst().tape();
+                Var moved = Matrices.matmul(inputs.getFirst(), tape.constant(directions));
+                Var pictures = Arithmetic.add(tape.constant(start), Shapes.reshape(moved, PICTURES.sizes()));
+                return backbone.apply(pictures, trial.frozen(tape));
+            });
+            assertPassed(check.withStep(STEP).check(Tensors.zeros(Shape.of(1, DIRECTIONS), DType.F64, Device.CPU)));
+        }
+    }
+
+    /** At some elements, with the network cut before its middle: double precision is slow for many groups. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void gradientsOfParametersAreCentralDifferences(Backbone backbone) {
+        int layer = backbone.layers().size() * 2 / 5;
+        Tensor pictures = Tensors.gaussian(new SplittableRandom(4), PICTURES, DType.F64);
+        try (Trial trial = Trial.of(backbone.cutAt(backbone.layers().get(layer)), DType.F64)) {
+            List<Parameter> some = some(trial);
+            GradientCheck check = GradientCheck.of(inputs -> {
+                Map<String, Var> varied = new HashMap<>();
+                for (int i = 0; i < some.size(); i++) {
+                    varied.put(some.get(i).name(), inputs.get(i));
+                }
+                Tape tape = inputs.getFirst().tape();
+                return trial.backbone().apply(tape.constant(pictures), trial.frozen(tape, varied));
+            });
+            if (!some.isEmpty()) {
+                assertPassed(check.withAtMost(DIRECTIONS)
+                        .check(some.stream().map(Parameter::value).toArray(Tensor[]::new)));
+            }
+        }
+    }
+
+    private static void assertPassed(GradientCheck.Report report) {
+        assertThat(report.worst()).as("%s", report).isLessThan(1e-6);
+        assertThat(report.deviations()).allSatisfy(d -> assertThat(d.found()).isNotZero());
+    }
+
+    /** A weight and a bias near the beginning, a weight in the middle, a bias at the end. */
+    private static List<Parameter> some(Trial trial) {
+        List<Parameter> trained = trial.parameters().all().stream()
+                .filter(parameter -> parameter.spec().role() != Role.FITTED)
+                .toList();
+        if (trained.isEmpty()) {
+            return List.of();
+        }
+        return Stream.of(0, 1, trained.size() / 2, trained.size() - 1)
+                .distinct()
+                .map(trained::get)
+                .toList();
+    }
+}

@@ -1,0 +1,181 @@
+package org.gramian.backbone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Laws that every network keeps, with random parameters in single precision. */
+class BackboneTest {
+    private static final Map<Backbone, Trial> TRIALS = new HashMap<>();
+
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    @AfterAll
+    static void closeTrials() {
+        TRIALS.values().forEach(Trial::close);
+        TRIALS.clear();
+    }
+
+    static Stream<Backbone> all() {
+        return Backbones.all().stream();
+    }
+
+    private static Trial trial(Backbone backbone) {
+        return TRIALS.computeIfAbsent(backbone, _ -> Trial.of(backbone, DType.F32));
+    }
+
+    private static Tensor pictures(long... sizes) {
+        return Tensors.gaussian(new SplittableRandom(11), Shape.of(sizes), DType.F32);
+    }
+
+    /** At odd sides, where rounding differs most, and stage by stage, which is also what cutting there must give. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void everyLayerHasTheShapeThatIsForetoldAndTheValuesOfTheWhole(Backbone backbone) {
+        Trial trial = trial(backbone);
+        Tensor pictures = pictures(1, 3, 257, 193);
+        List<String> cuts = backbone.layers().subList(0, backbone.layers().indexOf(backbone.layer()) + 1);
+        try (Tape tape = Tape.inference()) {
+            int start = tape.mark();
+            Var maps = tape.constant(pictures);
+            for (String layer : cuts) {
+                maps = stage(backbone, layer).apply(maps, trial.frozen(tape));
+                Shape foretold = backbone.cutAt(layer).features(257, 193);
+                assertThat(Views.reshape(maps.value(), foretold.sizes()).shape())
+                        .as(layer)
+                        .isEqualTo(foretold);
+                if (layer.equals(cuts.get(cuts.size() / 3)) || layer.equals(backbone.layer())) {
+                    Var cut = backbone.cutAt(layer).apply(tape.constant(pictures), trial.frozen(tape));
+                    assertTensor(cut.value()).as(layer).isIdenticalTo(maps.value());
+                }
+                tape.keepOnly(maps, start);
+            }
+        }
+    }
+
+    private static Stage stage(Backbone backbone, String layer) {
+        return Backbones.network(backbone.name()).stages().stream()
+                .filter(stage -> stage.name().equals(layer))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void recordingDoesNotChangeTheFeatures(Backbone backbone) {
+        Trial trial = trial(backbone);
+        Tensor pictures = pictures(2, 3, 66, 51);
+        try (Tape tape = Tape.recording()) {
+            Map<String, Var> varied = new HashMap<>();
+            trial.parameters().all().stream()
+                    .filter(parameter -> parameter.spec().role() != Role.FITTED)
+                    .forEach(parameter -> varied.put(parameter.name(), tape.variable(parameter.value())));
+            Var features = backbone.apply(tape.variable(pictures), trial.frozen(tape, varied));
+            assertThat(features.wantsGradient()).isTrue();
+            assertTensor(features.value()).isIdenticalTo(trial.features(pictures));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void aBatchHasTheFeaturesOfItsPictures(Backbone backbone) {
+        Trial trial = trial(backbone);
+        Tensor pictures = pictures(3, 3, 64, 65);
+        Tensor together = trial.features(pictures);
+        for (int i = 0; i < 3; i++) {
+            assertTensor(trial.features(Views.slice(pictures, 0, i, i + 1)))
+                    .isCloseTo(Views.slice(together, 0, i, i + 1), 1e-4);
+        }
+    }
+
+    /** All that stays of a prediction is its result; what the caller computed before is not touched. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void predictionHoldsNothingButItsResult(Backbone backbone) {
+        Trial trial = trial(backbone);
+        try (Tape tape = Tape.inference()) {
+            Var doubled = Arithmetic.scale(tape.constant(pictures(1, 3, 48, 40)), 2);
+            long before = Tensor.live();
+            Var features = backbone.apply(doubled, trial.frozen(tape));
+            assertThat(Tensor.live()).isEqualTo(before + 1);
+            assertThat(features.wantsGradient()).isFalse();
+            assertThat(doubled.value().toFloats()).hasSize(3 * 48 * 40);
+        }
+    }
+
+    /** Where the first layers are frozen, the gradients of the others are those of a network without frozen ones. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void frozenLayersDoNotChangeTheGradientsOfOthers(Backbone backbone) {
+        Trial trial = trial(backbone);
+        List<Parameter> trained = trial.parameters().all().stream()
+                .filter(parameter -> parameter.spec().role() != Role.FITTED)
+                .toList();
+        List<Parameter> last = trained.subList(trained.size() * 2 / 3, trained.size());
+        if (!last.isEmpty()) {
+            List<Tensor> alone = gradients(trial, last, last);
+            List<Tensor> amongAll = gradients(trial, trained, last);
+            for (int i = 0; i < last.size(); i++) {
+                assertTensor(alone.get(i)).as(last.get(i).name()).isCloseTo(amongAll.get(i), 1e-5);
+            }
+        }
+    }
+
+    private static List<Tensor> gradients(Trial trial, List<Parameter> varied, List<Parameter> wanted) {
+        try (Tape tape = Tape.recording()) {
+            Map<String, Var> variables = new HashMap<>();
+            varied.forEach(parameter -> variables.put(parameter.name(), tape.variable(parameter.value())));
+            Var features = trial.backbone().apply(tape.constant(pictures(1, 3, 40, 40)), trial.frozen(tape, variables));
+            try (Gradients gradients =
+                    tape.backward(features, pictures(features.shape().sizes()))) {
+                return wanted.stream()
+                        .map(parameter ->
+                                Tensors.copy(gradients.of(Objects.requireNonNull(variables.get(parameter.name())))))
+                        .toList();
+            }
+        }
+    }
+
+    @Test
+    void whatIsNoPictureIsRefused() {
+        Trial trial = trial(Backbone.of("filters"));
+        for (Shape wrong : List.of(Shape.of(1, 4, 32, 32), Shape.of(3, 32, 32), Shape.of(0, 3, 32, 32))) {
+            try (Tape tape = Tape.inference()) {
+                Var found = tape.constant(Tensors.zeros(wrong, DType.F32, Device.CPU));
+                assertThatThrownBy(() -> trial.backbone().apply(found, trial.frozen(tape)))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContainingAll("filters:bank", "[n, 3, height, width]", wrong.toString());
+            }
+        }
+    }
+}

@@ -1,0 +1,188 @@
+package org.gramian.backbone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.tensor.Shape;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What the networks say of themselves, against what is published. */
+class BackbonesTest {
+    static Stream<Backbone> all() {
+        return Backbones.all().stream();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "vgg16, conv5_3, 14714688",
+        "vgg16, logits, 138357544",
+        "vgg19, conv5_4, 20024384",
+        "vgg19, logits, 143667240",
+        "resnet18, logits, 11689512",
+        "resnet50, logits, 25557032",
+        "googlenet, logits, 6998552",
+        "squeezenet, logits, 1235496",
+        "efficientnet-lite4, logits, 12950384",
+        "filters, bank, 0"
+    })
+    void parametersAreAsManyAsPublished(String name, String layer, long count) {
+        assertThat(Backbone.of(name, layer).parameterCount()).isEqualTo(count);
+    }
+
+    @Test
+    void layersHaveThePublishedShapesAt224() {
+        assertThat(shapes("vgg16", 224))
+                .containsEntry("conv1_2", "[64, 224, 224]")
+                .containsEntry("pool1", "[64, 112, 112]")
+                .containsEntry("conv2_2", "[128, 112, 112]")
+                .containsEntry("conv3_3", "[256, 56, 56]")
+                .containsEntry("conv4_3", "[512, 28, 28]")
+                .containsEntry("conv5_3", "[512, 14, 14]")
+                .containsEntry("pool5", "[512, 7, 7]")
+                .containsEntry("fc7", "[4096, 1, 1]")
+                .containsEntry("logits", "[1000, 1, 1]")
+                .hasSize(13 + 5 + 3);
+        assertThat(shapes("vgg19", 224))
+                .containsEntry("conv5_4", "[512, 14, 14]")
+                .hasSize(16 + 5 + 3);
+        assertThat(shapes("resnet18", 224))
+                .containsEntry("conv1", "[64, 112, 112]")
+                .containsEntry("maxpool", "[64, 56, 56]")
+                .containsEntry("layer1", "[64, 56, 56]")
+                .containsEntry("layer2.0", "[128, 28, 28]")
+                .containsEntry("layer3", "[256, 14, 14]")
+                .containsEntry("layer4", "[512, 7, 7]")
+                .containsEntry("avgpool", "[512, 1, 1]");
+        assertThat(shapes("resnet50", 224))
+                .containsEntry("layer1", "[256, 56, 56]")
+                .containsEntry("layer3.4", "[1024, 14, 14]")
+                .containsEntry("layer4", "[2048, 7, 7]")
+                .hasSize(2 + 16 + 2);
+        assertThat(shapes("googlenet", 224))
+                .containsEntry("conv1/7x7_s2", "[64, 112, 112]")
+                .containsEntry("pool1/3x3_s2", "[64, 56, 56]")
+                .containsEntry("conv2/norm2", "[192, 56, 56]")
+                .containsEntry("inception_3b", "[480, 28, 28]")
+                .containsEntry("inception_4c", "[512, 14, 14]")
+                .containsEntry("inception_4e", "[832, 14, 14]")
+                .containsEntry("inception_5b", "[1024, 7, 7]")
+                .containsEntry("pool5", "[1024, 1, 1]");
+        assertThat(shapes("squeezenet", 224))
+                .containsEntry("conv1", "[64, 111, 111]")
+                .containsEntry("fire3", "[128, 55, 55]")
+                .containsEntry("fire5", "[256, 27, 27]")
+                .containsEntry("fire9", "[512, 13, 13]")
+                .containsEntry("conv10", "[1000, 13, 13]");
+        assertThat(shapes("efficientnet-lite4", 224))
+                .containsEntry("block0", "[24, 112, 112]")
+                .containsEntry("block4", "[32, 56, 56]")
+                .containsEntry("block8", "[56, 28, 28]")
+                .containsEntry("block14", "[112, 14, 14]")
+                .containsEntry("block20", "[160, 14, 14]")
+                .containsEntry("block28", "[272, 7, 7]")
+                .containsEntry("head_conv", "[1280, 7, 7]")
+                .hasSize(1 + 30 + 3);
+        assertThat(shapes("filters", 224)).containsExactly(Map.entry("bank", "[120, 28, 28]"));
+    }
+
+    private static Map<String, String> shapes(String name, int size) {
+        Map<String, String> shapes = new LinkedHashMap<>();
+        Backbone backbone = Backbone.of(name);
+        backbone.layers()
+                .forEach(layer -> shapes.put(
+                        layer, backbone.cutAt(layer).features(size, size).toString()));
+        return shapes;
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void everyNetworkTellsWhatOneShouldKnow(Backbone backbone) {
+        About about = backbone.about();
+        assertThat(List.of(
+                        about.title(),
+                        about.citation(),
+                        about.weights().source(),
+                        about.weights().licence()))
+                .allSatisfy(text -> assertThat(text).isNotBlank());
+        assertThat(backbone.layers()).contains(backbone.layer()).doesNotHaveDuplicates();
+        assertThat(backbone.preprocessing().mean()).hasSize(3);
+        assertThat(backbone.preprocessing().std())
+                .hasSize(3)
+                .allSatisfy(std -> assertThat(std).isPositive());
+        assertThat(backbone.features(about.size(), about.size()).at(1)).isGreaterThan(6);
+        assertThat(about.weights().needed()).isEqualTo(backbone.parameterCount() > 0);
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void parametersHaveDistinctNamesAndThoseOfACutAreTheFirstOfTheWhole(Backbone backbone) {
+        List<String> whole = names(backbone.cutAt(backbone.layers().getLast()));
+        assertThat(whole).doesNotHaveDuplicates();
+        for (String layer : backbone.layers()) {
+            List<String> some = names(backbone.cutAt(layer));
+            assertThat(some).isEqualTo(whole.subList(0, some.size()));
+        }
+    }
+
+    private static List<String> names(Backbone backbone) {
+        return backbone.parameters().stream().map(ParameterSpec::name).toList();
+    }
+
+    @Test
+    void parametersGoByTheNamesOfTheirFiles() {
+        assertThat(names(Backbone.of("vgg16", "logits")))
+                .startsWith("conv1_1.weight", "conv1_1.bias", "conv1_2.weight")
+                .endsWith("fc7.bias", "fc8.weight", "fc8.bias");
+        assertThat(names(Backbone.of("resnet50", "logits")))
+                .startsWith("conv1.weight", "bn1.weight", "bn1.bias", "bn1.running_mean", "bn1.running_var")
+                .contains("layer1.0.downsample.0.weight", "layer1.0.downsample.1.running_var", "layer4.2.conv3.weight")
+                .doesNotContain("layer1.1.downsample.0.weight", "conv1.bias")
+                .endsWith("fc.weight", "fc.bias");
+        assertThat(names(Backbone.of("resnet18"))).contains("layer2.0.downsample.0.weight", "layer4.1.bn2.bias");
+        assertThat(names(Backbone.of("resnet18"))).doesNotContain("layer1.0.downsample.0.weight", "fc.weight");
+    }
+
+    @Test
+    void aWrongNameIsAnsweredWithWhatThereIs() {
+        assertThatThrownBy(() -> Backbone.of("vg16"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("'vg16'", "did you mean 'vgg16'?", "efficientnet-lite4", "filters");
+        assertThatThrownBy(() -> Backbone.of("vgg16", "conv5_4"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll(
+                        "vgg16 has no layer 'conv5_4'", "did you mean 'conv5_", "conv1_1, conv1_2, pool1");
+    }
+
+    @Test
+    void picturesThatDoNotFitAreAnsweredWithASizeThatDoes() {
+        assertThatThrownBy(() -> Backbone.of("vgg16").features(9, 300))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("9×300", "vgg16:conv5_3", "pool4", "smallest square that fits is 16×16");
+        assertThat(Backbone.of("vgg16").features(16, 16)).isEqualTo(Shape.of(512, 1, 1));
+        assertThatThrownBy(() -> Backbone.of("vgg19", "logits").features(448, 448))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("448×448", "vgg19:logits", "fc6", "smallest square that fits is 224×224");
+        assertThat(Backbone.of("vgg19", "logits").fits(448, 448)).isFalse();
+        assertThat(Backbone.of("vgg19").fits(448, 448)).isTrue();
+        assertThat(Backbone.of("vgg19").fits(448, 0)).isFalse();
+        assertThatThrownBy(() -> Backbone.of("filters").features(0, 5)).hasMessageContaining("found 0×5");
+    }
+
+    @Test
+    void backbonesAreEqualWhenNetworkAndLayerAre() {
+        assertThat(Backbone.of("vgg16", "conv4_3").cutAt("conv5_3"))
+                .isEqualTo(Backbone.of("vgg16"))
+                .hasSameHashCodeAs(Backbone.of("vgg16"))
+                .hasToString("vgg16:conv5_3")
+                .isNotEqualTo(Backbone.of("vgg16", "conv4_3"))
+                .isNotEqualTo(Backbone.of("resnet18", "conv1"));
+    }
+}

@@ -1,0 +1,176 @@
+package org.gramian.backbone.weights;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.Set;
+import org.gramian.backbone.weights.Naming.Origin;
+import org.gramian.backbone.weights.format.Names;
+import org.gramian.backbone.weights.format.WeightFile;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.Found;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFileException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Weights under our names and in our layout, out of a file of any publisher.
+ *
+ * @param tensors in the network's order; a file without a classifier gives none for it
+ * @param preprocessing what they expect of pictures
+ * @param publisher whose names the file uses
+ * @param remarks what was left out, is absent, or had to be assumed, one sentence each
+ */
+record Conversion(
+        SequencedMap<String, StoredTensor> tensors,
+        Preprocessing preprocessing,
+        Publisher publisher,
+        List<String> remarks) {
+    private static final String COUNTS = ".num_batches_tracked";
+    /** GoogLeNet's classifiers on the way, which only training uses. */
+    private static final List<String> AUXILIARY = List.of("loss1/", "loss2/");
+
+    /**
+     * Takes the tensors that the network needs.
+     *
+     * @throws TensorFileException that lists all that are missing, of a wrong shape or not expected
+     */
+    static Conversion of(WeightFile file, Blueprint blueprint, Arena arena) throws TensorFileException {
+        Naming naming = naming(file, blueprint);
+        List<String> remarks = new ArrayList<>(file.remarks());
+        SequencedMap<String, StoredTensor> tensors = new Taking(file, blueprint, naming, remarks).tensors(arena);
+        return new Conversion(tensors, preprocessing(file, blueprint, naming, remarks), naming.publisher(), remarks);
+    }
+
+    private static Naming naming(WeightFile file, Blueprint blueprint) throws TensorFileException {
+        Set<String> names = file.content().tensors().keySet();
+        List<Naming> fitting = Namings.of(blueprint).stream()
+                .filter(naming -> naming.formats().contains(file.format()))
+                .toList();
+        Optional<Naming> best = fitting.stream()
+                .filter(naming -> naming.matches(names) > 0)
+                // The first of equals: who uses our own names is known by the format.
+                .max(Comparator.comparingLong(naming -> naming.matches(names) * 100 - fitting.indexOf(naming)));
+        if (best.isPresent()) {
+            return best.get();
+        }
+        String expected = fitting.isEmpty()
+                ? "weights of " + blueprint.architecture() + " in another format, for none are known in this one"
+                : "names of tensors such as "
+                        + String.join(
+                                " or ",
+                                fitting.stream()
+                                        .map(naming -> naming.examples().getFirst() + " ("
+                                                + naming.publisher().label() + ")")
+                                        .toList());
+        throw new TensorFileException(
+                file.content().path(),
+                "is a file in %s format; expected %s, found %s"
+                        .formatted(file.format().label(), expected, Names.some(quoted(names))));
+    }
+
+    private static List<String> quoted(Set<String> names) {
+        return names.stream().map(Found::text).toList();
+    }
+
+    private static Preprocessing preprocessing(
+            WeightFile file, Blueprint blueprint, Naming naming, List<String> remarks) {
+        @Nullable String text = file.content().metadata().get(InputText.KEY);
+        Optional<Preprocessing> stated = text == null ? Optional.empty() : InputText.parse(text);
+        if (stated.isPresent()) {
+            return stated.get();
+        }
+        Preprocessing assumed = naming.publisher().preprocessing().orElse(blueprint.usual());
+        if (text != null) {
+            remarks.add("what the file says of its input, " + Found.text(text) + ", is not understood; "
+                    + assumed.text() + " is assumed");
+        } else if (naming.publisher().preprocessing().isEmpty()) {
+            remarks.add("the file does not say what pictures it expects; " + assumed.text() + " is assumed");
+        }
+        return assumed;
+    }
+
+    /** The search for each tensor, which notes all that is wrong before it says so. */
+    private record Taking(WeightFile file, Blueprint blueprint, Naming naming, List<String> remarks) {
+        SequencedMap<String, StoredTensor> tensors(Arena arena) throws TensorFileException {
+            Map<String, StoredTensor> found = file.content().tensors();
+            Set<String> extra = new LinkedHashSet<>(found.keySet());
+            List<String> missing = new ArrayList<>();
+            List<String> headless = new ArrayList<>();
+            List<String> misshapen = new ArrayList<>();
+            SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
+            for (Map.Entry<String, Shape> parameter : blueprint.parameters().entrySet()) {
+                String name = parameter.getKey();
+                Origin origin = naming.origin(name);
+                @Nullable StoredTensor tensor = found.get(origin.name());
+                if (tensor == null) {
+                    (blueprint.classifier().contains(name) ? headless : missing).add(origin.name());
+                    continue;
+                }
+                extra.remove(origin.name());
+                Shape wanted = parameter.getValue();
+                if (!tensor.type().isFloating() || !origin.rearrangement().accepts(tensor.shape(), wanted)) {
+                    misshapen.add(origin.name() + " " + tensor.type() + " " + tensor.shape() + " instead of "
+                            + origin.rearrangement().stored(wanted));
+                } else if (missing.isEmpty() && misshapen.isEmpty()) {
+                    tensors.put(name, origin.rearrangement().apply(tensor, wanted, arena));
+                }
+            }
+            dropKnown(extra);
+            refuse(missing, misshapen, extra);
+            if (!headless.isEmpty()) {
+                remarks.add("the file holds no classifier (" + Names.some(headless)
+                        + "): good for features, not for class scores");
+            }
+            return tensors;
+        }
+
+        private void dropKnown(Set<String> extra) {
+            List<String> counts =
+                    extra.stream().filter(name -> name.endsWith(COUNTS)).toList();
+            List<String> auxiliary = extra.stream()
+                    .filter(name -> AUXILIARY.stream().anyMatch(name::startsWith))
+                    .toList();
+            extra.removeAll(counts);
+            if (!counts.isEmpty()) {
+                remarks.add(counts.size() + " tensors *" + COUNTS + " were left out: only training reads them");
+            }
+            if (naming.publisher().equals(Publisher.BVLC)) {
+                auxiliary.forEach(extra::remove);
+                if (!auxiliary.isEmpty()) {
+                    remarks.add("the auxiliary classifiers were left out: " + Names.some(auxiliary));
+                }
+            }
+        }
+
+        private void refuse(List<String> missing, List<String> misshapen, Set<String> extra)
+                throws TensorFileException {
+            List<String> problems = new ArrayList<>();
+            if (!missing.isEmpty()) {
+                problems.add("missing: " + Names.some(quoted(new LinkedHashSet<>(missing))));
+            }
+            if (!misshapen.isEmpty()) {
+                problems.add("of another type or shape: " + Names.some(misshapen));
+            }
+            if (!extra.isEmpty()) {
+                problems.add("not expected: " + Names.some(quoted(extra)));
+            }
+            if (!problems.isEmpty()) {
+                throw new TensorFileException(
+                        file.content().path(),
+                        "does not hold the weights of %s (names of %s); %s"
+                                .formatted(
+                                        blueprint.architecture(),
+                                        naming.publisher().label(),
+                                        String.join("; ", problems)));
+            }
+        }
+    }
+}

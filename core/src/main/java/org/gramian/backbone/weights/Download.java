@@ -1,0 +1,203 @@
+package org.gramian.backbone.weights;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.function.LongFunction;
+
+/**
+ * Downloads a public file into a folder. What has arrived lies in {@code FILE.part}, so that an interrupted download goes
+ * on where it ended, in this run or in a later one; the file gets its name only when its SHA-256 is right.
+ */
+public final class Download {
+    /** The published files have half of this. */
+    static final long MAX_BYTES = 1L << 30;
+
+    private static final int MAX_ATTEMPTS = 5;
+    private static final int CHUNK = 1 << 16;
+    private static final int OK = 200;
+    private static final int PARTIAL = 206;
+    private static final int NOT_SATISFIABLE = 416;
+
+    private final URI base;
+    private final Duration patience;
+    private final LongFunction<LongConsumer> progress;
+    private final Consumer<String> notice;
+
+    /**
+     * A download from a folder of the web.
+     *
+     * @param base the folder, usually {@link PublicFile#BASE}, or a mirror of it
+     * @param patience how long the server may keep silent
+     * @param progress given the bytes in all, is told the bytes so far
+     * @param notice told what happens besides, one sentence each
+     */
+    public Download(URI base, Duration patience, LongFunction<LongConsumer> progress, Consumer<String> notice) {
+        this.base = base.getRawPath() == null || base.getRawPath().endsWith("/") ? base : URI.create(base + "/");
+        this.patience = patience;
+        this.progress = progress;
+        this.notice = notice;
+    }
+
+    /** The address of a file. */
+    public URI address(PublicFile file) {
+        return base.resolve(file.file());
+    }
+
+    /**
+     * Downloads a file, or the rest of it.
+     *
+     * @return the complete and correct file
+     * @throws IOException if the server cannot be reached, does not have the file, or gives another one
+     */
+    Path fetch(PublicFile file, Path folder) throws IOException {
+        PartialFile part = new PartialFile(folder.resolve(file.file() + ".part"));
+        try (HttpClient client = HttpClient.newBuilder()
+                .followRedirects(HttpClient.Redirect.NORMAL)
+                .connectTimeout(patience)
+                .build()) {
+            fetch(client, address(file), part);
+        }
+        String sha256 = Fingerprint.of(part.path());
+        if (!sha256.startsWith(file.sha256Prefix())) {
+            part.delete();
+            throw new IOException(
+                    "%s was downloaded, but is not the published file: its SHA-256 begins with %s instead of %s; it was deleted"
+                            .formatted(
+                                    address(file),
+                                    sha256.substring(0, file.sha256Prefix().length()),
+                                    file.sha256Prefix()));
+        }
+        Path target = folder.resolve(file.file());
+        Files.move(part.path(), target, StandardCopyOption.ATOMIC_MOVE);
+        part.delete();
+        return target;
+    }
+
+    private void fetch(HttpClient client, URI address, PartialFile part) throws IOException {
+        for (int attempt = 1; ; attempt++) {
+            long before = part.size();
+            try {
+                if (attempt(client, address, part)) {
+                    return;
+                }
+            } catch (RefusedException e) {
+                throw e;
+            } catch (IOException e) {
+                if (attempt == MAX_ATTEMPTS || part.size() <= before) {
+                    throw new IOException(
+                            address + " could not be downloaded: " + Failure.reason(e)
+                                    + (part.size() > 0
+                                            ? "; " + part.size() + " bytes are kept, a new attempt goes on from there"
+                                            : ""),
+                            e);
+                }
+                notice.accept("the download was interrupted after " + part.size() + " bytes: going on from there");
+            }
+        }
+    }
+
+    /** One request: true if the file is complete, false if it must be asked for from the start. */
+    private boolean attempt(HttpClient client, URI address, PartialFile part) throws IOException {
+        long have = part.size();
+        HttpRequest.Builder request =
+                HttpRequest.newBuilder(address).timeout(patience).GET();
+        if (have > 0) {
+            request.header("Range", "bytes=" + have + "-");
+            part.version().ifPresent(version -> request.header("If-Range", version));
+        }
+        HttpResponse<InputStream> response = send(client, request.build());
+        try (InputStream body = response.body()) {
+            ContentRange range = ContentRange.of(response);
+            return switch (response.statusCode()) {
+                case OK -> {
+                    if (have > 0) {
+                        notice.accept("the server gives the file from the start only: starting again");
+                    }
+                    part.begin(response);
+                    yield receive(body, part, range.total());
+                }
+                case PARTIAL -> {
+                    if (range.start() != have) {
+                        yield restart(part, have, address);
+                    }
+                    notice.accept("going on after " + have + " bytes");
+                    yield receive(body, part, range.total());
+                }
+                // Complete, if the program was ended before it could say so.
+                case NOT_SATISFIABLE -> range.total() == have || restart(part, have, address);
+                default ->
+                    throw new RefusedException("the server answered " + response.statusCode() + " for " + address);
+            };
+        }
+    }
+
+    /** Throws away what is there, to ask for the file as a whole; a server that then still gives a part is wrong. */
+    private static boolean restart(PartialFile part, long have, URI address) throws IOException {
+        if (have == 0) {
+            throw new RefusedException("the server gives a part of " + address + " when asked for the whole");
+        }
+        part.delete();
+        return false;
+    }
+
+    private static HttpResponse<InputStream> send(HttpClient client, HttpRequest request) throws IOException {
+        try {
+            return client.send(request, BodyHandlers.ofInputStream());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new RefusedException("the download was interrupted");
+        }
+    }
+
+    /** Takes in the rest of the file; always true, for a cut one ends in an exception. */
+    private boolean receive(InputStream body, PartialFile part, long total) throws IOException {
+        requireBounded(total);
+        part.requireSpace(total);
+        LongConsumer shown = progress.apply(total);
+        long done = part.size();
+        byte[] chunk = new byte[CHUNK];
+        try (OutputStream out =
+                        Files.newOutputStream(part.path(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+                StallGuard guard = StallGuard.watch(body, patience)) {
+            for (int count = guard.read(chunk); count >= 0; count = guard.read(chunk)) {
+                out.write(chunk, 0, count);
+                done += count;
+                requireBounded(done);
+                shown.accept(done);
+            }
+        }
+        if (total >= 0 && done < total) {
+            throw new IOException("the connection ended after " + done + " of " + total + " bytes");
+        }
+        return true;
+    }
+
+    private static void requireBounded(long bytes) throws RefusedException {
+        if (bytes > MAX_BYTES) {
+            throw new RefusedException(
+                    "the server sends more than " + MAX_BYTES + " bytes, which no published file has");
+        }
+    }
+
+    /** An answer that asking again would not change. */
+    static final class RefusedException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        RefusedException(String message) {
+            super(message);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package org.gramian.backbone.weights;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
+import java.net.http.HttpTimeoutException;
+import java.nio.channels.UnresolvedAddressException;
+import org.jspecify.annotations.Nullable;
+
+/** What went wrong with a connection, in words: Java's own messages are often empty. */
+final class Failure {
+    private Failure() {}
+
+    static String reason(IOException failure) {
+        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            switch (cause) {
+                case UnresolvedAddressException _ -> {
+                    return "the server's name is not known here (is there a network?)";
+                }
+                case UnknownHostException _ -> {
+                    return "the server's name is not known here (is there a network?)";
+                }
+                case HttpTimeoutException _ -> {
+                    return "the server did not answer in time";
+                }
+                default -> {
+                    // the cause behind it may say more
+                }
+            }
+        }
+        if (failure instanceof ConnectException) {
+            return "there is no connection to the server";
+        }
+        String message = failure.getMessage();
+        return message == null ? failure.getClass().getSimpleName() : message;
+    }
+}

@@ -1,0 +1,67 @@
+package org.gramian.backbone.weights;
+
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/**
+ * What has arrived of a download, and beside it which version of the file it is a part of, so that parts of two versions
+ * are never joined.
+ *
+ * @param path the bytes so far; need not exist
+ */
+record PartialFile(Path path) {
+    long size() throws IOException {
+        return Files.exists(path) ? Files.size(path) : 0;
+    }
+
+    private Path versionFile() {
+        return path.resolveSibling(path.getFileName() + ".version");
+    }
+
+    /** The server's word for the version: its entity tag, else the date of its last change. */
+    Optional<String> version() throws IOException {
+        try {
+            String version = Files.readString(versionFile(), StandardCharsets.ISO_8859_1);
+            boolean plain = !version.isEmpty() && version.chars().allMatch(c -> c >= ' ' && c < 0x7f);
+            return plain ? Optional.of(version) : Optional.empty();
+        } catch (NoSuchFileException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Starts from nothing, with the version that the server says. */
+    void begin(HttpResponse<?> response) throws IOException {
+        Files.deleteIfExists(path);
+        Optional<String> version = response.headers()
+                .firstValue("ETag")
+                .filter(tag -> !tag.startsWith("W/")) // a weak tag does not promise the same bytes
+                .or(() -> response.headers().firstValue("Last-Modified"));
+        if (version.isPresent()) {
+            Files.writeString(versionFile(), version.get(), StandardCharsets.ISO_8859_1);
+        } else {
+            Files.deleteIfExists(versionFile());
+        }
+    }
+
+    /** Room for the rest, and for the converted copy that is made of it. */
+    void requireSpace(long total) throws IOException {
+        Path folder = path.toAbsolutePath().getParent();
+        long usable =
+                folder == null ? Long.MAX_VALUE : Files.getFileStore(folder).getUsableSpace();
+        // Some network file systems know no sizes and answer zero to everything.
+        if (total > 0 && usable > 0 && usable < 2 * total - size()) {
+            throw new Download.RefusedException("%s has %d MiB left; the file and its converted copy take %d MiB"
+                    .formatted(folder, usable >> 20, (2 * total - size()) >> 20));
+        }
+    }
+
+    void delete() throws IOException {
+        Files.deleteIfExists(path);
+        Files.deleteIfExists(versionFile());
+    }
+}

@@ -1,0 +1,59 @@
+package org.gramian.backbone.weights;
+
+import java.util.Comparator;
+import java.util.List;
+import java.util.regex.Pattern;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.Backbones;
+import org.gramian.text.NearestWord;
+
+/**
+ * What weights are called: the network's name, or the network's name, a hyphen and a word, where there are several for it,
+ * as {@code vgg16}, {@code resnet50-v2}, {@code vgg16-keras}.
+ *
+ * @param text the whole name, also that of the file in the store
+ * @param architecture the network
+ */
+public record WeightName(String text, String architecture) {
+    private static final Pattern FORM = Pattern.compile("[a-z0-9][a-z0-9._-]{0,63}");
+
+    /** The networks that weights can be had for. */
+    public static List<String> architectures() {
+        return Backbones.all().stream()
+                .filter(backbone -> backbone.about().weights().needed())
+                .map(Backbone::name)
+                .toList();
+    }
+
+    /**
+     * The name that a text is.
+     *
+     * @throws IllegalArgumentException if no network has that name, or one that it begins with
+     */
+    public static WeightName parse(String text) {
+        if (Backbones.names().contains(text) && !architectures().contains(text)) {
+            throw new IllegalArgumentException("the backbone '" + text + "' needs no weights");
+        }
+        if (!FORM.matcher(text).matches()) {
+            throw new IllegalArgumentException(
+                    "a name of weights has small letters, digits, '.', '_' and '-', as vgg16 or vgg16-keras, found '"
+                            + text.codePoints()
+                                    .limit(64)
+                                    .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                            + "'");
+        }
+        return architectures().stream()
+                .filter(known -> text.equals(known) || text.startsWith(known + "-"))
+                .max(Comparator.comparingInt(String::length))
+                .map(known -> new WeightName(text, known))
+                .orElseThrow(() -> new IllegalArgumentException("no network has weights named '" + text + "'"
+                        + NearestWord.suggestion(text, architectures()) + "; there are "
+                        + String.join(", ", architectures())
+                        + ", and names that begin with one of these and a hyphen"));
+    }
+
+    @Override
+    public String toString() {
+        return text;
+    }
+}

@@ -1,0 +1,100 @@
+package org.gramian.backbone.weights;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.format.Names;
+import org.gramian.backbone.weights.format.WeightFile;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.file.StoredTensor;
+
+/**
+ * Weights of a network, ready for use: under this program's names, in its layout, with what they expect of pictures.
+ *
+ * @param architecture the network's name, as {@code vgg16}
+ * @param tensors by name, in the network's order; they live as long as the arena they were opened in
+ * @param preprocessing what they expect of pictures
+ * @param provenance where they came from
+ */
+public record Weights(
+        String architecture,
+        SequencedMap<String, StoredTensor> tensors,
+        Preprocessing preprocessing,
+        Provenance provenance) {
+    static final String UNSTATED = "not stated by the file";
+
+    /** Copies the map. */
+    public Weights {
+        tensors = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(tensors));
+    }
+
+    /**
+     * Opens a file of any known format where it lies, for a network; fingerprints are computed, which reads it all.
+     *
+     * @param architecture the network's name, as {@code googlenet}
+     * @param file safetensors, {@code .pth}, {@code .h5} or {@code .caffemodel}
+     * @param remarks told what was left out, is absent or had to be assumed, one sentence each
+     * @throws IOException if the file is not good for the network; the message says all that is wrong
+     */
+    public static Weights read(String architecture, Path file, Arena arena, Consumer<String> remarks)
+            throws IOException {
+        return read(Blueprint.of(architecture), file, arena, remarks);
+    }
+
+    static Weights read(Blueprint blueprint, Path file, Arena arena, Consumer<String> remarks) throws IOException {
+        WeightFile found = WeightFile.read(file, arena);
+        Conversion conversion = Conversion.of(found, blueprint, arena);
+        conversion.remarks().forEach(remarks);
+        Provenance provenance = new Provenance(
+                Fingerprint.of(conversion.tensors()),
+                String.valueOf(file.getFileName()),
+                Fingerprint.of(file),
+                StoredMetadata.licence(found)
+                        .or(conversion.publisher()::licence)
+                        .orElse(UNSTATED));
+        return new Weights(blueprint.architecture(), conversion.tensors(), conversion.preprocessing(), provenance);
+    }
+
+    /**
+     * Parameters of a backbone with these values, converted to a type and brought to a device.
+     *
+     * @throws IllegalArgumentException if these are weights of another network, or lack what the layer needs
+     */
+    public ParameterSet load(Backbone backbone, DType type, Device device) {
+        if (!backbone.name().equals(architecture)) {
+            throw new IllegalArgumentException("weights of " + backbone.name() + " are wanted, found " + architecture);
+        }
+        List<String> missing = new ArrayList<>();
+        List<ParameterSpec> specs = new ArrayList<>();
+        for (ParameterSpec spec : backbone.parameters()) {
+            StoredTensor tensor = tensors.get(spec.name());
+            if (tensor == null) {
+                missing.add(spec.name());
+            } else {
+                specs.add(new ParameterSpec(
+                        spec.name(),
+                        spec.shape(),
+                        spec.role(),
+                        (_, _, wanted) -> Tensors.to(tensor.toTensor(), wanted)));
+            }
+        }
+        if (!missing.isEmpty()) {
+            throw new IllegalArgumentException("the weights from " + provenance.source()
+                    + " are good for features, but " + backbone + " needs more: " + Names.some(missing));
+        }
+        return ParameterSet.initialize(specs, new SplittableRandom(0), type, device);
+    }
+}

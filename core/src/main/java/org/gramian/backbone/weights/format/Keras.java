@@ -1,0 +1,140 @@
+package org.gramian.backbone.weights.format;
+
+import io.jhdf.HdfFile;
+import io.jhdf.api.Dataset;
+import io.jhdf.api.Group;
+import io.jhdf.api.Node;
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.gramian.tensor.file.Found;
+import org.gramian.tensor.file.InputFile;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFile;
+import org.gramian.tensor.file.TensorFileException;
+
+/**
+ * Reads the weights of a Keras model from HDF5: a group for each layer, at the root or below {@code model_weights}, and
+ * in it, perhaps below further groups, one data set for each weight.
+ *
+ * <pre>
+ * block1_conv1/block1_conv1_W_1:0            block1_conv1/kernel
+ * block1_conv1/block1_conv1/kernel:0         block1_conv1/kernel      kernels [height, width, in, out], dense [in, out]
+ * block1_conv1/block1_conv1/bias:0           block1_conv1/bias
+ * </pre>
+ *
+ * Names become those on the right; the layout stays Keras'. Links are refused: one could lead into another file.
+ */
+final class Keras {
+    private static final String MODEL = "model_weights";
+    private static final int MAX_DEPTH = 8;
+    private static final Pattern KERNEL = Pattern.compile("(kernel|.*_W)(_\\d+)?(:\\d+)?");
+    private static final Pattern BIAS = Pattern.compile("(bias|.*_b)(_\\d+)?(:\\d+)?");
+
+    private final Path path;
+    private final Arena arena;
+    private final SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
+    private final List<String> remarks = new ArrayList<>();
+
+    private Keras(Path path, Arena arena) {
+        this.path = path;
+        this.arena = arena;
+    }
+
+    static WeightFile read(Path path, Arena arena) throws TensorFileException {
+        InputFile.open(path).close(); // says better than the library what is no file
+        try (HdfFile file = new HdfFile(path)) {
+            Keras keras = new Keras(path, arena);
+            keras.root(file);
+            TensorFile content = new TensorFile(path, keras.tensors, new LinkedHashMap<>());
+            return new WeightFile(content, WeightFormat.KERAS, keras.remarks);
+        } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+            // The library takes a file at its word, so that a damaged one ends in any of these.
+            throw new TensorFileException(
+                    path, "expected a Keras model in HDF5, found a file that is damaged or of another kind: " + e, e);
+        }
+    }
+
+    private void root(HdfFile file) throws TensorFileException {
+        Group layers = file;
+        if (file.getChildren().get(MODEL) instanceof Group model) {
+            layers = model;
+            if (file.getChildren().size() > 1) {
+                remarks.add("of the file, only what lies under '" + MODEL + "' was read");
+            }
+        }
+        for (Node layer : sorted(layers)) {
+            List<Weight> found = new ArrayList<>();
+            collect(layer, List.of(), found);
+            keep(found);
+        }
+        if (tensors.isEmpty()) {
+            throw new TensorFileException(
+                    path, "expected a group with weights for each layer of a Keras model, found no weights at all");
+        }
+    }
+
+    /** A data set and the names of the groups that lead to it. */
+    private record Weight(List<String> groups, Dataset data) {}
+
+    private void collect(Node node, List<String> groups, List<Weight> found) throws TensorFileException {
+        String place = String.join("/", groups) + "/" + node.getName();
+        if (node.isLink()) {
+            throw new TensorFileException(path, "expected groups and data sets, found a link at " + Found.text(place));
+        }
+        if (groups.size() > MAX_DEPTH || tensors.size() + found.size() > Limits.ENTRIES) {
+            throw new TensorFileException(
+                    path,
+                    "expected at most %d groups inside each other and %d data sets, found more at %s"
+                            .formatted(MAX_DEPTH, Limits.ENTRIES, Found.text(place)));
+        }
+        if (node instanceof Dataset data) {
+            found.add(new Weight(groups, data));
+        } else if (node instanceof Group group) {
+            List<String> inside = new ArrayList<>(groups);
+            inside.add(group.getName());
+            for (Node child : sorted(group)) {
+                collect(child, inside, found);
+            }
+        }
+    }
+
+    /** The children in the order of their names: a file may hold them in any. */
+    private static Iterable<Node> sorted(Group group) {
+        return new TreeMap<>(group.getChildren()).values();
+    }
+
+    /** The layer is the outermost group, unless that is a model of its own, with layers inside. */
+    private void keep(List<Weight> weights) throws TensorFileException {
+        boolean model = weights.stream().map(Weight::groups).distinct().count() > 1;
+        Map<String, Dataset> named = new LinkedHashMap<>();
+        for (Weight weight : weights) {
+            if (weight.groups.isEmpty()) {
+                throw new TensorFileException(
+                        path,
+                        "expected a group for each layer, found the data set " + Found.text(weight.data.getName()));
+            }
+            String layer = model ? weight.groups.getLast() : weight.groups.getFirst();
+            String name = layer + "/" + kind(weight.data.getName());
+            if (tensors.containsKey(name) || named.put(name, weight.data) != null) {
+                throw new TensorFileException(path, "expected every weight once, found " + Found.text(name) + " twice");
+            }
+        }
+        for (Map.Entry<String, Dataset> entry : named.entrySet()) {
+            tensors.put(entry.getKey(), new KerasWeight(path, entry.getKey(), entry.getValue()).read(arena));
+        }
+    }
+
+    private static String kind(String leaf) {
+        if (KERNEL.matcher(leaf).matches()) {
+            return "kernel";
+        }
+        return BIAS.matcher(leaf).matches() ? "bias" : leaf;
+    }
+}

@@ -1,0 +1,175 @@
+package org.gramian.backbone.weights.format;
+
+import java.math.BigInteger;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.Set;
+import org.gramian.backbone.weights.format.Pickled.Dictionary;
+import org.gramian.backbone.weights.format.Pickled.Function;
+import org.gramian.backbone.weights.format.Pickled.None;
+import org.gramian.backbone.weights.format.Pickled.Row;
+import org.gramian.backbone.weights.format.Pickled.Storage;
+import org.gramian.backbone.weights.format.Pickled.Text;
+import org.gramian.backbone.weights.format.Pickled.View;
+import org.gramian.backbone.weights.format.Pickled.Whole;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.file.Found;
+import org.gramian.tensor.file.TensorFileException;
+
+/** The few functions that a state dictionary calls, as constructors of plain values; all others are refused by name. */
+final class PickleFunctions {
+    private static final Map<String, DType> STORAGES = Map.of(
+            "DoubleStorage", DType.F64,
+            "FloatStorage", DType.F32,
+            "HalfStorage", DType.F16,
+            "BFloat16Storage", DType.BF16,
+            "LongStorage", DType.I64,
+            "IntStorage", DType.I32,
+            "ByteStorage", DType.U8,
+            "BoolStorage", DType.BOOL);
+
+    private static final String ORDERED_DICTIONARY = "collections.OrderedDict";
+    private static final String SIZE = "torch.Size";
+    private static final String TENSOR = "torch._utils._rebuild_tensor";
+    private static final String TENSOR_2 = "torch._utils._rebuild_tensor_v2";
+    private static final String PARAMETER = "torch._utils._rebuild_parameter";
+    private static final Set<String> KNOWN = Set.of(ORDERED_DICTIONARY, SIZE, TENSOR, TENSOR_2, PARAMETER);
+
+    private final Path file;
+    private final SequencedMap<String, Storage> storages = new LinkedHashMap<>();
+
+    PickleFunctions(Path file) {
+        this.file = file;
+    }
+
+    /** The storages that were named so far, by key. */
+    SequencedMap<String, Storage> storages() {
+        return storages;
+    }
+
+    Function find(String module, String name) throws TensorFileException {
+        Function function = new Function(module, name);
+        boolean storage = module.equals("torch") && STORAGES.containsKey(name);
+        if (storage || KNOWN.contains(function.path())) {
+            return function;
+        }
+        if (module.equals("torch") && name.endsWith("Storage")) {
+            throw fault("holds a " + function.path() + ", whose elements are none of " + DType.names());
+        }
+        throw fault("the file asks for " + Found.bare(function.path()) + ", which is not a tensor: refused; "
+                + "torch.save the state_dict() alone");
+    }
+
+    Pickled call(Function function, List<Pickled> arguments) throws TensorFileException {
+        return switch (function.path()) {
+            case ORDERED_DICTIONARY -> dictionary(arguments);
+            case SIZE -> new Row(row(argument(arguments, 0)));
+            case TENSOR, TENSOR_2 -> tensor(arguments);
+            case PARAMETER -> parameter(arguments);
+            default -> throw fault("the file calls " + function.path() + ", which is not a function: refused");
+        };
+    }
+
+    /** Empty, or of pairs, as very old versions of Python wrote it. */
+    private Dictionary dictionary(List<Pickled> arguments) throws TensorFileException {
+        Dictionary dictionary = new Dictionary();
+        if (!arguments.isEmpty()) {
+            for (Pickled pair : row(argument(arguments, 0))) {
+                List<Pickled> two = row(pair);
+                if (two.size() != 2 || !(two.getFirst() instanceof Text)) {
+                    throw fault("expected pairs of a name and a value in an ordered dictionary, found something else");
+                }
+                dictionary.entries().put(two.getFirst(), two.getLast());
+            }
+        }
+        return dictionary;
+    }
+
+    private View tensor(List<Pickled> arguments) throws TensorFileException {
+        if (!(argument(arguments, 0) instanceof Storage storage)) {
+            throw fault("expected a storage as a tensor's memory, found something else");
+        }
+        try {
+            long offset = number(argument(arguments, 1));
+            TensorLayout layout =
+                    new TensorLayout(offset, numbers(argument(arguments, 2)), numbers(argument(arguments, 3)));
+            if (layout.shape().elements() > storage.elements() || layout.end() > storage.elements()) {
+                throw fault(
+                        "a tensor of shape %s, strides %s and offset %d does not fit into its storage of %d elements"
+                                .formatted(layout.sizes(), layout.strides(), offset, storage.elements()));
+            }
+            return new View(storage, layout);
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            throw new TensorFileException(file, "a tensor's place is impossible: " + e.getMessage(), e);
+        }
+    }
+
+    private View parameter(List<Pickled> arguments) throws TensorFileException {
+        if (argument(arguments, 0) instanceof View view) {
+            return view;
+        }
+        throw fault("expected a tensor as a parameter's value, found something else");
+    }
+
+    /** The memory that {@code ('storage', type, key, place, elements[, view])} names. */
+    Storage storage(Pickled identifier) throws TensorFileException {
+        List<Pickled> parts = row(identifier);
+        if (!(argument(parts, 0) instanceof Text kind) || !kind.value().equals("storage")) {
+            throw fault("the file refers to something that is no tensor's memory: refused; "
+                    + "torch.save the state_dict() alone");
+        }
+        if (!(argument(parts, 1) instanceof Function type) || !STORAGES.containsKey(type.name())) {
+            throw fault("expected the type of a storage, found something else");
+        }
+        if (!(argument(parts, 2) instanceof Text key)) {
+            throw fault("expected text as the key of a storage, found something else");
+        }
+        if (parts.size() > 5 && parts.get(5) != None.NONE) {
+            throw fault("storage " + Found.text(key.value())
+                    + " is a part of another one, which PyTorch before 0.4 wrote; save it again with a newer one");
+        }
+        Storage storage = new Storage(STORAGES.get(type.name()), key.value(), number(argument(parts, 4)));
+        Storage before = storages.putIfAbsent(key.value(), storage);
+        if (before != null && !before.equals(storage)) {
+            throw fault("storage " + Found.text(key.value()) + " is described twice, and differently");
+        }
+        return storage;
+    }
+
+    private List<Long> numbers(Pickled value) throws TensorFileException {
+        List<Long> numbers = new ArrayList<>();
+        for (Pickled item : row(value)) {
+            numbers.add(number(item));
+        }
+        return numbers;
+    }
+
+    private long number(Pickled value) throws TensorFileException {
+        if (value instanceof Whole(BigInteger whole) && whole.signum() >= 0 && whole.bitLength() < Long.SIZE) {
+            return whole.longValue();
+        }
+        throw fault("expected a whole number from 0 to 2^63-1, found something else");
+    }
+
+    private List<Pickled> row(Pickled value) throws TensorFileException {
+        if (value instanceof Row(List<Pickled> items)) {
+            return items;
+        }
+        throw fault("expected a list or a tuple, found something else");
+    }
+
+    private Pickled argument(List<Pickled> arguments, int index) throws TensorFileException {
+        if (index >= arguments.size()) {
+            throw fault("expected more than " + arguments.size() + " arguments, found no more");
+        }
+        return arguments.get(index);
+    }
+
+    private TensorFileException fault(String problem) {
+        return new TensorFileException(file, problem);
+    }
+}

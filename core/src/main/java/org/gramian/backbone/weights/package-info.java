@@ -1,0 +1,30 @@
+/**
+ * Pretrained weights: where they come from, what they are called, where they are kept.
+ *
+ * <p>Start at {@link org.gramian.backbone.weights.WeightStore}, the folder of weights that are ready for use. A
+ * {@link org.gramian.backbone.weights.WeightName} such as {@code vgg16} or {@code vgg16-keras} leads to
+ * {@link org.gramian.backbone.weights.Weights}: tensors under this program's names, what they expect of pictures, and their
+ * {@link org.gramian.backbone.weights.Provenance}, whose fingerprint is good for cache keys.
+ *
+ * <pre>{@code
+ * try (Arena arena = Arena.ofShared()) {
+ *     Weights weights = WeightStore.ofProcess().open(WeightName.parse("vgg16"), arena);
+ *     Backbone backbone = Backbone.of("vgg16", "conv5_3");
+ *     try (ParameterSet parameters = weights.load(backbone, DType.F32, Device.CPU)) {
+ *         ...
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>Weights come into the store in two ways. {@link org.gramian.backbone.weights.WeightStore#importFile} takes a file that
+ * somebody has: {@code format} reads it, {@code Conversion} chooses the {@code Naming} of its {@code Publisher} among those
+ * in {@code Namings}, puts each tensor into our layout by a {@code Rearrangement}, and compares all with the
+ * {@link org.gramian.backbone.weights.Blueprint} of the network.
+ * {@link org.gramian.backbone.weights.Acquisition} gets a {@link org.gramian.backbone.weights.PublicFile} by a
+ * {@link org.gramian.backbone.weights.Download} and then does the same. A file that is to stay where it lies is opened by
+ * {@link org.gramian.backbone.weights.Weights#read}.
+ */
+@NullMarked
+package org.gramian.backbone.weights;
+
+import org.jspecify.annotations.NullMarked;

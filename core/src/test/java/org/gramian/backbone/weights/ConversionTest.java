@@ -1,0 +1,232 @@
+package org.gramian.backbone.weights;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.SequencedMap;
+import org.gramian.backbone.weights.format.PublishedFiles;
+import org.gramian.backbone.weights.format.PublishedFiles.CaffeLayers;
+import org.gramian.backbone.weights.format.Tensors32;
+import org.gramian.backbone.weights.format.WeightFile;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFileException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The same weights through every publisher's format, names and layout, and what is said of wrong ones. */
+final class ConversionTest {
+    private final Arena arena = Arena.ofAuto();
+
+    @TempDir
+    Path folder;
+
+    private static SequencedMap<String, StoredTensor> values(Blueprint blueprint) {
+        return Tensors32.random(new Random(5), blueprint.parameters());
+    }
+
+    /** The values under the names of a publisher, in our layout. */
+    private static SequencedMap<String, StoredTensor> named(Blueprint blueprint, Publisher publisher) {
+        Naming naming = Namings.of(blueprint).stream()
+                .filter(known -> known.publisher().equals(publisher))
+                .findFirst()
+                .orElseThrow();
+        SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
+        values(blueprint)
+                .forEach((name, tensor) -> named.put(naming.origin(name).name(), tensor));
+        return named;
+    }
+
+    private Conversion convert(Path path, Blueprint blueprint) throws IOException {
+        return Conversion.of(WeightFile.read(path, arena), blueprint, arena);
+    }
+
+    private Conversion assertConverted(Path path, Blueprint blueprint, Preprocessing preprocessing) throws IOException {
+        Conversion conversion = convert(path, blueprint);
+        Tensors32.assertSame(conversion.tensors(), values(blueprint));
+        assertThat(conversion.tensors().keySet())
+                .containsExactlyElementsOf(blueprint.parameters().keySet());
+        assertThat(conversion.preprocessing()).isEqualTo(preprocessing);
+        return conversion;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"vgg16", "vgg19", "resnet18", "resnet50", "squeezenet"})
+    void torchvisionsFilesHoldTheSame(String architecture) throws IOException {
+        Blueprint blueprint = SmallNetworks.of(architecture);
+        SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
+        Path path = folder.resolve("file");
+        assertThat(assertConverted(PublishedFiles.torchZip(path, named), blueprint, Preprocessing.TORCHVISION)
+                        .remarks())
+                .isEmpty();
+        assertConverted(PublishedFiles.torchLegacy(path, named), blueprint, Preprocessing.TORCHVISION);
+        Safetensors.write(path, named, Map.of());
+        assertConverted(path, blueprint, Preprocessing.TORCHVISION);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"vgg16", "vgg19"})
+    void kerasFilesHoldTheSameInAnotherLayout(String architecture) throws IOException {
+        Blueprint blueprint = SmallNetworks.of(architecture);
+        SequencedMap<String, StoredTensor> keras = new LinkedHashMap<>();
+        SequencedMap<String, StoredTensor> old = new LinkedHashMap<>();
+        named(blueprint, Publisher.KERAS).forEach((name, ours) -> {
+            StoredTensor theirs = switch (ours.shape().rank()) {
+                case 4 -> KerasLayout.kernel(ours);
+                case 2 -> KerasLayout.dense(ours, name.startsWith("fc1/") ? 7 : 1);
+                default -> ours;
+            };
+            String layer = name.substring(0, name.indexOf('/'));
+            keras.put(name.replace("/", "/" + layer + "/") + ":0", theirs);
+            old.put(name.replace("/kernel", "/" + layer + "_W_1:0").replace("/bias", "/" + layer + "_b_1:0"), theirs);
+        });
+        Path path = folder.resolve("file");
+        assertConverted(PublishedFiles.keras(path, keras), blueprint, Preprocessing.VGG_CAFFE);
+        assertConverted(PublishedFiles.keras(path, old), blueprint, Preprocessing.VGG_CAFFE);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"vgg16", "vgg19", "googlenet", "squeezenet"})
+    void caffesFilesHoldTheSameInBothKindsOfLayers(String architecture) throws IOException {
+        Blueprint blueprint = SmallNetworks.of(architecture);
+        boolean vgg = architecture.startsWith("vgg");
+        Preprocessing preprocessing = vgg ? Preprocessing.VGG_CAFFE : Preprocessing.CAFFE;
+        for (CaffeLayers kind : CaffeLayers.values()) {
+            Path path = PublishedFiles.caffe(folder.resolve("file"), values(blueprint), kind);
+            assertThat(assertConverted(path, blueprint, preprocessing).remarks())
+                    .isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"vgg16", "resnet18", "googlenet", "squeezenet", "efficientnet-lite4"})
+    void ownNamesNeedNothingElse(String architecture) throws IOException {
+        Blueprint blueprint = SmallNetworks.of(architecture);
+        Path path = folder.resolve("file");
+        Safetensors.write(path, values(blueprint), Map.of("input", "BGR mean=1,2,3 std=4,5,6"));
+        assertConverted(path, blueprint, Preprocessing.parse("BGR mean=1,2,3 std=4,5,6"));
+    }
+
+    @Test
+    void whatPicturesMustLookLikeIsAssumedAloud() throws IOException {
+        Blueprint blueprint = SmallNetworks.of("googlenet");
+        Path path = folder.resolve("file");
+        Safetensors.write(path, values(blueprint), Map.of());
+        assertThat(assertConverted(path, blueprint, Preprocessing.CAFFE).remarks())
+                .containsExactly(
+                        "the file does not say what pictures it expects; BGR mean=104,117,123 std=1,1,1 is assumed");
+        Safetensors.write(path, values(blueprint), Map.of("input", "grey"));
+        assertThat(assertConverted(path, blueprint, Preprocessing.CAFFE).remarks())
+                .containsExactly("what the file says of its input, 'grey', is not understood; "
+                        + "BGR mean=104,117,123 std=1,1,1 is assumed");
+    }
+
+    @Test
+    void countsOfBatchesAndAuxiliaryClassifiersAreLeftOutAndSaid() throws IOException {
+        Blueprint resNet = SmallNetworks.of("resnet18");
+        SequencedMap<String, StoredTensor> torch = named(resNet, Publisher.TORCHVISION);
+        torch.put(
+                "bn1.num_batches_tracked", new StoredTensor(DType.I64, Shape.of(), MemorySegment.ofArray(new byte[8])));
+        Path path = folder.resolve("file");
+        Safetensors.write(path, torch, Map.of());
+        assertThat(assertConverted(path, resNet, Preprocessing.TORCHVISION).remarks())
+                .containsExactly("1 tensors *.num_batches_tracked were left out: only training reads them");
+        Blueprint googLeNet = SmallNetworks.of("googlenet");
+        SequencedMap<String, StoredTensor> caffe = values(googLeNet);
+        caffe.put("loss1/conv.weight", Tensors32.of(Shape.of(1), 1));
+        PublishedFiles.caffe(path, caffe, CaffeLayers.NEW);
+        assertThat(assertConverted(path, googLeNet, Preprocessing.CAFFE).remarks())
+                .containsExactly("the auxiliary classifiers were left out: loss1/conv.weight");
+    }
+
+    @Test
+    void aFileWithoutClassifierIsGoodForFeatures() throws IOException {
+        Blueprint blueprint = SmallNetworks.of("vgg16");
+        SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
+        named.keySet().removeIf(name -> name.startsWith("classifier"));
+        Conversion conversion = convert(PublishedFiles.torchZip(folder.resolve("file"), named), blueprint);
+        assertThat(conversion.tensors()).hasSize(26).containsKey("conv5_3.bias").doesNotContainKey("fc6.weight");
+        assertThat(conversion.remarks())
+                .singleElement()
+                .asString()
+                .startsWith("the file holds no classifier (classifier.0.weight");
+    }
+
+    @Test
+    void allThatIsWrongIsListedAtOnce() throws IOException {
+        Blueprint blueprint = SmallNetworks.of("vgg16");
+        SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
+        named.remove("features.0.bias");
+        named.remove("features.28.weight");
+        named.put("features.2.weight", Tensors32.of(Shape.of(1, 2), 1, 2));
+        named.put("features.99.weight", Tensors32.of(Shape.of(1), 1));
+        assertRefused(
+                PublishedFiles.torchZip(folder.resolve("file"), named),
+                blueprint,
+                "does not hold the weights of vgg16 (names of torchvision); missing: 'features.0.bias', 'features.28.weight'; "
+                        + "of another type or shape: features.2.weight F32 [1, 2] instead of [2, 2, 3, 3]; "
+                        + "not expected: 'features.99.weight'");
+    }
+
+    @Test
+    void longListsAreCut() throws IOException {
+        Blueprint blueprint = SmallNetworks.of("resnet50");
+        SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
+        named.keySet().removeIf(name -> name.startsWith("layer4"));
+        assertRefused(PublishedFiles.torchZip(folder.resolve("file"), named), blueprint, " and 30 more");
+    }
+
+    @Test
+    void weightsOfAnotherNetworkAreToldByTheirNames() throws IOException {
+        SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
+        named.put("stem.weight", Tensors32.of(Shape.of(1), 1));
+        Path path = PublishedFiles.torchZip(folder.resolve("file"), named);
+        assertRefused(
+                path,
+                SmallNetworks.of("vgg16"),
+                "is a file in PyTorch zip format; expected names of tensors such as features.0.weight (torchvision) or "
+                        + "conv1_1.weight (the names of this program), found 'stem.weight'");
+        Path caffe = PublishedFiles.caffe(folder.resolve("caffe"), named, CaffeLayers.NEW);
+        assertRefused(caffe, SmallNetworks.of("resnet18"), "expected weights of resnet18 in another format");
+    }
+
+    @Test
+    void wholeNumbersAreNoWeights() throws IOException {
+        Blueprint blueprint = SmallNetworks.of("squeezenet");
+        SequencedMap<String, StoredTensor> named = values(blueprint);
+        Shape shape = blueprint.parameters().getOrDefault("conv1.bias", Shape.of());
+        MemorySegment data = MemorySegment.ofArray(new byte[Math.toIntExact(shape.elements()) * 4]);
+        named.put("conv1.bias", new StoredTensor(DType.I32, shape, data));
+        Path path = folder.resolve("file");
+        Safetensors.write(path, named, Map.of());
+        assertRefused(path, blueprint, "of another type or shape: conv1.bias I32 [2] instead of [2]");
+    }
+
+    private void assertRefused(Path path, Blueprint blueprint, String message) {
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> convert(path, blueprint))
+                .withMessageStartingWith(path + ": ")
+                .withMessageContaining(message);
+    }
+
+    @Test
+    void blueprintsAreWhole() {
+        assertThat(List.copyOf(Blueprint.of("vgg16").parameters().keySet()))
+                .hasSize(32)
+                .startsWith("conv1_1.weight", "conv1_1.bias")
+                .endsWith("fc8.weight", "fc8.bias");
+    }
+}

@@ -1,0 +1,266 @@
+package org.gramian.backbone.weights;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.gramian.backbone.weights.format.PublishedFiles;
+import org.gramian.backbone.weights.format.Tensors32;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Downloads from a server in this process, which can be told to behave badly. */
+@Timeout(60)
+final class DownloadTest {
+    private static final WeightName NAME = WeightName.parse("squeezenet-small");
+
+    private final Blueprint blueprint = SmallNetworks.of("squeezenet");
+    private final List<String> remarks = Collections.synchronizedList(new ArrayList<>());
+    private final List<Long> progress = Collections.synchronizedList(new ArrayList<>());
+    private byte[] content = new byte[0];
+    private FileServer server;
+    private PublicFile file;
+
+    @TempDir
+    Path folder;
+
+    @BeforeEach
+    void serve() throws IOException {
+        Path made = PublishedFiles.torchZip(
+                folder.resolve("made"), Tensors32.random(new Random(4), blueprint.parameters()));
+        content = Files.readAllBytes(made);
+        file = published(Fingerprint.of(made));
+        server = new FileServer("/models/" + file.file(), content);
+    }
+
+    private static PublicFile published(String sha256) {
+        return new PublicFile("squeezenet-small", "small-" + sha256.substring(0, 8) + ".pth", 0.1, "a test");
+    }
+
+    @AfterEach
+    void stop() {
+        server.close();
+    }
+
+    private Path get() throws IOException {
+        return get(server.base());
+    }
+
+    private Path get(URI base) throws IOException {
+        return get(base, Duration.ofSeconds(30));
+    }
+
+    private Path get(URI base, Duration patience) throws IOException {
+        Download download = new Download(
+                base,
+                patience,
+                total -> {
+                    progress.add(total);
+                    return progress::add;
+                },
+                remarks::add);
+        return new Acquisition(store(), download, remarks::add).get(NAME, file, blueprint);
+    }
+
+    private WeightStore store() {
+        return new WeightStore(folder.resolve("store"));
+    }
+
+    private Path part() {
+        return store().folder().resolve(file.file() + ".part");
+    }
+
+    /** Only the weights and the lock are left. */
+    private void assertInstalled(Path installed) throws IOException {
+        assertThat(installed).isEqualTo(store().file(NAME)).isRegularFile();
+        try (var files = Files.list(store().folder())) {
+            assertThat(files.map(path -> path.getFileName().toString()))
+                    .containsExactlyInAnyOrder("squeezenet-small.safetensors", ".squeezenet-small.lock");
+        }
+    }
+
+    @Test
+    void aFileIsDownloadedVerifiedAndInstalled() throws IOException {
+        assertInstalled(get());
+        assertThat(server.ranges()).containsExactly("");
+        assertThat(progress).first().isEqualTo((long) content.length);
+        assertThat(progress).last().isEqualTo((long) content.length);
+    }
+
+    @Test
+    void whatIsThereIsNotDownloadedAgain() throws IOException {
+        get();
+        get();
+        assertThat(server.ranges()).hasSize(1);
+        assertThat(remarks).last().asString().contains("is there already");
+    }
+
+    @Test
+    void aCutConnectionIsResumedAtOnce() throws IOException {
+        server.cutAfter(content.length / 3);
+        assertInstalled(get());
+        assertThat(server.ranges()).hasSize(2).first().isEqualTo("");
+        assertThat(server.ranges().getLast()).matches("bytes=\\d+-");
+        assertThat(server.versions()).containsExactly("", "\"one\"");
+        assertThat(remarks).anyMatch(sentence -> sentence.startsWith("the download was interrupted after "));
+    }
+
+    @Test
+    void aDownloadOfAnEarlierRunIsResumed() throws IOException {
+        Files.createDirectories(store().folder());
+        Files.write(part(), Arrays.copyOf(content, 1000));
+        assertInstalled(get());
+        assertThat(server.ranges()).containsExactly("bytes=1000-");
+    }
+
+    @Test
+    void aPartOfAnotherVersionIsThrownAway() throws IOException {
+        Files.createDirectories(store().folder());
+        Files.write(part(), new byte[1000]);
+        Files.writeString(part().resolveSibling(part().getFileName() + ".version"), "\"zero\"");
+        assertInstalled(get());
+        assertThat(server.versions()).containsExactly("\"zero\"");
+        assertThat(remarks).contains("the server gives the file from the start only: starting again");
+    }
+
+    @Test
+    void aServerWithoutRangesStartsAgain() throws IOException {
+        server.ignoreRanges();
+        Files.createDirectories(store().folder());
+        Files.write(part(), Arrays.copyOf(content, 1000));
+        assertInstalled(get());
+        assertThat(remarks).contains("the server gives the file from the start only: starting again");
+    }
+
+    @Test
+    void aCompletePartNeedsOnlyItsName() throws IOException {
+        Files.createDirectories(store().folder());
+        Files.write(part(), content);
+        assertInstalled(get());
+    }
+
+    @Test
+    void aPartThatIsTooLongIsThrownAway() throws IOException {
+        Files.createDirectories(store().folder());
+        Files.write(part(), Arrays.copyOf(content, content.length + 10));
+        assertInstalled(get());
+        assertThat(server.ranges()).hasSize(2);
+    }
+
+    @Test
+    void redirectsAreFollowed() throws IOException {
+        assertInstalled(get(server.base().resolve("/moved/")));
+    }
+
+    @Test
+    void anotherFileThanPublishedIsDeleted() throws IOException {
+        file = published("0123456789abcdef");
+        server.close();
+        server = new FileServer("/models/" + file.file(), content);
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(this::get)
+                .withMessageContaining("is not the published file: its SHA-256 begins with ")
+                .withMessageContaining(" instead of 01234567; it was deleted");
+        assertThat(part()).doesNotExist();
+        assertThat(store().holds(NAME)).isFalse();
+    }
+
+    @Test
+    void aDamagedPartIsFoundInTheEnd() throws IOException {
+        Files.createDirectories(store().folder());
+        Files.write(part(), new byte[1000]);
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(this::get)
+                .withMessageContaining("is not the published file");
+        assertInstalled(get());
+    }
+
+    @Test
+    void anAbsentFileSaysWhatToDoInstead() {
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> get(server.base().resolve("/elsewhere/")))
+                .withMessageStartingWith("the server answered 404 for http://")
+                .withMessageEndingWith(
+                        "put %s into %s and run 'gramian weights get squeezenet-small' again, or run 'gramian weights import squeezenet-small FILE'"
+                                .formatted(file.file(), store().folder()));
+    }
+
+    @Test
+    void withoutANetworkTheFileAndItsPlaceAreNamed() {
+        URI nobody = server.base();
+        server.close();
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> get(nobody))
+                .withMessageContaining("could not be downloaded: there is no connection to the server")
+                .withMessageContaining("Without a network: fetch " + nobody.resolve(file.file()) + " elsewhere, put "
+                        + file.file() + " into " + store().folder());
+    }
+
+    @Test
+    void aServerThatFallsSilentIsLeft() {
+        server.stallAfter(2000);
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> get(server.base(), Duration.ofSeconds(2)))
+                .withMessageContaining("could not be downloaded: ")
+                .withMessageContaining("2000 bytes are kept, a new attempt goes on from there");
+        assertThat(part()).hasSize(2000);
+    }
+
+    @Test
+    void aFileThatSomebodyBroughtNeedsNoNetwork() throws IOException {
+        Files.createDirectories(store().folder());
+        Path brought = Files.write(store().folder().resolve(file.file()), content);
+        get(URI.create("http://localhost:1/"));
+        assertThat(store().holds(NAME)).isTrue();
+        assertThat(brought).isRegularFile();
+        assertThat(remarks).contains(brought + " is there: no download is needed");
+    }
+
+    @Test
+    void aWrongFileThatSomebodyBroughtIsRefusedAndKept() throws IOException {
+        Files.createDirectories(store().folder());
+        Path brought = Files.write(store().folder().resolve(file.file()), new byte[10]);
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(this::get)
+                .withMessageContaining(brought + " is not the published file");
+        assertThat(brought).isRegularFile();
+    }
+
+    @Test
+    void twoAtATimeDownloadOnce() throws IOException, InterruptedException, ExecutionException {
+        try (ExecutorService two = Executors.newFixedThreadPool(2)) {
+            List<Future<Path>> both = two.invokeAll(List.of(this::get, this::get));
+            for (Future<Path> one : both) {
+                assertInstalled(one.get());
+            }
+        }
+        assertThat(server.ranges()).hasSize(1);
+    }
+
+    @Test
+    void namesWithoutPublicFileSayWhereTheyComeFrom() {
+        Acquisition acquisition = new Acquisition(
+                store(), new Download(server.base(), Duration.ofSeconds(1), _ -> _ -> {}, remarks::add), remarks::add);
+        assertThatExceptionOfType(MissingWeightsException.class)
+                .isThrownBy(() -> acquisition.get(WeightName.parse("googlenet")))
+                .withMessage(
+                        "there is no public file of 'googlenet' to download: run 'gramian weights import googlenet "
+                                + "FILE' with bvlc_googlenet.caffemodel of the BVLC Caffe model zoo or a .safetensors file");
+    }
+}

@@ -1,0 +1,225 @@
+package org.gramian.backbone.weights;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.SequencedMap;
+import java.util.stream.Stream;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.format.PublishedFiles;
+import org.gramian.backbone.weights.format.Tensors32;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFileException;
+import org.gramian.testing.SharedFolder;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class WeightStoreTest {
+    /** The smallest network in full: five megabytes. */
+    private static final WeightName NAME = WeightName.parse("squeezenet");
+
+    private static final SequencedMap<String, StoredTensor> VALUES =
+            Tensors32.random(new Random(9), Blueprint.of("squeezenet").parameters());
+
+    private final List<String> remarks = new ArrayList<>();
+
+    @TempDir
+    Path folder;
+
+    private WeightStore store() {
+        return new WeightStore(folder.resolve("store"));
+    }
+
+    private static SequencedMap<String, StoredTensor> values() {
+        return VALUES;
+    }
+
+    private Path published() throws IOException {
+        Naming naming = Namings.of(Blueprint.of("squeezenet")).getFirst();
+        SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
+        VALUES.forEach((name, tensor) -> named.put(naming.origin(name).name(), tensor));
+        return PublishedFiles.torchLegacy(folder.resolve("squeezenet1_1.pth"), named);
+    }
+
+    @Test
+    void importedWeightsAreOpenedWithAllThatIsKnownOfThem() throws IOException {
+        Path source = published();
+        Path installed = store().importFile(NAME, source, remarks::add);
+        assertThat(installed).isEqualTo(folder.resolve("store").resolve("squeezenet.safetensors"));
+        try (Arena arena = Arena.ofConfined()) {
+            Weights weights = store().open(NAME, arena);
+            Tensors32.assertSame(weights.tensors(), values());
+            assertThat(weights.preprocessing()).isEqualTo(Preprocessing.TORCHVISION);
+            assertThat(weights.architecture()).isEqualTo("squeezenet");
+            Provenance provenance = weights.provenance();
+            assertThat(provenance.source()).isEqualTo("squeezenet1_1.pth");
+            assertThat(provenance.sourceSha256()).isEqualTo(Fingerprint.of(source));
+            assertThat(provenance.licence()).startsWith("BSD-3-Clause");
+            assertThat(provenance.fingerprint()).isEqualTo(Fingerprint.of(values()));
+        }
+        assertThat(remarks).isEmpty();
+        assertThat(store().verify(NAME)).isEmpty();
+        assertThat(store().names()).containsExactly(NAME);
+        try (Stream<Path> files = Files.list(folder.resolve("store"))) {
+            assertThat(files).containsExactly(installed);
+        }
+    }
+
+    @Test
+    void theFingerprintIsOfTheNumbersAndNotOfTheFile() throws IOException {
+        Path other = folder.resolve("other.safetensors");
+        Safetensors.write(other, values(), Map.of("input", Preprocessing.TORCHVISION.text(), "license", "mine"));
+        try (Arena arena = Arena.ofConfined()) {
+            Weights fromTorch = Weights.read("squeezenet", published(), arena, remarks::add);
+            Weights fromSafetensors = Weights.read("squeezenet", other, arena, remarks::add);
+            assertThat(fromSafetensors.provenance().fingerprint())
+                    .isEqualTo(fromTorch.provenance().fingerprint());
+            assertThat(fromSafetensors.provenance().licence()).isEqualTo("mine");
+            assertThat(fromSafetensors.preprocessing()).isEqualTo(fromTorch.preprocessing());
+        }
+        assertThat(remarks).isEmpty();
+    }
+
+    @Test
+    void oneChangedBitIsFoundByVerify() throws IOException {
+        Path installed = store().importFile(NAME, published(), remarks::add);
+        try (RandomAccessFile file = new RandomAccessFile(installed.toFile(), "rw")) {
+            file.seek(file.length() - 1000);
+            int before = file.read();
+            file.seek(file.length() - 1000);
+            file.write(before ^ 1);
+        }
+        assertThat(store().verify(NAME)).singleElement().asString().contains("the file was changed");
+    }
+
+    @Test
+    void aCutFileIsFoundByVerify() throws IOException {
+        Path installed = store().importFile(NAME, published(), remarks::add);
+        try (RandomAccessFile file = new RandomAccessFile(installed.toFile(), "rw")) {
+            file.setLength(file.length() - 1);
+        }
+        assertThat(store().verify(NAME)).singleElement().asString().contains("is truncated");
+    }
+
+    @Test
+    void aFileThatSomebodyPutThereWorksButCannotBeVerified() throws IOException {
+        Files.createDirectories(store().folder());
+        Safetensors.write(store().file(NAME), values(), Map.of());
+        try (Arena arena = Arena.ofConfined()) {
+            assertThat(store().open(NAME, arena).provenance().fingerprint()).isEqualTo(Fingerprint.of(values()));
+        }
+        assertThat(store().verify(NAME)).singleElement().asString().contains("no fingerprint to compare with");
+    }
+
+    @Test
+    void missingWeightsSayWhatToType() {
+        try (Arena arena = Arena.ofConfined()) {
+            assertThatExceptionOfType(MissingWeightsException.class)
+                    .isThrownBy(() -> store().open(WeightName.parse("vgg16"), arena))
+                    .withMessage("there are no weights 'vgg16' in " + store().folder()
+                            + ": run 'gramian weights get vgg16' to download vgg16-397923af.pth (528 MiB), or run "
+                            + "'gramian weights import vgg16 FILE' with torchvision's .pth, Keras' .h5, the authors' "
+                            + ".caffemodel or a .safetensors file");
+            assertThatExceptionOfType(MissingWeightsException.class)
+                    .isThrownBy(() -> store().verify(WeightName.parse("efficientnet-lite4")))
+                    .withMessageContaining("run 'gramian weights import efficientnet-lite4 FILE' with a .safetensors "
+                            + "file with tensors such as block0_conv0.weight");
+        }
+    }
+
+    @Test
+    void aWrongFileLeavesTheOldWeightsAlone() throws IOException {
+        Path installed = store().importFile(NAME, published(), remarks::add);
+        byte[] before = Files.readAllBytes(installed);
+        Path wrong = PublishedFiles.torchZip(
+                folder.resolve("wrong.pth"),
+                new LinkedHashMap<>(Map.of("features.0.bias", values().get("conv1.bias"))));
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> store().importFile(NAME, wrong, remarks::add))
+                .withMessageContaining("missing: 'features.0.weight'");
+        assertThat(Files.readAllBytes(installed)).isEqualTo(before);
+    }
+
+    @Test
+    void aBackboneGetsItsParameters() throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            Weights weights = Weights.read("squeezenet", published(), arena, remarks::add);
+            Backbone backbone = Backbone.of("squeezenet", "fire4");
+            try (ParameterSet parameters = weights.load(backbone, DType.F32, Device.CPU)) {
+                for (Parameter parameter : parameters.all()) {
+                    StoredTensor found = StoredTensor.of(parameter.value());
+                    Tensors32.assertSame(found, Tensors32.get(VALUES, parameter.name()), parameter.name());
+                }
+                assertThat(parameters.all()).hasSameSizeAs(backbone.parameters());
+            }
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> weights.load(Backbone.of("resnet18"), DType.F32, Device.CPU))
+                    .withMessage("weights of resnet18 are wanted, found squeezenet");
+            SequencedMap<String, StoredTensor> headless = new LinkedHashMap<>(weights.tensors());
+            headless.remove("conv10.bias");
+            Weights features = new Weights("squeezenet", headless, weights.preprocessing(), weights.provenance());
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> features.load(Backbone.of("squeezenet", "logits"), DType.F32, Device.CPU))
+                    .withMessageContaining("needs more: conv10.bias");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "googlenet, googlenet-bvlc, 'BGR mean=104,117,123 std=1,1,1'",
+        "squeezenet, squeezenet-1.1, 'BGR mean=104,117,123 std=1,1,1'",
+        "efficientnet-lite4, efficientnet-lite4, 'RGB mean=127,127,127 std=128,128,128'"
+    })
+    void theSharedWeightsAreImported(String name, String file, String preprocessing) throws IOException {
+        Path source = SharedFolder.require("weights/" + file + ".safetensors");
+        store().importFile(WeightName.parse(name), source, remarks::add);
+        try (Arena arena = Arena.ofConfined()) {
+            Weights weights = store().open(WeightName.parse(name), arena);
+            assertThat(weights.preprocessing().text()).isEqualTo(preprocessing);
+            Map<String, StoredTensor> original =
+                    new HashMap<>(Safetensors.read(source, arena).tensors());
+            Tensors32.assertSame(weights.tensors(), original);
+        }
+        assertThat(remarks).isEmpty();
+        assertThat(store().verify(WeightName.parse(name))).isEmpty();
+    }
+
+    @Test
+    void namesLeadToNetworks() {
+        assertThat(WeightName.parse("efficientnet-lite4").architecture()).isEqualTo("efficientnet-lite4");
+        assertThat(WeightName.parse("resnet50-v2").architecture()).isEqualTo("resnet50");
+        assertThat(PublicFile.all())
+                .allSatisfy(
+                        file -> assertThat(WeightName.parse(file.name()).text()).isEqualTo(file.name()))
+                .allSatisfy(file -> assertThat(file.sha256Prefix()).matches("[0-9a-f]{8}"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "vgg", "vgg161", "VGG16", "../vgg16", "vgg16-a/b", "vgg16-\u001b", "filters"})
+    void otherNamesAreRefused(String name) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> WeightName.parse(name))
+                .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(300));
+    }
+}

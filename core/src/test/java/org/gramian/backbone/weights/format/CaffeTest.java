@@ -1,0 +1,141 @@
+package org.gramian.backbone.weights.format;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.google.protobuf.CodedOutputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Random;
+import java.util.SequencedMap;
+import org.gramian.backbone.weights.format.PublishedFiles.CaffeLayers;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFileException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class CaffeTest {
+    @TempDir
+    Path folder;
+
+    private static SequencedMap<String, StoredTensor> tensors() {
+        Random random = new Random(3);
+        SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
+        tensors.put("conv1/7x7_s2.weight", Tensors32.random(random, Shape.of(4, 3, 7, 7)));
+        tensors.put("conv1/7x7_s2.bias", Tensors32.random(random, Shape.of(4)));
+        tensors.put("loss3/classifier.weight", Tensors32.random(random, Shape.of(5, 6)));
+        return tensors;
+    }
+
+    @Test
+    void blobsOfNewLayersAreNamedAndShaped() throws IOException {
+        Path path = PublishedFiles.caffe(folder.resolve("a.caffemodel"), tensors(), CaffeLayers.NEW);
+        try (Arena arena = Arena.ofConfined()) {
+            WeightFile file = WeightFile.read(path, arena);
+            assertThat(file.format()).isEqualTo(WeightFormat.CAFFE);
+            Tensors32.assertSame(file.content().tensors(), tensors());
+        }
+    }
+
+    @Test
+    void blobsOfOldLayersHaveFourDimensions() throws IOException {
+        Path path = PublishedFiles.caffe(folder.resolve("a.caffemodel"), tensors(), CaffeLayers.OLD);
+        try (Arena arena = Arena.ofConfined()) {
+            SequencedMap<String, StoredTensor> found =
+                    WeightFile.read(path, arena).content().tensors();
+            assertThat(found.keySet()).isEqualTo(tensors().keySet());
+            assertThat(Tensors32.get(found, "conv1/7x7_s2.bias").shape()).isEqualTo(Shape.of(1, 1, 1, 4));
+            assertThat(Tensors32.get(found, "loss3/classifier.weight").shape()).isEqualTo(Shape.of(1, 1, 5, 6));
+            tensors()
+                    .forEach((name, tensor) -> assertThat(
+                                    Tensors32.get(found, name).data().mismatch(tensor.data()))
+                            .as(name)
+                            .isEqualTo(-1));
+        }
+    }
+
+    @Test
+    void doublePrecisionIsReadAsSuch() throws IOException {
+        MemorySegment data = MemorySegment.ofArray(new byte[16]);
+        Map<String, StoredTensor> one = Map.of("a.weight", new StoredTensor(DType.F64, Shape.of(2), data));
+        Path path = PublishedFiles.caffe(folder.resolve("a.caffemodel"), one, CaffeLayers.NEW);
+        try (Arena arena = Arena.ofConfined()) {
+            Tensors32.assertSame(WeightFile.read(path, arena).content().tensors(), one);
+        }
+    }
+
+    @Test
+    void numbersThatAreNotPackedAreReadToo() throws IOException {
+        ByteArrayOutputStream blob = new ByteArrayOutputStream();
+        CodedOutputStream out = CodedOutputStream.newInstance(blob);
+        out.writeInt32(1, 3);
+        out.writeInt32(2, 1);
+        out.writeInt32(3, 1);
+        out.writeInt32(4, 1);
+        for (float value : new float[] {1, 2, 3}) {
+            out.writeFloat(5, value);
+        }
+        out.flush();
+        try (Arena arena = Arena.ofConfined()) {
+            WeightFile file = WeightFile.read(network(blob.toByteArray()), arena);
+            Tensors32.assertSame(
+                    file.content().get("a.weight"), Tensors32.of(Shape.of(3, 1, 1, 1), 1, 2, 3), "a.weight");
+        }
+    }
+
+    /** A network of one layer {@code a} with one blob. */
+    private Path network(byte[] blob) throws IOException {
+        ByteArrayOutputStream layer = new ByteArrayOutputStream();
+        CodedOutputStream out = CodedOutputStream.newInstance(layer);
+        out.writeString(1, "a");
+        out.writeByteArray(7, blob);
+        out.flush();
+        ByteArrayOutputStream network = new ByteArrayOutputStream();
+        CodedOutputStream whole = CodedOutputStream.newInstance(network);
+        whole.writeString(1, "net");
+        whole.writeByteArray(100, layer.toByteArray());
+        whole.flush();
+        return Files.write(folder.resolve("b.caffemodel"), network.toByteArray());
+    }
+
+    @Test
+    void lyingShapesAreRefused() throws IOException {
+        assertRefused(
+                new byte[] {8, 9, 16, 1, 24, 1, 32, 1, 42, 4, 0, 0, 0, 0}, "expected 9 numbers in a blob of shape");
+        assertRefused(new byte[] {42, 4, 0, 0, 0, 0}, "expected a shape for every blob");
+        assertRefused(new byte[] {42, 3, 0, 0, 0}, "no whole number of elements");
+        assertRefused(new byte[] {42, 120, 0, 0, 0}, "damaged");
+        assertRefused(
+                new byte[] {8, -1, -1, -1, -1, -1, -1, -1, -1, -1, 1, 42, 4, 0, 0, 0, 0},
+                "a blob's shape is impossible");
+        assertRefused(new byte[] {58, 127}, "damaged");
+    }
+
+    private void assertRefused(byte[] blob, String message) throws IOException {
+        Path path = network(blob);
+        try (Arena arena = Arena.ofConfined()) {
+            assertThatExceptionOfType(TensorFileException.class)
+                    .isThrownBy(() -> WeightFile.read(path, arena))
+                    .withMessageStartingWith(path + ": ")
+                    .withMessageContaining(message);
+        }
+    }
+
+    @Test
+    void aNetworkWithoutTrainedLayersIsRefused() throws IOException {
+        Path path = PublishedFiles.caffe(folder.resolve("a.caffemodel"), Map.of(), CaffeLayers.NEW);
+        try (Arena arena = Arena.ofConfined()) {
+            assertThatExceptionOfType(TensorFileException.class)
+                    .isThrownBy(() -> WeightFile.read(path, arena))
+                    .withMessageContaining("expected a Caffe network with trained layers, found none");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+package org.gramian.backbone.weights.format;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.stream.Stream;
+import java.util.zip.ZipEntry;
+import java.util.zip.ZipOutputStream;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.file.TensorFileException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@Timeout(60)
+final class HostileTorchTest {
+    @TempDir
+    Path folder;
+
+    @ParameterizedTest(name = "{1}")
+    @MethodSource("pickles")
+    void aHostilePickleIsRefusedWithWhatIsWrong(Pickle pickle, String message) throws IOException {
+        assertRefused(zip(pickle.end()), message);
+    }
+
+    static Stream<Arguments> pickles() {
+        return Stream.of(requests(), places(), structures()).flatMap(all -> all);
+    }
+
+    private static Pickle start() {
+        return Pickle.start();
+    }
+
+    private static Stream<Arguments> requests() {
+        return Stream.of(
+                arguments(
+                        start().global("builtins", "eval").text("1").op(0x85, 'R'),
+                        "the file asks for builtins.eval, which is not a tensor: refused"),
+                arguments(
+                        start().global("posix", "system").text("true").op(0x85, 'R'),
+                        "the file asks for posix.system, which is not a tensor: refused"),
+                arguments(
+                        start().text("os").text("system").op(0x93).text("true").op(0x85, 'R'),
+                        "the file asks for os.system, which is not a tensor: refused"),
+                arguments(
+                        start().global("torch.storage", "_load_from_bytes"),
+                        "the file asks for torch.storage._load_from_bytes, which"),
+                arguments(start().global("torch", "load"), "the file asks for torch.load, which"),
+                arguments(start().global("a\u001b[31m", "b"), "the file asks for a\uFFFD[31m.b, which"),
+                arguments(start().global("torch", "ComplexFloatStorage"), "whose elements are none of F64"),
+                arguments(
+                        start().global("torch", "FloatStorage").op(')', 'R'),
+                        "the file calls torch.FloatStorage, which is not a function: refused"),
+                arguments(start().text("module").op(0x85, 'Q'), "no tensor's memory: refused"),
+                arguments(start().op('i'), "found 0x69"), // INST, which imports and calls
+                arguments(start().op('o'), "found 0x6f"), // OBJ
+                arguments(start().op(0x81), "found 0x81"), // NEWOBJ
+                arguments(start().op(0x82, 1), "found 0x82"), // EXT1
+                arguments(
+                        start().global("torch", "FloatStorage").op('}', 'b'),
+                        "expected attributes of an ordered dictionary"));
+    }
+
+    private static Arguments place(long offset, long[] sizes, long[] strides, String message) {
+        Pickle storage = new Pickle().storage(DType.F32, "0", 4);
+        return arguments(
+                start().op('}')
+                        .text("a")
+                        .tensor(storage, offset, sizes, strides)
+                        .op('s'),
+                message);
+    }
+
+    private static Stream<Arguments> places() {
+        return Stream.of(
+                place(0, new long[] {5}, new long[] {1}, "does not fit into its storage of 4 elements"),
+                place(1, new long[] {4}, new long[] {1}, "does not fit into its storage of 4 elements"),
+                place(0, new long[] {2, 2}, new long[] {3, 1}, "does not fit into its storage of 4 elements"),
+                place(0, new long[] {1000, 1000}, new long[] {0, 0}, "does not fit into its storage"),
+                place(-1, new long[] {1}, new long[] {1}, "expected a whole number from 0"),
+                place(0, new long[] {-1}, new long[] {1}, "expected a whole number from 0"),
+                place(0, new long[] {2}, new long[] {-1}, "expected a whole number from 0"),
+                place(0, new long[] {2, 2}, new long[] {1}, "a tensor's place is impossible"),
+                place(
+                        0,
+                        new long[] {2_000_000_000, 2_000_000_000, 2_000_000_000},
+                        new long[] {1, 1, 1},
+                        "a tensor's place is impossible"),
+                place(0, repeated(65), repeated(65), "expected at most 64 dimensions, found 65"));
+    }
+
+    private static long[] repeated(int count) {
+        long[] ones = new long[count];
+        Arrays.fill(ones, 1);
+        return ones;
+    }
+
+    private static Stream<Arguments> structures() {
+        return Stream.of(
+                arguments(start(), "expected 1 values on the stack, found 0"),
+                arguments(start().op('t'), "expected a mark, found none"),
+                arguments(start().op('N', 'a'), "expected a value on the stack"),
+                arguments(start().op('N', 'N', 'a'), "expected a list to append to"),
+                arguments(start().op('N', '(', 'N', 'u'), "expected a dictionary and pairs"),
+                arguments(start().op('}', '(', 'N', 'u'), "expected a dictionary and pairs"),
+                arguments(start().op('}', ']', 'N', 's'), "as a key of a dictionary, found a container"),
+                arguments(start().op('h', 7), "expected a remembered value number 7, found none"),
+                arguments(start().op('q', 0), "expected a value on the stack, found none"),
+                arguments(start().op(0x8a, 255), "expected a number of at most 16 bytes, found 255"),
+                arguments(start().op('X').number4(-1), "expected the rest of a pickle"),
+                arguments(start().op('X', 1, 0, 0, 0, 0xff), "expected text in UTF-8"),
+                arguments(start().op(0x8d, 0, 0, 0, 0, 0, 0, 0, 0x80), "expected the rest of a pickle"),
+                arguments(new Pickle().op(0x80, 9).op('N'), "expected pickle protocol 2 to 5, found 9"),
+                arguments(start().op('N'), "expected a state dictionary of names and tensors, found no dictionary"),
+                arguments(start().op('}'), "found no tensor among 0 entries"),
+                arguments(
+                        start().op('}').text("a").whole(1).op('s'),
+                        "found no tensor among 1 entries, the first of them 'a'"),
+                arguments(start().raw(new byte[1001]), "found 0x00"),
+                arguments(
+                        start().op('c').raw("x".repeat(1001).getBytes(StandardCharsets.US_ASCII)),
+                        "expected a name of at most 1000 characters"));
+    }
+
+    @Test
+    void aDictionaryInsideItselfEnds() throws IOException {
+        Pickle pickle = start().op('}', 'q', 0).text("state_dict").op('h', 0, 's');
+        assertRefused(zip(pickle.end()), "too many inside another");
+    }
+
+    @Test
+    void aListInsideItselfIsLeftAlone() throws IOException {
+        Pickle storage = new Pickle().storage(DType.F32, "0", 1);
+        Pickle pickle = start().op('}', '(').text("a").tensor(storage, 0, new long[] {1}, new long[] {1});
+        pickle.text("b").op(']', 'q', 0, 'h', 0, 'a', 'u');
+        try (Arena arena = Arena.ofConfined()) {
+            WeightFile file = WeightFile.read(zip(pickle.end(), new byte[4]), arena);
+            assertThat(file.remarks()).containsExactly("what is no tensor was left out: 'b'");
+        }
+    }
+
+    @Test
+    void tooManyOperationsMemoriesAndMarksAreRefused() throws IOException {
+        byte[] values = new byte[PickleReader.MAX_OPERATIONS + 1];
+        Arrays.fill(values, (byte) 'N');
+        assertRefused(zip(start().raw(values).end()), "expected at most 2000000 operations, found more");
+        byte[] marks = new byte[PickleReader.MAX_MARKS + 1];
+        Arrays.fill(marks, (byte) '(');
+        assertRefused(zip(start().raw(marks).end()), "expected at most 1000 containers inside each other");
+        byte[] memories = new byte[PickleReader.MAX_REMEMBERED + 1];
+        Arrays.fill(memories, (byte) 0x94);
+        assertRefused(zip(start().op('N').raw(memories).end()), "expected at most 500000 remembered values");
+    }
+
+    @Test
+    void aPickleBeyondTheLimitIsRefusedUnread() throws IOException {
+        assertRefused(zip(new byte[Limits.PICKLE_BYTES + 1]), "expected a pickle of at most 16777216 bytes");
+    }
+
+    @Test
+    void anArchiveThatUnpacksToFarMoreIsRefused() throws IOException {
+        Path path = folder.resolve("bomb.pth");
+        try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(path))) {
+            Pickle storage = new Pickle().storage(DType.F32, "0", 25_000_000);
+            byte[] pickle = start().op('}')
+                    .text("a")
+                    .tensor(storage, 0, new long[] {1}, new long[] {1})
+                    .op('s')
+                    .end();
+            PublishedFiles.entry(zip, "a/data.pkl", pickle, ZipEntry.STORED);
+            PublishedFiles.entry(zip, "a/data/0", new byte[100_000_000], ZipEntry.DEFLATED);
+        }
+        assertRefused(path, "to 100000000 bytes, which no weights do: refused");
+    }
+
+    @Test
+    void storagesOfAnotherSizeThanSaidAreRefused() throws IOException {
+        Pickle storage = new Pickle().storage(DType.F32, "0", 4);
+        byte[] pickle = start().op('}')
+                .text("a")
+                .tensor(storage, 0, new long[] {4}, new long[] {1})
+                .op('s')
+                .end();
+        assertRefused(zip(pickle, new byte[12]), "expected 4 elements of F32 in 'a/data/0', found 12 bytes");
+        assertRefused(zip(pickle), "expected an entry 'a/data/0' in the zip archive, found none");
+        Path path = folder.resolve("legacy.pth");
+        byte[] keys = start().op(']').text("0").op('a').end();
+        byte[] data = new byte[24];
+        data[0] = 5;
+        assertRefused(PublishedFiles.legacy(path, pickle, keys, data), "expected 4 elements in storage '0', found 5");
+        data[0] = 4;
+        assertRefused(PublishedFiles.legacy(path, pickle, keys, Arrays.copyOf(data, 23)), "is truncated");
+        assertRefused(PublishedFiles.legacy(path, pickle, keys, Arrays.copyOf(data, 25)), "has trailing bytes");
+        assertRefused(
+                PublishedFiles.legacy(path, pickle, start().op(']').end(), new byte[0]),
+                "expected storage '0' in the file");
+        byte[] unknown = start().op(']').text("7").op('a').end();
+        assertRefused(PublishedFiles.legacy(path, pickle, unknown, data), "names one that no tensor describes");
+    }
+
+    @Test
+    void zipArchivesOfOtherProgramsAreRefused() throws IOException {
+        Path path = folder.resolve("other.zip");
+        try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(path))) {
+            PublishedFiles.entry(zip, "readme.txt", new byte[3], ZipEntry.STORED);
+        }
+        assertRefused(path, "expected a zip archive that torch.save wrote, with one entry NAME/data.pkl, found none");
+    }
+
+    @Test
+    void filesOfNoKnownFormatAreRefusedWithWhatTheyAre() throws IOException {
+        Path path = folder.resolve("file");
+        assertRefused(Files.write(path, new byte[0]), "found an empty file");
+        assertRefused(Files.write(path, new byte[300]), "found bytes 00 00 00 00 00 00 00 00");
+        assertRefused(Files.write(path, new byte[] {(byte) 0x80, 4, 'N', '.'}), "found another pickle");
+        byte[] tar = new byte[512];
+        System.arraycopy("ustar".getBytes(StandardCharsets.US_ASCII), 0, tar, 257, 5);
+        assertRefused(Files.write(path, tar), "found a tar archive");
+        assertRefused(folder, "expected a file, found a directory");
+    }
+
+    @Test
+    void everyTruncationIsRefused() throws IOException {
+        for (String name : new String[] {"zip.pth", "legacy.pth"}) {
+            byte[] whole = Files.readAllBytes(TorchFixtureTest.fixture(name));
+            Path path = folder.resolve(name);
+            for (int size = 0; size < whole.length; size += 7) {
+                assertRefused(Files.write(path, Arrays.copyOf(whole, size)), "");
+            }
+        }
+    }
+
+    private Path zip(byte[] pickle, byte[]... storages) throws IOException {
+        Path path = folder.resolve("hostile.pth");
+        try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(path))) {
+            PublishedFiles.entry(zip, "a/data.pkl", pickle, ZipEntry.STORED);
+            for (int i = 0; i < storages.length; i++) {
+                PublishedFiles.entry(zip, "a/data/" + i, storages[i], ZipEntry.STORED);
+            }
+        }
+        return path;
+    }
+
+    private static void assertRefused(Path path, String message) {
+        try (Arena arena = Arena.ofConfined()) {
+            assertThatExceptionOfType(TensorFileException.class)
+                    .isThrownBy(() -> WeightFile.read(path, arena))
+                    .withMessageStartingWith(path + ": ")
+                    .withMessageContaining(message);
+        }
+    }
+}

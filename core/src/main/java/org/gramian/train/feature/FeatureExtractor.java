@@ -1,0 +1,89 @@
+package org.gramian.train.feature;
+
+import java.lang.foreign.MemorySegment;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.image.crop.Crops;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/**
+ * Computes features, in batches of one fixed size that are padded at the end.
+ *
+ * <p><b>Bits.</b> Measured on the CPU, for every backbone here: the bits of a feature depend neither on its place in the
+ * batch nor on what else is in it. They do depend on the size of the batch (one picture against several) and on the
+ * number of threads, for other kernels are chosen then. So both, with the version of libtorch and the kind of device, are
+ * part of the {@link FeatureRecipe}, and features that were kept equal features computed anew bit for bit.
+ *
+ * @param network the backbone and its weights
+ * @param batch pictures at a time
+ * @param type {@link DType#F32}, or {@link DType#F16}, to which results are rounded
+ */
+public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
+    /** Larger batches are hardly faster on any device, and take memory. */
+    public static final int DEFAULT_BATCH = 16;
+
+    public FeatureExtractor {
+        if (batch < 1) {
+            throw new IllegalArgumentException("a batch has at least 1 picture, found " + batch);
+        }
+    }
+
+    /** What the features depend on. */
+    public FeatureRecipe recipe() {
+        return new FeatureRecipe(
+                network.backbone().name(),
+                network.backbone().layer(),
+                network.fingerprint(),
+                network.preprocessing(),
+                type,
+                engine());
+    }
+
+    private String engine() {
+        Libtorch libtorch = Libtorch.load();
+        String kernels = network.device().kind() == Device.Kind.CPU
+                ? "cpu " + System.getProperty("os.arch") + ", " + libtorch.threads() + " threads"
+                : "cuda";
+        return "libtorch " + libtorch.version() + ", " + kernels + ", batches of " + batch + ", java "
+                + Runtime.version().feature();
+    }
+
+    /** The shape {@code [c, h, w]} of one crop's feature. */
+    public Shape shape(Crops crops) {
+        return network.backbone().features(crops.size(), crops.size());
+    }
+
+    /** Bytes of one crop's feature. */
+    public long bytes(Crops crops) {
+        return shape(crops).elements() * type.bytes();
+    }
+
+    /**
+     * Computes the features of a batch.
+     *
+     * @param pictures {@code [batch, 3, size, size]}, on the processor
+     * @param target gets {@code [batch, c, h, w]} in this extractor's type
+     */
+    void compute(Tensor pictures, MemorySegment target) {
+        if (pictures.size(0) != batch) {
+            throw new IllegalArgumentException(
+                    "a batch of exactly " + batch + " pictures is wanted, found " + pictures.shape());
+        }
+        try (Scope _ = Scope.open();
+                Tape tape = Tape.inference()) {
+            Var input = tape.constant(Tensors.to(pictures, network.device()));
+            Var features = network.backbone()
+                    .apply(input, Bindings.of(network.parameters().variables(tape)));
+            Tensor result = Views.contiguous(Tensors.to(Tensors.to(features.value(), type), Device.CPU));
+            MemorySegment.copy(result.data(), 0, target, 0, target.byteSize());
+        }
+    }
+}

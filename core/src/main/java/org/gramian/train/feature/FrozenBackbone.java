@@ -1,0 +1,55 @@
+package org.gramian.train.feature;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.Weights;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+
+/**
+ * A backbone with its weights, in single precision on a device: all that is needed to compute features.
+ *
+ * @param backbone the network, cut at a layer
+ * @param parameters its weights; closed with this
+ * @param preprocessing what they expect of pictures
+ * @param fingerprint tells these weights from all others
+ * @param device where they are
+ */
+public record FrozenBackbone(
+        Backbone backbone, ParameterSet parameters, Preprocessing preprocessing, String fingerprint, Device device)
+        implements AutoCloseable {
+    /** A network with pretrained weights. */
+    public static FrozenBackbone of(Backbone backbone, Weights weights, Device device) {
+        ParameterSet parameters = weights.load(backbone, DType.F32, device);
+        String fingerprint = weights.provenance().fingerprint();
+        return new FrozenBackbone(backbone, parameters, weights.preprocessing(), fingerprint, device);
+    }
+
+    /** A network whose parameters are fixed by formulas, as those of {@code filters} are. */
+    public static FrozenBackbone withoutWeights(Backbone backbone, Device device) {
+        ParameterSet parameters =
+                ParameterSet.initialize(backbone.parameters(), new SplittableRandom(0), DType.F32, device);
+        return new FrozenBackbone(backbone, parameters, backbone.preprocessing(), fingerprint(parameters), device);
+    }
+
+    /** Of the numbers themselves, so that a change of the formulas is noticed. */
+    private static String fingerprint(ParameterSet parameters) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        for (Parameter parameter : parameters.all()) {
+            String head = parameter.spec().name() + parameter.value().shape();
+            all.writeBytes(head.getBytes(StandardCharsets.UTF_8));
+            all.writeBytes(parameter.value().toBytes());
+        }
+        return Hashes.hex(Hashes.sha256(all.toByteArray()));
+    }
+
+    @Override
+    public void close() {
+        parameters.close();
+    }
+}

@@ -22,4 +22,9 @@ final class Console {
         err.println(command.qualifiedName() + ": " + sentence);
         err.flush();
     }
+
+    /** Shows how far a task of so many steps is. */
+    Progress progress(String task, long steps) {
+        return Progress.of(task, steps, command.commandLine().getErr());
+    }
 }

@@ -20,16 +20,26 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         footer = {
             "",
-            "Exit codes: 0 done, 1 a check failed, 2 wrong usage or input.",
-            "Environment: GRAMIAN_LIBTORCH, GRAMIAN_CACHE, GRAMIAN_JAVA_OPTS; GRAMIAN_DEBUG=1 shows stack traces."
+            "Exit codes: 0 done, 1 a check failed, 2 wrong usage or input, 3 data that would spoil training.",
+            "Environment: GRAMIAN_LIBTORCH, GRAMIAN_CACHE, GRAMIAN_WEIGHTS, GRAMIAN_JAVA_OPTS;",
+            "GRAMIAN_DEBUG=1 shows stack traces."
         },
-        subcommands = {DoctorCommand.class, PoolCommand.class, GradcheckCommand.class})
+        subcommands = {
+            DoctorCommand.class,
+            AuditCommand.class,
+            BackbonesCommand.class,
+            WeightsCommand.class,
+            FeaturesCommand.class,
+            PoolCommand.class,
+            GradcheckCommand.class
+        })
 public final class Main implements Runnable {
     /** The commands' exit codes. */
     static final int DONE = 0;
 
     static final int FAILED = 1;
     static final int WRONG_INPUT = 2;
+    static final int SPOILED = 3;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -85,10 +95,10 @@ public final class Main implements Runnable {
                     || exception instanceof IllegalStateException
                     || exception instanceof IOException
                     || exception instanceof LibtorchException) {
-                err.println("gramian " + commandLine.getCommandName() + ": " + exception.getMessage());
+                err.println(commandLine.getCommandSpec().qualifiedName() + ": " + exception.getMessage());
                 return WRONG_INPUT;
             }
-            err.println("gramian " + commandLine.getCommandName() + ": internal error: " + exception
+            err.println(commandLine.getCommandSpec().qualifiedName() + ": internal error: " + exception
                     + "; please report it with what you typed and the output of GRAMIAN_DEBUG=1");
             return FAILED;
         };

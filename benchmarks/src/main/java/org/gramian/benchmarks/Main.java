@@ -41,7 +41,7 @@ final class Main implements Callable<Integer> {
             names = "--only",
             split = ",",
             paramLabel = "NAME",
-            description = "head, vgg-forward, vgg-training, definition")
+            description = "head, vgg-forward, vgg-training, definition, pictures")
     private List<String> only =
             Arrays.stream(Workload.values()).map(Workload::text).toList();
 
@@ -128,7 +128,7 @@ final class Main implements Callable<Integer> {
                     new Side.Java("matrix form", workload.text()), new Side.Java("double loop", KernelLoopTask.NAME));
         }
         List<Side> sides = new ArrayList<>(List.of(new Side.Java("Gramian", workload.text())));
-        torch.ifPresent(python -> sides.add(new Side.Python(python)));
+        torch.filter(_ -> workload != Workload.PICTURES).ifPresent(python -> sides.add(new Side.Python(python)));
         return sides;
     }
 

@@ -16,7 +16,9 @@ enum Workload {
     /** VGG-16, conv1_1 to conv5_3, forward and backward of the mean of the output. */
     VGG_TRAINING("VGG-16 to conv5_3, forward and backward"),
     /** The kernel matrix of one picture: the matrix form against the paper's double loop in plain Java. */
-    DEFINITION("kernel matrix of one picture");
+    DEFINITION("kernel matrix of one picture"),
+    /** Pictures from their files to crops, with no network behind: enough of them to take a second. */
+    PICTURES("JPEG files of 512×384 decoded, resized and cropped");
 
     private final String title;
 
@@ -51,6 +53,9 @@ enum Workload {
 
     /** The task's name and sizes; the batch may be another than the size's. */
     TaskSpec spec(Size size, @Nullable Integer batch) {
+        if (this == PICTURES) {
+            return pictures(size, batch);
+        }
         SequencedMap<String, String> values = new LinkedHashMap<>();
         boolean vgg = this == VGG_FORWARD || this == VGG_TRAINING;
         if (this != DEFINITION) {
@@ -69,6 +74,13 @@ enum Workload {
         return new TaskSpec(text(), values);
     }
 
+    private TaskSpec pictures(Size size, @Nullable Integer batch) {
+        SequencedMap<String, String> values = new LinkedHashMap<>();
+        values.put("batch", "" + (batch != null ? batch : size.pictures));
+        values.put("side", "" + size.pixels);
+        return new TaskSpec(text(), values);
+    }
+
     /** The task of a worker; {@code definition-loop} is the second side of {@link #DEFINITION}. */
     static Task open(TaskSpec spec) {
         if (spec.name().equals(KernelLoopTask.NAME)) {
@@ -79,6 +91,7 @@ enum Workload {
             case VGG_FORWARD -> new VggForwardTask(spec);
             case VGG_TRAINING -> new VggTrainingTask(spec);
             case DEFINITION -> new KernelMatrixTask(spec);
+            case PICTURES -> new PicturesTask(spec);
         };
     }
 }

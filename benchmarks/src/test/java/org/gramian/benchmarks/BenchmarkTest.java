@@ -78,7 +78,7 @@ class BenchmarkTest {
     }
 
     private static void run(Workload workload) {
-        TaskSpec spec = workload.spec(Size.TINY, null).with(Map.of("device", "cpu"));
+        TaskSpec spec = workload.spec(Size.TINY, null).with(Map.of("device", "cpu", "threads", "1"));
         try (Scope _ = Scope.open();
                 Task task = Workload.open(spec)) {
             assertThat(task.check().values()).allMatch(Double::isFinite).anyMatch(value -> value > 0);

@@ -1,0 +1,116 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Iterator;
+import java.util.concurrent.Callable;
+import java.util.function.Function;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading;
+import org.gramian.image.audit.Audit;
+import org.gramian.image.audit.AuditOptions;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.report.AuditPage;
+import org.gramian.report.ReportFile;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code gramian audit}: what in a folder of pictures would spoil training. */
+@Command(
+        name = "audit",
+        mixinStandardHelpOptions = true,
+        header = "What in a folder of pictures would spoil training.",
+        description = {
+            "Reads every picture once and shows the classes and their counts, pictures that cannot be read and why,",
+            "equal and almost equal pictures (also across classes and splits), classes that are small or unbalanced,",
+            "pictures of odd sizes, shapes and colours. Exit code 3 if something would spoil training."
+        })
+final class AuditCommand implements Callable<Integer> {
+    /** The layouts, for the help. */
+    static final class Forms implements Iterable<String> {
+        @Override
+        public Iterator<String> iterator() {
+            return Layouts.all().stream().map(Layouts.Description::form).iterator();
+        }
+    }
+
+    private static final Path STANDARD_OUTPUT = Path.of("-");
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--layout",
+            paramLabel = "NAME",
+            completionCandidates = Forms.class,
+            description = "how the folder is laid out: ${COMPLETION-CANDIDATES} (default: what its content shows)")
+    private @Nullable String layout;
+
+    @Option(
+            names = "--json",
+            paramLabel = "FILE",
+            description = "also write all that was found as JSON; '-' prints it, and nothing else, to standard output")
+    private @Nullable Path json;
+
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "also write a page to look at, with small copies of the pictures in question")
+    private @Nullable Path html;
+
+    @Option(
+            names = "--threads",
+            paramLabel = "N",
+            description = "pictures to read at the same time (default: as many as there are processors)")
+    private int threads = Runtime.getRuntime().availableProcessors();
+
+    @Option(names = "--all", description = "show all classes and all places of a finding, not only a few")
+    private boolean all;
+
+    @Parameters(index = "0", paramLabel = "DIR", description = "the folder, or a CSV file of path,label[,fold]")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path folder;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        boolean printed = STANDARD_OUTPUT.equals(json);
+        ReportFile data = json == null || printed ? null : ReportFile.of(json);
+        ReportFile page = html == null ? null : ReportFile.of(html);
+        Function<Path, Reading> reader = new PictureReader(PictureLimits.DEFAULT)::read;
+        Audit audit = new Audit(AuditOptions.DEFAULT, reader, threads);
+        Dataset dataset =
+                layout == null ? Layouts.open(folder) : Layouts.parse(layout).read(folder);
+        AuditReport report = run(audit, dataset);
+        if (data != null) {
+            data.write(json(report));
+        }
+        if (page != null) {
+            page.write(AuditPage.of(report, dataset, reader, Version.number()).html());
+        }
+        console.out().print(printed ? json(report) : new AuditTable(report, all).text());
+        console.out().flush();
+        return report.spoils() ? Main.SPOILED : Main.DONE;
+    }
+
+    private AuditReport run(Audit audit, Dataset dataset) throws IOException, InterruptedException {
+        try (Progress progress = console.progress("auditing", dataset.samples().size())) {
+            return audit.of(dataset, progress);
+        }
+    }
+
+    private static String json(AuditReport report) {
+        return JsonMapper.builder()
+                        .enable(SerializationFeature.INDENT_OUTPUT)
+                        .build()
+                        .writeValueAsString(report)
+                + "\n";
+    }
+}

@@ -1,0 +1,142 @@
+package org.gramian.cli;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.audit.ClassCount;
+import org.gramian.image.audit.Contents;
+import org.gramian.image.audit.Finding;
+import org.gramian.report.Verdict;
+
+/**
+ * An audit as text for the terminal: classes, contents, findings, verdict.
+ *
+ * @param report what is shown
+ * @param all whether lists are shown whole
+ */
+record AuditTable(AuditReport report, boolean all) {
+    /** A screen holds so many classes beside the findings; beyond it the largest and the smallest halves are shown. */
+    private static final int CLASSES = 20;
+
+    private static final int ITEMS = 5;
+    private static final String INDENT = "        ";
+
+    String text() {
+        StringBuilder text = new StringBuilder();
+        text.append(String.format(
+                Locale.ROOT,
+                "%s: %,d pictures in %,d classes (layout %s)%n%n",
+                report.root(),
+                report.pictures(),
+                report.classes().size(),
+                report.layout()));
+        classes(text);
+        contents(text);
+        report.findings().forEach(finding -> finding(text, finding));
+        return text.append(Verdict.of(report)).append(System.lineSeparator()).toString();
+    }
+
+    private void classes(StringBuilder text) {
+        List<List<String>> rows = new ArrayList<>();
+        boolean lost = !report.unreadable().isEmpty();
+        rows.add(Stream.of(
+                        Stream.of("class", "pictures"),
+                        lost ? Stream.of("readable") : Stream.<String>of(),
+                        report.splits().stream())
+                .flatMap(cells -> cells)
+                .toList());
+        List<ClassCount> classes = report.classes();
+        if (all || classes.size() <= CLASSES) {
+            classes.forEach(found -> rows.add(row(found, lost)));
+        } else {
+            List<ClassCount> sorted = classes.stream()
+                    .sorted(Comparator.comparingInt(ClassCount::readable)
+                            .reversed()
+                            .thenComparing(ClassCount::name))
+                    .toList();
+            sorted.subList(0, CLASSES / 2).forEach(found -> rows.add(row(found, lost)));
+            rows.add(List.of("... and " + (sorted.size() - CLASSES) + " more (--all)"));
+            sorted.subList(sorted.size() - CLASSES / 2, sorted.size()).forEach(found -> rows.add(row(found, lost)));
+        }
+        table(text, rows);
+        text.append(System.lineSeparator());
+    }
+
+    private static List<String> row(ClassCount found, boolean lost) {
+        List<String> cells = new ArrayList<>(List.of(found.name(), number(found.pictures())));
+        if (lost) {
+            cells.add(number(found.readable()));
+        }
+        found.splits().forEach(count -> cells.add(number(count)));
+        return cells;
+    }
+
+    private static String number(int value) {
+        return String.format(Locale.ROOT, "%,d", value);
+    }
+
+    /** The first column to the left, the others to the right, each as wide as it needs. */
+    private static void table(StringBuilder text, List<List<String>> rows) {
+        int columns = rows.getFirst().size();
+        int[] widths = new int[columns];
+        for (List<String> row : rows) {
+            for (int i = 0; i < row.size(); i++) {
+                widths[i] = Math.max(widths[i], row.get(i).length());
+            }
+        }
+        for (List<String> row : rows) {
+            StringBuilder line = new StringBuilder(String.format("%-" + widths[0] + "s", row.getFirst()));
+            for (int i = 1; i < row.size(); i++) {
+                line.append(String.format("  %" + widths[i] + "s", row.get(i)));
+            }
+            text.append(line.toString().stripTrailing()).append(System.lineSeparator());
+        }
+    }
+
+    private void contents(StringBuilder text) {
+        Contents contents = report.contents();
+        if (contents.readable() == 0) {
+            return;
+        }
+        table(
+                text,
+                List.of(
+                        List.of("", "least", "median", "most"),
+                        row("width", contents.width()),
+                        row("height", contents.height())));
+        text.append("format  ").append(counts(contents.formats())).append(System.lineSeparator());
+        text.append("colour  ").append(counts(contents.colours())).append(System.lineSeparator());
+        text.append(System.lineSeparator());
+    }
+
+    private static List<String> row(String name, Contents.Spread spread) {
+        return List.of(name, number(spread.smallest()), number(spread.median()), number(spread.largest()));
+    }
+
+    private static String counts(Map<?, Integer> counts) {
+        return counts.entrySet().stream()
+                .map(entry -> number(entry.getValue()) + " "
+                        + entry.getKey().toString().replace('_', ' '))
+                .collect(Collectors.joining(", "));
+    }
+
+    private void finding(StringBuilder text, Finding finding) {
+        String newLine = System.lineSeparator();
+        text.append(String.format("%-8s%s%n", finding.severity(), finding.sentence()));
+        int shown =
+                all ? finding.items().size() : Math.min(ITEMS, finding.items().size());
+        finding.items()
+                .subList(0, shown)
+                .forEach(item -> text.append(INDENT + "- ").append(item).append(newLine));
+        if (shown < finding.items().size()) {
+            text.append(String.format(
+                    "%s... and %,d more (--all)%n", INDENT, finding.items().size() - shown));
+        }
+        text.append(INDENT).append(finding.advice()).append(newLine).append(newLine);
+    }
+}

@@ -1,0 +1,120 @@
+package org.gramian.cli;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.gramian.backbone.About;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.Backbones;
+import org.gramian.image.crop.Preprocessing;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code gramian backbones}: the networks that there are, or the layers of one. */
+@Command(
+        name = "backbones",
+        mixinStandardHelpOptions = true,
+        header = "The networks that compute features, and their layers.",
+        description = {
+            "Without NAME: all networks with the layer they are cut at unless told otherwise, its features, the",
+            "parameters up to it and in all, where weights come from, and their licence.",
+            "With NAME: its layers, each with the shape of its output and the parameters up to it."
+        })
+final class BackbonesCommand implements Callable<Integer> {
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--size",
+            paramLabel = "N",
+            defaultValue = "224",
+            description = "rows and columns of the pictures (default: ${DEFAULT-VALUE})")
+    private int size;
+
+    @Option(names = "--json", description = "print JSON")
+    private boolean json;
+
+    @Parameters(arity = "0..1", paramLabel = "NAME", description = "a network, as vgg16")
+    private @Nullable String name;
+
+    @Override
+    public Integer call() {
+        if (size < 1) {
+            throw new IllegalArgumentException("--size must be at least 1, found " + size);
+        }
+        if (json) {
+            JsonMapper mapper = JsonMapper.builder()
+                    .enable(SerializationFeature.INDENT_OUTPUT)
+                    .build();
+            Object shown = name == null
+                    ? Backbones.all().stream().map(this::row).toList()
+                    : BackboneRow.withLayers(Backbone.of(name), size);
+            console.out().println(mapper.writeValueAsString(shown));
+        } else if (name == null) {
+            printAll();
+        } else {
+            printOne(BackboneRow.withLayers(Backbone.of(name), size));
+        }
+        return Main.DONE;
+    }
+
+    private BackboneRow row(Backbone backbone) {
+        return BackboneRow.of(backbone, size);
+    }
+
+    private void printAll() {
+        PrintWriter out = console.out();
+        List<BackboneRow> rows = Backbones.all().stream().map(this::row).toList();
+        String line = "%-20s %-14s %-16s %13s %13s%n";
+        out.printf(line, "name", "layer", "features at " + size, "parameters", "in all");
+        for (BackboneRow row : rows) {
+            out.printf(
+                    line,
+                    row.name(),
+                    row.defaultLayer(),
+                    row.shape(),
+                    number(row.parameters()),
+                    number(row.parametersInAll()));
+        }
+        out.printf("%nweights%n");
+        rows.forEach(row -> printWeights(out, row.name(), row.weights()));
+    }
+
+    private static void printWeights(PrintWriter out, String label, About.Weights weights) {
+        out.printf("%-20s %s%n%-20s %s%n", label, weights.source(), "", weights.licence());
+    }
+
+    private void printOne(BackboneRow row) {
+        PrintWriter out = console.out();
+        Preprocessing preprocessing = row.preprocessing();
+        out.printf("%-20s %s%n%-20s %s%n", row.name(), row.title(), "", row.citation());
+        printWeights(out, "weights", row.weights());
+        out.printf(
+                "%-20s %s of %d×%d, (byte - %s) / %s%n%n",
+                "pictures",
+                preprocessing.order(),
+                row.trainedAt(),
+                row.trainedAt(),
+                preprocessing.mean(),
+                preprocessing.std());
+        out.printf("%-20s %-16s %13s%n", "layer", "output at " + size, "parameters");
+        for (BackboneRow.Layer layer : row.layers()) {
+            out.printf(
+                    "%-20s %-16s %13s%s%n",
+                    layer.name(),
+                    layer.shape(),
+                    number(layer.parameters()),
+                    layer.name().equals(row.defaultLayer()) ? "  (default)" : "");
+        }
+    }
+
+    private static String number(long count) {
+        return String.format(Locale.ROOT, "%,d", count);
+    }
+}

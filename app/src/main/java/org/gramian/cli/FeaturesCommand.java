@@ -1,0 +1,214 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.crop.Crops;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Libtorch;
+import org.gramian.train.feature.FeatureCache;
+import org.gramian.train.feature.FeatureExtraction;
+import org.gramian.train.feature.FeatureExtractor;
+import org.gramian.train.feature.FeatureSurvey;
+import org.gramian.train.feature.FrozenBackbone;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian features}: feature maps of a folder of pictures, for people who go on elsewhere. */
+@Command(
+        name = "features",
+        mixinStandardHelpOptions = true,
+        header = "Feature maps of a folder of pictures.",
+        description = {
+            "Computes feature maps of all pictures of a data set, for use in other programs.",
+            "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'picture' [rows], an index into the",
+            "metadata 'names'; 'classes', 'crops' and 'unreadable' are metadata too, each as JSON. There is a row for each",
+            "crop of each picture. Pictures that cannot be read are listed, the exit code is 3 then."
+        })
+final class FeaturesCommand implements Callable<Integer> {
+    /** The element types of features. */
+    enum Precision {
+        F32(DType.F32),
+        F16(DType.F16);
+
+        private final DType type;
+
+        Precision(DType type) {
+            this.type = type;
+        }
+    }
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Mixin
+    private final BackboneOptions backbone = new BackboneOptions();
+
+    @Option(
+            names = "--crops",
+            paramLabel = "PLAN",
+            defaultValue = "center",
+            description = "center, resize, paper or ten, with :SIZE and +flips if wanted (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String plan;
+
+    @Option(names = "--size", paramLabel = "N", description = "side of the crops in pixels (default: 224)")
+    private @Nullable Integer size;
+
+    @Option(
+            names = "--training",
+            description = "the plan's crops for training, by --seed, instead of those for testing")
+    private boolean training;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "of random crops (default: ${DEFAULT-VALUE})")
+    private long seed;
+
+    @Option(
+            names = "--dtype",
+            paramLabel = "TYPE",
+            defaultValue = "f32",
+            description = "f32 or f16 (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Precision precision;
+
+    @Option(
+            names = "--batch",
+            paramLabel = "N",
+            defaultValue = "" + FeatureExtractor.DEFAULT_BATCH,
+            description = "crops at a time (default: ${DEFAULT-VALUE})")
+    private int batch;
+
+    @Option(
+            names = "--layout",
+            paramLabel = "LAYOUT",
+            description = "how the pictures lie in DIR, as folders, csv or fmd (default: what DIR looks like)")
+    private @Nullable String layout;
+
+    @Mixin
+    private final CacheOptions caching = new CacheOptions();
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Parameters(index = "0", paramLabel = "DIR", description = "a folder of pictures, or a CSV file that lists them")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path folder;
+
+    @Parameters(index = "1", paramLabel = "OUT", description = "a .safetensors file")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path out;
+
+    @Override
+    public Integer call() throws IOException {
+        Crops crops = crops();
+        backbone.backbone().features(crops.size(), crops.size());
+        caching.check();
+        FeaturesFile.requireWritable(out);
+        Dataset dataset =
+                layout == null ? Layouts.open(folder) : Layouts.parse(layout).read(folder);
+        dataset.notes().forEach(note -> console.say(note.text()));
+        Device device = torch.prepare();
+        Libtorch.load().setTf32(false);
+        Libtorch.load().setDeterministic(true);
+        try (FrozenBackbone network = backbone.open(device, console::say)) {
+            FeatureExtractor extractor = new FeatureExtractor(network, batch, precision.type);
+            try (FeatureCache cache = caching.open(extractor.recipe(), console::say)) {
+                return extract(
+                        new FeatureExtraction(extractor, PictureLimits.DEFAULT, Optional.ofNullable(cache)),
+                        dataset,
+                        crops);
+            }
+        }
+    }
+
+    private Crops crops() {
+        CropPlan parsed = CropPlan.parse(plan);
+        if (size != null && plan.contains(":")) {
+            throw new IllegalArgumentException(
+                    "the size of crops is given once, found --size " + size + " and --crops " + plan);
+        }
+        CropPlan sized = size == null ? parsed : parsed.withSize(size);
+        return training ? sized.training(seed) : sized.testing();
+    }
+
+    private int extract(FeatureExtraction extraction, Dataset dataset, Crops crops) throws IOException {
+        long pictures = dataset.samples().size();
+        FeatureSurvey survey;
+        try (Progress progress = console.progress("reading files", pictures)) {
+            survey = extraction.survey(dataset.samples(), crops, progress);
+        }
+        announce(extraction, survey);
+        try (FeaturesFile file = new FeaturesFile(out, dataset.samples())) {
+            try (Progress progress = console.progress("features", pictures)) {
+                extraction.run(survey, file, progress);
+            }
+            file.unreadable().forEach((name, reason) -> console.say(name + " was left out: " + reason));
+            return finish(extraction.extractor(), file, dataset, crops);
+        }
+    }
+
+    /** Says how large everything will be, and stops if that does not fit. */
+    private void announce(FeatureExtraction extraction, FeatureSurvey survey) throws IOException {
+        FeatureExtractor extractor = extraction.extractor();
+        long each = extractor.bytes(survey.crops());
+        long missing = survey.missingCount();
+        console.say("%d features %s%s, %s in all; %d to compute"
+                .formatted(
+                        survey.count(),
+                        precision,
+                        extractor.shape(survey.crops()),
+                        Sizes.text(Math.multiplyExact(survey.count(), each)),
+                        missing));
+        FeaturesFile.requireSpace(out, Math.multiplyExact(survey.count(), each));
+        if (extraction.cache().isPresent() && missing > 0) {
+            FeatureCache cache = extraction.cache().get();
+            long growth = FeatureCache.bytes(missing, each);
+            console.say("they are kept in %s, %s more; --no-cache goes without"
+                    .formatted(cache.folder(), Sizes.text(growth)));
+            cache.requireSpace(growth);
+        }
+    }
+
+    private int finish(FeatureExtractor extractor, FeaturesFile file, Dataset dataset, Crops crops) throws IOException {
+        if (file.rows() == 0) {
+            console.say("no picture could be read: " + out + " was not written");
+            return Main.SPOILED;
+        }
+        file.write(extractor.shape(crops), precision.type, about(extractor, dataset, crops));
+        console.out().printf("%s: %d features %s%s%n", out, file.rows(), precision, extractor.shape(crops));
+        return file.unreadable().isEmpty() ? Main.DONE : Main.SPOILED;
+    }
+
+    private Map<String, String> about(FeatureExtractor extractor, Dataset dataset, Crops crops) {
+        Map<String, String> about = new LinkedHashMap<>();
+        about.put("gramian", Version.number());
+        about.put("backbone", extractor.network().backbone().name());
+        about.put("layer", extractor.network().backbone().layer());
+        about.put("weights", extractor.network().fingerprint());
+        about.put("preprocessing", extractor.network().preprocessing().text());
+        about.put("recipe", extractor.recipe().fingerprint());
+        about.put("classes", FeaturesFile.json(dataset.classes()));
+        about.put(
+                "crops",
+                FeaturesFile.json(
+                        IntStream.range(0, crops.count()).mapToObj(crops::label).toList()));
+        about.put("size", Integer.toString(crops.size()));
+        return about;
+    }
+}

@@ -1,0 +1,33 @@
+package org.gramian.cli;
+
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** {@code gramian weights}: the commands about pretrained weights hang below this one. */
+@Command(
+        name = "weights",
+        mixinStandardHelpOptions = true,
+        header = "Pretrained weights of backbones: list, get, import, verify.",
+        description = {
+            "Weights are kept in one folder, as NAME.safetensors: GRAMIAN_WEIGHTS, or --weights-dir, or 'weights' in the",
+            "cache folder. NAME is a backbone's name, as vgg16, or that with a word behind it, as vgg16-keras."
+        },
+        synopsisSubcommandLabel = "COMMAND",
+        subcommands = {
+            WeightsListCommand.class,
+            WeightsGetCommand.class,
+            WeightsImportCommand.class,
+            WeightsVerifyCommand.class
+        })
+final class WeightsCommand implements Runnable {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
+
+    /** Without a command: the help. */
+    @Override
+    public void run() {
+        spec.commandLine().usage(spec.commandLine().getOut());
+    }
+}

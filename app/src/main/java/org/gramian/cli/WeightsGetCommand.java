@@ -1,0 +1,84 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.LongConsumer;
+import org.gramian.backbone.weights.Acquisition;
+import org.gramian.backbone.weights.Download;
+import org.gramian.backbone.weights.PublicFile;
+import org.gramian.backbone.weights.WeightName;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian weights get}: downloads public weights, verifies and installs them. */
+@Command(
+        name = "get",
+        mixinStandardHelpOptions = true,
+        header = "Download public weights, verify and install them.",
+        description = {
+            "An interrupted download goes on where it ended. Without a network, put the file that 'weights list' names",
+            "into the folder of weights and run this again."
+        })
+final class WeightsGetCommand implements Callable<Integer> {
+    @Mixin
+    private final Console console = new Console();
+
+    @Mixin
+    private final WeightsOptions weights = new WeightsOptions();
+
+    @Option(
+            names = "--from",
+            paramLabel = "URL",
+            defaultValue = PublicFile.BASE,
+            description = "a mirror of the folder of published files (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private URI base;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "SECONDS",
+            defaultValue = "60",
+            description = "how long the server may keep silent (default: ${DEFAULT-VALUE})")
+    private int seconds;
+
+    @Parameters(index = "0", paramLabel = "NAME", description = "as 'weights list' shows it")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String name;
+
+    @Override
+    public Integer call() throws IOException {
+        WeightName wanted = WeightName.parse(name);
+        if (seconds < 1) {
+            throw new IllegalArgumentException("--timeout must be at least 1, found " + seconds);
+        }
+        if (base.getScheme() == null || !base.getScheme().matches("https?") || base.getHost() == null) {
+            throw new IllegalArgumentException(
+                    "--from is expected to be an address such as " + PublicFile.BASE + ", found '" + base + "'");
+        }
+        List<Progress> shown = new ArrayList<>();
+        try {
+            Download download =
+                    new Download(base, Duration.ofSeconds(seconds), total -> progress(total, shown), console::say);
+            Path installed = new Acquisition(weights.store(), download, console::say).get(wanted);
+            console.out().println(installed);
+            return Main.DONE;
+        } finally {
+            shown.forEach(Progress::close);
+        }
+    }
+
+    private LongConsumer progress(long total, List<Progress> shown) {
+        shown.forEach(Progress::close);
+        shown.clear();
+        Progress progress = console.progress("download of " + name, Math.max(total, 0));
+        shown.add(progress);
+        return progress;
+    }
+}

@@ -1,0 +1,41 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import org.gramian.backbone.weights.WeightName;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian weights import}: installs weights that somebody has in a file. */
+@Command(
+        name = "import",
+        mixinStandardHelpOptions = true,
+        header = "Install weights from a file that you have.",
+        description = {
+            "FILE is a safetensors file, a PyTorch state dictionary (.pth), a Keras model (.h5) or a Caffe network",
+            "(.caffemodel); its content tells which. No code in it is run. It is converted, and stays as it is."
+        })
+final class WeightsImportCommand implements Callable<Integer> {
+    @Mixin
+    private final Console console = new Console();
+
+    @Mixin
+    private final WeightsOptions weights = new WeightsOptions();
+
+    @Parameters(index = "0", paramLabel = "NAME", description = "a backbone's name, as vgg16, or one as vgg16-keras")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String name;
+
+    @Parameters(index = "1", paramLabel = "FILE", description = "the weights")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path file;
+
+    @Override
+    public Integer call() throws IOException {
+        Path installed = weights.store().importFile(WeightName.parse(name), file, console::say);
+        console.out().println(installed);
+        return Main.DONE;
+    }
+}

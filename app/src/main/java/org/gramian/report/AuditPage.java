@@ -1,0 +1,157 @@
+package org.gramian.report;
+
+import gg.jte.ContentType;
+import gg.jte.TemplateEngine;
+import gg.jte.output.StringOutput;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.gramian.image.Reading;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.audit.ClassCount;
+import org.gramian.image.audit.DuplicateGroup;
+import org.gramian.image.audit.Finding;
+import org.gramian.image.audit.Member;
+import org.gramian.image.audit.Severity;
+import org.gramian.image.dataset.Dataset;
+
+/**
+ * An audit as a page: the verdict, what was found with pictures beside each other, the classes, the sizes.
+ *
+ * @param report what is shown
+ * @param album its pictures
+ * @param plot its sizes
+ * @param labels the label of every picture that is shown, with its part of a split
+ * @param version of the program that made it
+ */
+public record AuditPage(AuditReport report, Album album, SizePlot plot, Map<String, String> labels, String version) {
+    /** A list without pictures shows so many lines. */
+    private static final int LINES = 200;
+
+    /** Reads the pictures to be shown, and lays them out. */
+    public static AuditPage of(AuditReport report, Dataset dataset, Function<Path, Reading> reader, String version) {
+        Map<String, String> labels =
+                dataset.samples().stream().collect(Collectors.toMap(sample -> sample.name(), dataset::className));
+        report.duplicates().stream()
+                .map(DuplicateGroup::pictures)
+                .flatMap(List::stream)
+                .forEach(member -> labels.put(member.name(), caption(member)));
+        return new AuditPage(
+                report,
+                Album.of(report, dataset, reader),
+                SizePlot.of(report.contents().sizes()),
+                labels,
+                version);
+    }
+
+    private static String caption(Member member) {
+        return member.split().isEmpty() ? member.label() : member.label() + ", " + member.split();
+    }
+
+    /** The whole page. */
+    public String html() {
+        StringOutput out = new StringOutput();
+        TemplateEngine.createPrecompiled(null, ContentType.Html, null, "org.gramian.report.page")
+                .render("audit.jte", this, out);
+        return out.toString();
+    }
+
+    /** The findings of a severity. */
+    public List<Finding> findings(Severity severity) {
+        return report.findings().stream()
+                .filter(finding -> finding.severity() == severity)
+                .toList();
+    }
+
+    /** Whether a finding is shown with pictures. */
+    public boolean pictured(Finding finding) {
+        return finding.items().stream()
+                .flatMap(item -> item.pictures().stream())
+                .anyMatch(name -> album.image(name).isPresent());
+    }
+
+    /** The items of a finding that are shown. */
+    public List<Finding.Item> shown(Finding finding) {
+        return finding.items().stream().limit(limit(finding)).toList();
+    }
+
+    private int limit(Finding finding) {
+        return pictured(finding) ? Album.ITEMS : LINES;
+    }
+
+    /** For example {@code Showing 24 of 312.}; empty where all are shown. */
+    public String shownOf(Finding finding) {
+        int all = finding.items().size();
+        int limit = limit(finding);
+        return all > limit ? "Showing " + limit + " of " + number(all) + "." : "";
+    }
+
+    /** The pictures of an item that are shown. */
+    public List<String> shown(Finding.Item item) {
+        return item.pictures().stream().limit(Album.PICTURES).toList();
+    }
+
+    /** The name of a picture's file; its folders mostly say the class again, and the whole name is at hand as a title. */
+    public String fileName(String name) {
+        return name.substring(name.lastIndexOf('/') + 1);
+    }
+
+    /** The verdict in a sentence. */
+    public String verdict() {
+        return Verdict.of(report);
+    }
+
+    /** The style of the verdict: that of the worst finding. */
+    public String verdictClass() {
+        return report.findings().isEmpty()
+                ? "FINE"
+                : report.findings().getFirst().severity().name();
+    }
+
+    public String heading(Severity severity) {
+        return switch (severity) {
+            case SPOILS -> "Would spoil training";
+            case WARN -> "Deserves a look";
+            case NOTE -> "Good to know";
+        };
+    }
+
+    /** A few pictures of a class. */
+    public List<String> strip(ClassCount found) {
+        return album.strips().getOrDefault(found.name(), List.of());
+    }
+
+    /** The share of a class that is readable, in percent. */
+    public double readablePercent(ClassCount found) {
+        return Math.round(1000.0 * found.readable() / Math.max(1, found.pictures())) / 10.0;
+    }
+
+    /** Bits of a channel with their counts, as {@code 8 (990 pictures), 16 (10 pictures)}. */
+    public String bits() {
+        return report.contents().bits().entrySet().stream()
+                .map(entry -> entry.getKey() + " (" + number(entry.getValue()) + ")")
+                .collect(Collectors.joining(", "));
+    }
+
+    /** A bar's length in percent of the largest class. */
+    public double percent(int pictures) {
+        int most =
+                report.classes().stream().mapToInt(ClassCount::pictures).max().orElse(1);
+        return Math.round(1000.0 * pictures / Math.max(1, most)) / 10.0;
+    }
+
+    public String number(int value) {
+        return String.format(Locale.ROOT, "%,d", value);
+    }
+
+    /** Words for counts, as {@code 980 rgb, 20 gray}. */
+    public String counts(Map<?, Integer> counts) {
+        return counts.entrySet().stream()
+                .map(entry -> number(entry.getValue()) + " "
+                        + entry.getKey().toString().replace('_', ' '))
+                .collect(Collectors.joining(", "));
+    }
+}

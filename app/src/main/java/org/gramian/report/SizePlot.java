@@ -1,0 +1,100 @@
+package org.gramian.report;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.gramian.image.audit.Contents;
+
+/**
+ * The sizes of pictures as dots in a square, width to the right and height upwards, both in logarithmic measure.
+ *
+ * @param dots where pictures are, the largest first, so that none hides another
+ * @param ticks the powers of two along either side
+ */
+public record SizePlot(List<Dot> dots, List<Tick> ticks) {
+    /** The square's side in units of the drawing, without the margin for labels. */
+    public static final int SIDE = 360;
+
+    /** Dots nearer than this are one. */
+    private static final int GRAIN = 4;
+
+    private static final double SMALLEST = 3;
+    private static final double LARGEST = 16;
+
+    /**
+     * Pictures of about one size.
+     *
+     * @param x from the left
+     * @param y from the top
+     * @param radius grows with the number of pictures
+     * @param text the size and number, for people
+     */
+    public record Dot(int x, int y, double radius, String text) {}
+
+    /** A side length and where it lies, from the left or from the bottom. */
+    public record Tick(int pixels, int at) {}
+
+    static SizePlot of(List<Contents.SizeCount> sizes) {
+        int least = sizes.stream()
+                .mapToInt(size -> Math.min(size.width(), size.height()))
+                .min()
+                .orElse(1);
+        int most = sizes.stream()
+                .mapToInt(size -> Math.max(size.width(), size.height()))
+                .max()
+                .orElse(1);
+        double low = Math.floor(log2(least) * 2 - 1) / 2;
+        double high = Math.ceil(log2(most) * 2 + 1) / 2;
+        return new SizePlot(dots(sizes, low, high), ticks(low, high));
+    }
+
+    private static double log2(double value) {
+        return Math.log(value) / Math.log(2);
+    }
+
+    private static int place(double pixels, double low, double high) {
+        return (int) Math.round((log2(pixels) - low) / (high - low) * SIDE);
+    }
+
+    private static List<Tick> ticks(double low, double high) {
+        List<Tick> ticks = new ArrayList<>();
+        for (int power = (int) Math.ceil(low); power <= high; power++) {
+            ticks.add(new Tick(1 << Math.max(0, power), place(1 << Math.max(0, power), low, high)));
+        }
+        return ticks;
+    }
+
+    /** A cell of the drawing with the pictures in it. */
+    private record Cell(Contents.SizeCount example, int pictures) {
+        Cell and(Cell other) {
+            return new Cell(
+                    other.example.pictures() > example.pictures() ? other.example : example, pictures + other.pictures);
+        }
+    }
+
+    private static List<Dot> dots(List<Contents.SizeCount> sizes, double low, double high) {
+        Map<Integer, Cell> cells = new TreeMap<>();
+        int most = 1;
+        for (Contents.SizeCount size : sizes) {
+            int x = place(size.width(), low, high) / GRAIN;
+            int y = place(size.height(), low, high) / GRAIN;
+            Cell cell = cells.merge(x << 16 | y, new Cell(size, size.pictures()), Cell::and);
+            most = Math.max(most, cell.pictures);
+        }
+        List<Dot> dots = new ArrayList<>();
+        for (Cell cell : cells.values()) {
+            Contents.SizeCount size = cell.example;
+            double radius = SMALLEST + (LARGEST - SMALLEST) * Math.sqrt((double) cell.pictures / most);
+            String about = cell.pictures > size.pictures() ? "about " : "";
+            dots.add(new Dot(
+                    place(size.width(), low, high),
+                    SIDE - place(size.height(), low, high),
+                    Math.round(radius * 10) / 10.0,
+                    about + size.width() + "×" + size.height() + ": " + cell.pictures
+                            + (cell.pictures == 1 ? " picture" : " pictures")));
+        }
+        dots.sort((a, b) -> Double.compare(b.radius, a.radius));
+        return dots;
+    }
+}

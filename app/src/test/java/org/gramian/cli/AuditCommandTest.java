@@ -1,0 +1,168 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class AuditCommandTest {
+    private static final byte[] NONSENSE = "not a picture".getBytes(StandardCharsets.UTF_8);
+
+    @TempDir
+    Path folder;
+
+    private Path pictures() {
+        return folder.resolve("pictures");
+    }
+
+    @Test
+    void aSoundFolderIsToldSo() throws IOException {
+        PictureFolder.sound(pictures());
+        Run run = Run.of("audit", pictures());
+        assertThat(run.code()).as(run.err()).isEqualTo(Main.DONE);
+        assertThat(run.out())
+                .contains("24 pictures in 2 classes", "24 BMP", "240")
+                .containsPattern("paper +12\n")
+                .endsWith("Nothing would spoil training." + System.lineSeparator());
+    }
+
+    @Test
+    void whatSpoilsTrainingIsExitCodeThreeAndNamed() throws IOException {
+        PictureFolder.sound(pictures())
+                .add("paper/broken.jpg", NONSENSE)
+                .add("paper/same.bmp", 77)
+                .add("stone/same.bmp", 77);
+        Run run = Run.of("audit", pictures(), "--threads", 1);
+        assertThat(run.code()).as(run.err()).isEqualTo(Main.SPOILED);
+        assertThat(run.out())
+                .contains("SPOILS  1 picture cannot be read", "- paper/broken.jpg: ")
+                .contains("SPOILS  2 pictures equal each other but have different labels, in 1 group")
+                .contains("- paper/same.bmp = stone/same.bmp")
+                .containsPattern("paper +14 +13\n")
+                .endsWith("2 findings would spoil training." + System.lineSeparator());
+    }
+
+    @Test
+    void copiesInTrainAndTestAreFoundInFoldersOfSplits() throws IOException {
+        for (String part : new String[] {"train", "test"}) {
+            for (String category : new String[] {"paper", "stone"}) {
+                for (int i = 0; i < 10; i++) {
+                    long seed = 1000L * part.length() + 100L * category.charAt(0) + i;
+                    new PictureFolder(pictures()).add(part + "/" + category + "/" + i + ".bmp", seed);
+                }
+            }
+        }
+        assertThat(Run.of("audit", pictures()).code()).isEqualTo(Main.DONE);
+        new PictureFolder(pictures()).add("train/paper/x.bmp", 1).add("test/paper/y.bmp", 1);
+        Run run = Run.of("audit", pictures());
+        assertThat(run.code()).as(run.out()).isEqualTo(Main.SPOILED);
+        assertThat(run.out())
+                .containsPattern("class +pictures +train +test\n")
+                .contains("- test/paper/y.bmp = train/paper/x.bmp");
+    }
+
+    @Test
+    void jsonOnStandardOutputIsAllThatIsThere() throws IOException {
+        PictureFolder.sound(pictures()).add("paper/broken.jpg", NONSENSE);
+        Run run = Run.of("audit", pictures(), "--json", "-");
+        assertThat(run.code()).isEqualTo(Main.SPOILED);
+        JsonNode json = JsonMapper.shared().readTree(run.out());
+        assertThat(json.get("spoils").asBoolean()).isTrue();
+        assertThat(json.get("pictures").asInt()).isEqualTo(25);
+        assertThat(json.at("/classes/0/name").asString()).isEqualTo("paper");
+        assertThat(json.at("/unreadable/0/problem").asString()).isEqualTo("UNKNOWN_FORMAT");
+        assertThat(json.at("/unreadable/0/picture/name").asString()).isEqualTo("paper/broken.jpg");
+        assertThat(json.at("/findings/0/kind").asString()).isEqualTo("UNREADABLE");
+    }
+
+    @Test
+    void filesAreReplacedWholeAndNothingIsLeftBeside() throws IOException {
+        PictureFolder.sound(pictures());
+        Path json = Files.writeString(folder.resolve("audit.json"), "old");
+        Path html = Files.writeString(folder.resolve("audit.html"), "old");
+        Run run = Run.of("audit", pictures(), "--json", json, "--html", html);
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out()).contains("Nothing would spoil training.");
+        assertThat(JsonMapper.shared()
+                        .readTree(Files.readString(json))
+                        .get("spoils")
+                        .asBoolean())
+                .isFalse();
+        assertThat(Files.readString(html)).startsWith("<!DOCTYPE html>").endsWith("</html>\n");
+        try (var left = Files.list(folder)) {
+            assertThat(left).hasSize(3);
+        }
+    }
+
+    @Test
+    @DisabledOnOs(OS.WINDOWS) // where no folder can have such a name
+    void namesOfFoldersAreTextOnThePage() throws IOException {
+        String hostile = "<script>alert('x')<\u200bscript> & \"quoted\"";
+        PictureFolder.sound(pictures())
+                .add(hostile + "/1.bmp", 5)
+                .add(hostile + "/2.bmp", 5)
+                .add("paper/<img src=x onerror=alert(1)>.bmp", 5)
+                .add(hostile + "/<b>.jpg", NONSENSE);
+        Path html = folder.resolve("audit.html");
+        assertThat(Run.of("audit", pictures(), "--html", html).code()).isEqualTo(Main.SPOILED);
+        String page = Files.readString(html);
+        assertThat(page)
+                .doesNotContain("<script", "<img src=x", "<b>.jpg")
+                .contains("&lt;script>alert", "&lt;img src=x onerror", "&lt;b&gt;.jpg");
+        assertThat(Pattern.compile("alt=\"[^\"]*\"").matcher(page).results()).isNotEmpty();
+    }
+
+    @Test
+    void thePageNeedsNothingElse() throws IOException {
+        PictureFolder.sound(pictures()).add("paper/a.bmp", 5).add("paper/b.bmp", 5);
+        Path html = folder.resolve("audit.html");
+        Run.of("audit", pictures(), "--html", html);
+        String page = Files.readString(html);
+        assertThat(page).contains("data:image/jpeg;base64,").doesNotContain("http:", "https:", "@import", "url(");
+        assertThat(Pattern.compile("<(script|link|iframe|object)").matcher(page).find())
+                .isFalse();
+        assertThat(Pattern.compile("(src|href)=\"(?!data:image/jpeg;base64,)")
+                        .matcher(page)
+                        .find())
+                .isFalse();
+    }
+
+    @Test
+    void manyClassesAreShownInPartUnlessAllAreWanted() throws IOException {
+        PictureFolder many = new PictureFolder(pictures());
+        for (int i = 10; i < 40; i++) {
+            many.add("class" + i + "/1.bmp", i).add("class" + i + "/2.bmp", -i);
+        }
+        assertThat(Run.of("audit", pictures()).out()).contains("... and 10 more (--all)", "... and 25 more (--all)");
+        assertThat(Run.of("audit", pictures(), "--all").out()).doesNotContain("more (--all)");
+    }
+
+    @Test
+    void wrongInputIsOneSentenceAndExitCodeTwo() throws IOException {
+        PictureFolder.sound(pictures());
+        assertRefused("absent", folder.resolve("absent"));
+        assertRefused("at least 1 thread, found 0", pictures(), "--threads", 0);
+        assertRefused("existing folder", pictures(), "--html", folder.resolve("absent/audit.html"));
+        assertRefused("found something else", pictures(), "--json", pictures());
+        assertRefused("foldrs", pictures(), "--layout", "foldrs");
+    }
+
+    private static void assertRefused(String word, Object... arguments) {
+        Object[] all = new Object[arguments.length + 1];
+        all[0] = "audit";
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        Run run = Run.of(all);
+        assertThat(run.code()).as(run.err()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.err()).contains(word).doesNotContain("Exception").doesNotContain("\tat ");
+        assertThat(run.out()).isEmpty();
+    }
+}

@@ -1,0 +1,194 @@
+package org.gramian.cli;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import javax.imageio.ImageIO;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.TensorFile;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class FeaturesCommandTest {
+    @TempDir
+    private Path root = Path.of("");
+
+    private Path photos = Path.of("");
+    private Path out = Path.of("");
+
+    @BeforeEach
+    void paint() throws IOException {
+        photos = root.resolve("photos");
+        out = root.resolve("out.safetensors");
+        for (String name : List.of("stone/a", "stone/b", "wood/a", "wood/b", "wood/c")) {
+            Path file = photos.resolve(name + ".png");
+            Files.createDirectories(file.getParent());
+            BufferedImage image = new BufferedImage(50, 40, BufferedImage.TYPE_INT_RGB);
+            SplittableRandom random = new SplittableRandom(name.hashCode());
+            for (int i = 0; i < 50 * 40; i++) {
+                image.setRGB(i % 50, i / 50, random.nextInt());
+            }
+            ImageIO.write(image, "png", file.toFile());
+        }
+    }
+
+    private Run features(Object... more) {
+        List<Object> arguments = new ArrayList<>(
+                List.of("features", "--backbone", "filters", "--size", 32, "--device", "cpu", photos, out));
+        arguments.addAll(List.of(more));
+        return Run.of(arguments.toArray());
+    }
+
+    private Run cached(Object... more) {
+        List<Object> arguments = new ArrayList<>(List.of("--cache-dir", root.resolve("cache")));
+        arguments.addAll(List.of(more));
+        return features(arguments.toArray());
+    }
+
+    @Test
+    void everyPictureHasAFeatureALabelAndAName() throws IOException {
+        Run run = cached();
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.err()).contains("5 features F32[", "5 to compute", "they are kept in");
+        try (Arena arena = Arena.ofShared();
+                Scope _ = Scope.open()) {
+            TensorFile file = Safetensors.read(out, arena);
+            Shape shape = file.get("features").shape();
+            assertThat(shape.rank()).isEqualTo(4);
+            assertThat(shape.at(0)).isEqualTo(5);
+            assertThat(file.get("labels").toTensor().toLongs()).containsExactly(0, 0, 1, 1, 1);
+            assertThat(file.get("picture").toTensor().toLongs()).containsExactly(0, 1, 2, 3, 4);
+            assertThat(file.metadata())
+                    .containsEntry(
+                            "names", "[\"stone/a.png\",\"stone/b.png\",\"wood/a.png\",\"wood/b.png\",\"wood/c.png\"]")
+                    .containsEntry("classes", "[\"stone\",\"wood\"]")
+                    .containsEntry("crops", "[\"center\"]")
+                    .containsEntry("unreadable", "{}")
+                    .containsEntry("backbone", "filters")
+                    .containsEntry("layer", "bank")
+                    .containsKeys("weights", "preprocessing", "recipe", "gramian");
+        }
+        try (Stream<Path> left = Files.list(root)) {
+            assertThat(left).containsExactlyInAnyOrder(photos, out, root.resolve("cache"));
+        }
+    }
+
+    @Test
+    void theFileIsTheSameByteForByteWithAColdAWarmAndNoCache() throws IOException {
+        assertThat(features("--no-cache").code()).isZero();
+        byte[] without = Files.readAllBytes(out);
+        assertThat(cached().err()).contains("5 to compute");
+        assertThat(Files.readAllBytes(out)).isEqualTo(without);
+        assertThat(cached().err()).contains("0 to compute").doesNotContain("kept in");
+        assertThat(Files.readAllBytes(out)).isEqualTo(without);
+    }
+
+    @Test
+    void severalCropsAreSeveralRowsOfOnePicture() throws IOException {
+        Run run = features("--no-cache", "--crops", "paper", "--training", "--seed", 3, "--dtype", "f16", "--batch", 7);
+        assertThat(run.code()).as(run.err()).isZero();
+        try (Arena arena = Arena.ofShared();
+                Scope _ = Scope.open()) {
+            TensorFile file = Safetensors.read(out, arena);
+            assertThat(file.get("features").shape().at(0)).isEqualTo(75);
+            assertThat(file.get("features").type().name()).isEqualTo("F16");
+            long[] pictures = file.get("picture").toTensor().toLongs();
+            for (int i = 0; i < pictures.length; i++) {
+                assertThat(pictures[i]).isEqualTo(i / 15);
+            }
+            assertThat(file.metadata().get("crops")).contains("center", "bottom-right", "random9");
+        }
+    }
+
+    @Test
+    void picturesThatCannotBeReadAreListedAndTheOthersAreWritten() throws IOException {
+        assertThat(features("--no-cache").code()).isZero();
+        byte[] whole = read("features");
+        Files.writeString(photos.resolve("stone/b.png"), "this is no picture");
+        Run run = cached();
+        assertThat(run.code()).isEqualTo(Main.SPOILED);
+        assertThat(run.err()).contains("stone/b.png was left out: expected a JPEG");
+        byte[] rest = read("features");
+        assertThat(rest).hasSize(whole.length / 5 * 4).startsWith(Arrays.copyOf(whole, whole.length / 5));
+        try (Arena arena = Arena.ofShared();
+                Scope _ = Scope.open()) {
+            TensorFile file = Safetensors.read(out, arena);
+            assertThat(file.get("labels").toTensor().toLongs()).containsExactly(0, 1, 1, 1);
+            assertThat(file.metadata().get("names")).doesNotContain("stone/b.png");
+            assertThat(file.metadata().get("unreadable")).startsWith("{\"stone/b.png\":\"expected a JPEG");
+        }
+    }
+
+    private byte[] read(String name) throws IOException {
+        try (Arena arena = Arena.ofShared()) {
+            return Safetensors.read(out, arena).get(name).data().toArray(JAVA_BYTE);
+        }
+    }
+
+    @Test
+    void whereNoPictureCanBeReadNothingIsWritten() throws IOException {
+        try (Stream<Path> files = Files.walk(photos)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                Files.writeString(file, "no");
+            }
+        }
+        Run run = cached();
+        assertThat(run.code()).isEqualTo(Main.SPOILED);
+        assertThat(run.err()).contains("no picture could be read");
+        assertThat(out).doesNotExist();
+    }
+
+    @Test
+    void mistakesAreSaidInASentenceBeforeAnyWork() {
+        assertRefused("there is no backbone 'fliters'", "features", "--backbone", "fliters", photos, out);
+        assertRefused("has no layer 'banc'", "features", "--backbone", "filters", "--layer", "banc", photos, out);
+        assertRefused("did you mean 'center'", "features", "--backbone", "filters", "--crops", "centre", photos, out);
+        assertRefused("given once", "features", "--backbone", "filters", "--crops", "ten:32", "--size", 9, photos, out);
+        assertRefused(
+                "exclude each other",
+                "features",
+                "--backbone",
+                "filters",
+                "--cache-dir",
+                root,
+                "--no-cache",
+                photos,
+                out);
+        assertRefused("must end with .safetensors", "features", "--backbone", "filters", photos, root.resolve("o.npy"));
+        assertRefused("needs no weights", "features", "--backbone", "filters", "--weights", "x", photos, out);
+        assertRefused(
+                "there is no layout 'folder'", "features", "--backbone", "filters", "--layout", "folder", photos, out);
+        assertRefused("found nothing", "features", "--backbone", "filters", root.resolve("absent"), out);
+        assertRefused("--backbone", "features", photos, out);
+        assertRefused(
+                "absent.safetensors",
+                "features",
+                "--backbone",
+                "googlenet",
+                "--weights",
+                "absent.safetensors",
+                photos,
+                out);
+        assertRefused("at least 1 picture", "features", "--backbone", "filters", "--batch", 0, photos, out);
+    }
+
+    private void assertRefused(String words, Object... arguments) {
+        Run run = Run.of(arguments);
+        assertThat(run.code()).as(run.err()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.err()).contains(words).doesNotContain("\tat ");
+        assertThat(out).doesNotExist();
+    }
+}

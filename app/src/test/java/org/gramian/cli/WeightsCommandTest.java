@@ -1,0 +1,131 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SequencedMap;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.backbone.Backbone;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class WeightsCommandTest {
+    @TempDir
+    Path folder;
+
+    private Run weights(Object... arguments) {
+        Object[] all = new Object[arguments.length + 3];
+        all[0] = "weights";
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        all[all.length - 2] = "--weights-dir";
+        all[all.length - 1] = folder.resolve("store");
+        return Run.of(all);
+    }
+
+    /** All weights of SqueezeNet, zero. */
+    private Path squeezeNet() throws IOException {
+        SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
+        for (ParameterSpec spec : Backbone.of("squeezenet", "logits").parameters()) {
+            byte[] zeros = new byte[Math.toIntExact(spec.shape().elements()) * Short.BYTES];
+            tensors.put(spec.name(), new StoredTensor(DType.F16, spec.shape(), MemorySegment.ofArray(zeros)));
+        }
+        Path path = folder.resolve("mine.safetensors");
+        Safetensors.write(path, tensors, Map.of("licence", "my own"));
+        return path;
+    }
+
+    @Test
+    void listShowsWhatCanBeHad() {
+        Run run = weights("list");
+        assertThat(run.code()).isZero();
+        assertThat(run.out())
+                .startsWith("folder: " + folder.resolve("store"))
+                .containsPattern("vgg16 +get +527.8  torchvision, IMAGENET1K_V1, vgg16-397923af.pth; BSD-3-Clause")
+                .containsPattern("resnet50-v2 +get ")
+                .containsPattern("googlenet +import  +bvlc_googlenet.caffemodel")
+                .doesNotContain("filters");
+    }
+
+    @Test
+    void importedWeightsAreListedAndVerified() throws IOException {
+        Run imported = weights("import", "squeezenet-mine", squeezeNet());
+        Path installed = folder.resolve("store").resolve("squeezenet-mine.safetensors");
+        assertThat(imported.out()).isEqualTo(installed + System.lineSeparator());
+        assertThat(imported.err())
+                .startsWith(
+                        "gramian weights import: the file does not say what pictures it expects; BGR mean=104,117,123");
+        assertThat(imported.code()).isZero();
+        assertThat(weights("list").out()).containsPattern("squeezenet-mine +installed +2.4  mine.safetensors; my own");
+        assertThat(weights("list", "--json").out())
+                .contains("\"name\" : \"squeezenet-mine\"", "\"state\" : \"installed\"");
+        Run right = weights("verify", "squeezenet-mine");
+        assertThat(right.code()).isZero();
+        assertThat(right.out()).isEqualTo(installed + " is right" + System.lineSeparator());
+        try (RandomAccessFile file = new RandomAccessFile(installed.toFile(), "rw")) {
+            file.seek(file.length() - 1);
+            file.write(1);
+        }
+        Run wrong = weights("verify", "squeezenet-mine");
+        assertThat(wrong.code()).isEqualTo(Main.FAILED);
+        assertThat(wrong.err()).startsWith("gramian weights verify: the fingerprint noted");
+        assertThat(wrong.out()).endsWith(" IS WRONG" + System.lineSeparator());
+    }
+
+    @Test
+    void whatIsWrongIsOneSentence() throws IOException {
+        assertRefused(weights("verify", "vgg16"), "gramian weights verify: there are no weights 'vgg16' in ");
+        assertRefused(weights("get", "googlenet"), "gramian weights get: there is no public file of 'googlenet'");
+        assertRefused(weights("get", "vgg61"), "gramian weights get: no network has weights named 'vgg61'");
+        assertRefused(weights("get", "filters"), "gramian weights get: the backbone 'filters' needs no weights");
+        assertRefused(weights("get", "vgg16", "--from", "nowhere"), "gramian weights get: --from is expected to be");
+        assertRefused(
+                weights("import", "vgg16", squeezeNet()),
+                "gramian weights import: " + folder.resolve("mine.safetensors") + ": is a file in safetensors format");
+        assertRefused(
+                weights("import", "vgg16", folder.resolve("absent.pth")),
+                "gramian weights import: " + folder.resolve("absent.pth") + ": expected a file, found nothing");
+    }
+
+    private static void assertRefused(Run run, String start) {
+        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.err()).startsWith(start).hasLineCount(1);
+        assertThat(run.out()).isEmpty();
+    }
+
+    @Test
+    void withoutTheFileOnTheServerTheUserIsToldWhatToPutWhere() throws IOException {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.start();
+        try {
+            String base = "http://localhost:" + server.getAddress().getPort() + "/models";
+            Run run = weights("get", "vgg16", "--from", base);
+            assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+            assertThat(run.err())
+                    .contains("answered 404 for " + base + "/vgg16-397923af.pth")
+                    .contains("put vgg16-397923af.pth into " + folder.resolve("store"));
+        } finally {
+            server.stop(0);
+        }
+        assertThat(Files.exists(folder.resolve("store").resolve("vgg16.safetensors")))
+                .isFalse();
+    }
+
+    @Test
+    void withoutACommandTheHelpIsShown() {
+        Run run = Run.of("weights");
+        assertThat(run.code()).isZero();
+        assertThat(run.out()).contains("list", "get", "import", "verify");
+    }
+}

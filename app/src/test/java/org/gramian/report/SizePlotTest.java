@@ -1,0 +1,41 @@
+package org.gramian.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import org.gramian.image.audit.Contents.SizeCount;
+import org.junit.jupiter.api.Test;
+
+class SizePlotTest {
+    @Test
+    void wideIsToTheRightAndHighIsAbove() {
+        SizePlot plot = SizePlot.of(List.of(new SizeCount(100, 400, 1), new SizeCount(400, 100, 9)));
+        SizePlot.Dot wide = plot.dots().getFirst();
+        SizePlot.Dot high = plot.dots().getLast();
+        assertThat(wide.text()).isEqualTo("400×100: 9 pictures");
+        assertThat(high.text()).isEqualTo("100×400: 1 picture");
+        assertThat(wide.x()).isGreaterThan(high.x());
+        assertThat(wide.y()).isGreaterThan(high.y());
+        assertThat(wide.radius()).isGreaterThan(high.radius());
+    }
+
+    @Test
+    void everythingLiesInsideAndTheNumberOfDotsIsBounded() {
+        List<SizeCount> sizes = IntStream.range(0, 100_000)
+                .mapToObj(i -> new SizeCount(1 + i % 317, 1 + i / 7, 1))
+                .toList();
+        SizePlot plot = SizePlot.of(sizes);
+        assertThat(plot.dots()).hasSizeLessThan(91 * 91);
+        assertThat(plot.dots()).allSatisfy(dot -> {
+            assertThat(dot.x()).isBetween(0, SizePlot.SIDE);
+            assertThat(dot.y()).isBetween(0, SizePlot.SIDE);
+        });
+        assertThat(plot.ticks()).extracting(SizePlot.Tick::pixels).contains(1, 64, 8192);
+    }
+
+    @Test
+    void noPicturesAreAnEmptyPlot() {
+        assertThat(SizePlot.of(List.of()).dots()).isEmpty();
+    }
+}

@@ -14,6 +14,7 @@ import java.util.stream.LongStream;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.basis.NearestWord;
 import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
 import org.gramian.spd.Stiefel;
@@ -23,7 +24,6 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFile;
-import org.gramian.text.NearestWord;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -7,9 +7,9 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
-import org.gramian.text.NearestWord;
 
 /**
  * A convolutional network cut at a named layer: pictures {@code [n, 3, h, w]} to feature maps {@code [n, c, h', w']}.

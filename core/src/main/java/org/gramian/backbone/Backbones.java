@@ -1,9 +1,9 @@
 package org.gramian.backbone;
 
 import java.util.List;
+import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.image.crop.Preprocessing.Order;
-import org.gramian.text.NearestWord;
 
 /**
  * The networks that there are, with their default layers.

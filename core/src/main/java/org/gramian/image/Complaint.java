@@ -1,11 +1,10 @@
 package org.gramian.image;
 
+import org.gramian.basis.Found;
 import org.jspecify.annotations.Nullable;
 
 /** Words of decoders as a reason may show them: short, and without characters that a terminal would obey. */
 final class Complaint {
-    private static final int LENGTH_SHOWN = 160;
-
     private Complaint() {}
 
     /** What the first cause of a failure says, or the name of its kind where it says nothing. */
@@ -15,15 +14,6 @@ final class Complaint {
             @Nullable String message = cause.getMessage();
             said = message == null || message.isBlank() ? cause.getClass().getSimpleName() : message;
         }
-        return shown(said);
-    }
-
-    static String shown(String text) {
-        StringBuilder shown = new StringBuilder();
-        text.codePoints()
-                .limit(LENGTH_SHOWN)
-                .map(c -> Character.isISOControl(c) || Character.getType(c) == Character.FORMAT ? '\uFFFD' : c)
-                .forEach(shown::appendCodePoint);
-        return text.codePointCount(0, text.length()) > LENGTH_SHOWN ? shown + "…" : shown.toString();
+        return Found.bare(said);
     }
 }

@@ -11,6 +11,7 @@ import java.util.Locale;
 import javax.imageio.ImageIO;
 import javax.imageio.ImageReader;
 import javax.imageio.ImageTypeSpecifier;
+import org.gramian.basis.Found;
 import org.gramian.image.Reading.Problem;
 import org.jspecify.annotations.Nullable;
 
@@ -138,7 +139,7 @@ final class Decoder implements AutoCloseable {
                 boolean cut = warning.contains("premature end") || (format == PictureFormat.JPEG && !complete);
                 throw new UnreadableException(
                         cut ? Problem.TRUNCATED : Problem.CORRUPT,
-                        "expected a " + format + " with whole picture data, found: " + Complaint.shown(warning));
+                        "expected a " + format + " with whole picture data, found: " + Found.bare(warning));
             }
         }
     }

@@ -3,8 +3,8 @@ package org.gramian.pooling;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import org.gramian.basis.NearestWord;
 import org.gramian.spd.Kernel;
-import org.gramian.text.NearestWord;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the text form of a {@link Pooling}: words to stages, and stages into their places. */

@@ -6,7 +6,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.gramian.text.NearestWord;
+import org.gramian.basis.NearestWord;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,6 +4,7 @@ import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import org.gramian.basis.NearestWord;
 import org.gramian.spd.Bilinear;
 import org.gramian.spd.Covariance;
 import org.gramian.spd.Laplacian;
@@ -14,7 +15,6 @@ import org.gramian.spd.SpectralFunction;
 import org.gramian.spd.SpectralFunction.Log;
 import org.gramian.spd.SpectralFunction.Power;
 import org.gramian.spd.SpectralFunction.ReEig;
-import org.gramian.text.NearestWord;
 
 /** The words of the text form of a {@link Pooling}: their arguments, their meaning, and what they make. */
 public final class Words {

@@ -6,10 +6,9 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.SequencedMap;
+import org.gramian.basis.Sha256;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.StoredTensor;
 
@@ -21,23 +20,23 @@ final class Fingerprint {
 
     /** Of names, types, shapes and elements, in the network's order: the same numbers give the same fingerprint. */
     static String of(SequencedMap<String, StoredTensor> tensors) {
-        MessageDigest digest = sha256();
+        MessageDigest digest = Sha256.digest();
         for (Map.Entry<String, StoredTensor> entry : tensors.entrySet()) {
             StoredTensor tensor = entry.getValue();
             String head = entry.getKey() + "\n" + tensor.type() + "\n" + tensor.shape() + "\n";
             digest.update(head.getBytes(StandardCharsets.UTF_8));
             update(digest, tensor.data());
         }
-        return HexFormat.of().formatHex(digest.digest());
+        return Sha256.hex(digest.digest());
     }
 
     /** Of a file's bytes. */
     static String of(Path path) throws IOException {
         try (InputFile file = InputFile.open(path);
                 Arena arena = Arena.ofConfined()) {
-            MessageDigest digest = sha256();
+            MessageDigest digest = Sha256.digest();
             update(digest, file.map(0, arena));
-            return HexFormat.of().formatHex(digest.digest());
+            return Sha256.hex(digest.digest());
         }
     }
 
@@ -45,14 +44,6 @@ final class Fingerprint {
         for (long at = 0; at < data.byteSize(); at += CHUNK) {
             digest.update(
                     data.asSlice(at, Math.min(CHUNK, data.byteSize() - at)).asByteBuffer());
-        }
-    }
-
-    private static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
         }
     }
 }

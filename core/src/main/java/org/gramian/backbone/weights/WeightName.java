@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.Backbones;
-import org.gramian.text.NearestWord;
+import org.gramian.basis.NearestWord;
 
 /**
  * What weights are called: the network's name, or the network's name, a hyphen and a word, where there are several for it,

@@ -2,7 +2,7 @@ package org.gramian.image.audit;
 
 import java.nio.ByteBuffer;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
+import org.gramian.basis.Sha256;
 import org.gramian.image.Origin;
 import org.gramian.image.Picture;
 import org.gramian.image.Reading;
@@ -63,16 +63,12 @@ record Facts(int index, int width, int height, Origin origin, int range, Digest 
     }
 
     private static Digest digest(Picture picture) {
-        try {
-            MessageDigest sha = MessageDigest.getInstance("SHA-256");
-            sha.update(ByteBuffer.allocate(2 * Integer.BYTES)
-                    .putInt(picture.width())
-                    .putInt(picture.height())
-                    .flip());
-            ByteBuffer sum = ByteBuffer.wrap(sha.digest(picture.rgb()));
-            return new Digest(sum.getLong(), sum.getLong());
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every Java platform has SHA-256", impossible);
-        }
+        MessageDigest sha = Sha256.digest();
+        sha.update(ByteBuffer.allocate(2 * Integer.BYTES)
+                .putInt(picture.width())
+                .putInt(picture.height())
+                .flip());
+        ByteBuffer sum = ByteBuffer.wrap(sha.digest(picture.rgb()));
+        return new Digest(sum.getLong(), sum.getLong());
     }
 }

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
-import org.gramian.text.NearestWord;
+import org.gramian.basis.NearestWord;
 
 /**
  * A way to take crops from pictures, as people write it: {@code NAME[:SIZE][+flips]}.

@@ -3,7 +3,6 @@ package org.gramian.image.crop;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -11,6 +10,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
+import org.gramian.basis.Sha256;
 
 /**
  * The crops of every picture under one {@link CropPlan}, for training or for testing: the same number for each.
@@ -124,13 +124,9 @@ public final class Crops {
 
     /** A generator for one picture; hashed, so that neither similar names nor similar seeds draw similar crops. */
     private RandomGenerator random(String name) {
-        try {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            digest.update(ByteBuffer.allocate(Long.BYTES).putLong(0, seed).array());
-            byte[] hash = digest.digest(name.getBytes(StandardCharsets.UTF_8));
-            return new SplittableRandom(ByteBuffer.wrap(hash).getLong());
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
-        }
+        MessageDigest digest = Sha256.digest();
+        digest.update(ByteBuffer.allocate(Long.BYTES).putLong(0, seed).array());
+        byte[] hash = digest.digest(name.getBytes(StandardCharsets.UTF_8));
+        return new SplittableRandom(ByteBuffer.wrap(hash).getLong());
     }
 }

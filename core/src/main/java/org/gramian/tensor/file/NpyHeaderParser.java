@@ -2,6 +2,7 @@ package org.gramian.tensor.file;
 
 import java.nio.file.Path;
 import java.util.Arrays;
+import org.gramian.basis.Found;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;

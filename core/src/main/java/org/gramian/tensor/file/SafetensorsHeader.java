@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.TreeMap;
+import org.gramian.basis.Found;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import tools.jackson.core.JacksonException;

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
+import org.gramian.basis.Found;
 import org.jspecify.annotations.Nullable;
 
 /**

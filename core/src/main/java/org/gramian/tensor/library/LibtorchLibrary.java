@@ -8,8 +8,8 @@ import java.net.URI;
 import java.net.URLConnection;
 import java.nio.file.Path;
 import java.security.MessageDigest;
-import java.util.HexFormat;
 import java.util.zip.CRC32;
+import org.gramian.basis.Sha256;
 
 /**
  * One library inside the Maven artifact.
@@ -47,7 +47,7 @@ record LibtorchLibrary(String name, URI location) {
     LibtorchManifest.Entry copyTo(Path file, Disk disk) throws IOException {
         try (Source source = open();
                 OutputStream out = disk.create(file)) {
-            MessageDigest digest = LibtorchManifest.sha256();
+            MessageDigest digest = Sha256.digest();
             CRC32 crc = new CRC32();
             byte[] buffer = new byte[BUFFER_BYTES];
             long size = 0;
@@ -58,7 +58,7 @@ record LibtorchLibrary(String name, URI location) {
                 size += count;
             }
             check(source, size, crc.getValue());
-            return new LibtorchManifest.Entry(name, size, HexFormat.of().formatHex(digest.digest()));
+            return new LibtorchManifest.Entry(name, size, Sha256.hex(digest.digest()));
         }
     }
 

@@ -1,18 +1,13 @@
 package org.gramian.tensor.library;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.DigestInputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.gramian.basis.Sha256;
 import org.jspecify.annotations.Nullable;
 
 /** Name, size and SHA-256 of every unpacked library; stored beside them, one tab-separated line per file. */
@@ -24,14 +19,6 @@ record LibtorchManifest(List<Entry> entries) {
 
     LibtorchManifest {
         entries = List.copyOf(entries);
-    }
-
-    static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java platform has SHA-256", e);
-        }
     }
 
     /** The manifest in a folder, or null where there is none, or none that can be understood. */
@@ -99,10 +86,6 @@ record LibtorchManifest(List<Entry> entries) {
     }
 
     private static String hash(Path file) throws IOException {
-        MessageDigest digest = sha256();
-        try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
-            in.transferTo(OutputStream.nullOutputStream());
-        }
-        return HexFormat.of().formatHex(digest.digest());
+        return Sha256.hex(Sha256.of(file));
     }
 }

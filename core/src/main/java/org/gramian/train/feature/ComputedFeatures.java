@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.gramian.basis.Sha256;
 import org.gramian.image.PictureReader;
 import org.gramian.image.Reading;
 import org.gramian.image.Reading.Problem;
@@ -70,7 +71,7 @@ final class ComputedFeatures implements AutoCloseable {
         }
         try {
             byte[] content = Files.readAllBytes(file);
-            return Arrays.equals(Hashes.sha256(content), expected)
+            return Arrays.equals(Sha256.of(content), expected)
                     ? reader.read(content)
                     : new Unreadable(Problem.INACCESSIBLE, "the file was changed meanwhile; try again");
         } catch (IOException e) {

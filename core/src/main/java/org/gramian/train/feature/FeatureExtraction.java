@@ -51,7 +51,7 @@ public record FeatureExtraction(FeatureExtractor extractor, PictureLimits limits
         AtomicLong done = new AtomicLong();
         List<Optional<byte[]>> hashes = samples.parallelStream()
                 .map(sample -> {
-                    Optional<byte[]> hash = Hashes.sha256(sample.file(), limits.bytes());
+                    Optional<byte[]> hash = Hashes.of(sample.file(), limits.bytes());
                     progress.accept(done.incrementAndGet());
                     return hash;
                 })

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.gramian.basis.Sha256;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
 import tools.jackson.databind.SerializationFeature;
@@ -62,7 +63,7 @@ public record FeatureRecipe(
         String text = parts().entrySet().stream()
                 .map(part -> part.getKey() + "=" + part.getValue().length() + ":" + part.getValue() + "\n")
                 .collect(Collectors.joining());
-        return Hashes.hex(Hashes.sha256(text.getBytes(StandardCharsets.UTF_8)));
+        return Sha256.hex(Sha256.of(text.getBytes(StandardCharsets.UTF_8)));
     }
 
     /** The name of its folder: for people first, then enough of the fingerprint to tell recipes apart. */
@@ -79,7 +80,7 @@ public record FeatureRecipe(
      * @param crop {@link org.gramian.image.crop.Crops#key}
      */
     FeatureKey key(byte[] picture, String crop) {
-        String text = fingerprint() + "\n" + Hashes.hex(picture) + "\n" + crop;
-        return FeatureKey.of(Hashes.sha256(text.getBytes(StandardCharsets.UTF_8)));
+        String text = fingerprint() + "\n" + Sha256.hex(picture) + "\n" + crop;
+        return FeatureKey.of(Sha256.of(text.getBytes(StandardCharsets.UTF_8)));
     }
 }

@@ -7,6 +7,7 @@ import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Weights;
+import org.gramian.basis.Sha256;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -45,7 +46,7 @@ public record FrozenBackbone(
             all.writeBytes(head.getBytes(StandardCharsets.UTF_8));
             all.writeBytes(parameter.value().toBytes());
         }
-        return Hashes.hex(Hashes.sha256(all.toByteArray()));
+        return Sha256.hex(Sha256.of(all.toByteArray()));
     }
 
     @Override

@@ -3,6 +3,7 @@ package org.gramian.train.feature;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.SplittableRandom;
+import org.gramian.basis.Sha256;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
 
@@ -19,7 +20,7 @@ final class MadeUpFeatures {
     }
 
     static byte[] picture(int number) {
-        return Hashes.sha256(("picture " + number).getBytes(StandardCharsets.UTF_8));
+        return Sha256.of(("picture " + number).getBytes(StandardCharsets.UTF_8));
     }
 
     /** Of very different lengths, not all of them multiples of anything; cheap to make, a pattern of odd period. */

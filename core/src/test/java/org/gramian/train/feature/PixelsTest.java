@@ -10,6 +10,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.util.SplittableRandom;
 import javax.imageio.ImageIO;
+import org.gramian.basis.Sha256;
 import org.gramian.image.Picture;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.PictureReader;
@@ -34,11 +35,11 @@ class PixelsTest {
                     float[] numbers = new float[3 * 50 * 50];
                     Preprocessing.TORCHVISION.write(crop.scale(picture), crop, MemorySegment.ofArray(numbers));
                     byte[] bytes = MemorySegment.ofArray(numbers).toArray(ValueLayout.JAVA_BYTE);
-                    all.append(Hashes.hex(Hashes.sha256(bytes)));
+                    all.append(Sha256.hex(Sha256.of(bytes)));
                 }
             }
         }
-        assertThat(Hashes.hex(Hashes.sha256(all.toString().getBytes(StandardCharsets.UTF_8))))
+        assertThat(Sha256.hex(Sha256.of(all.toString().getBytes(StandardCharsets.UTF_8))))
                 .isEqualTo("4a5d77121bc9ad5ed9c8535b6b2ce9d1d99fd94edb15d5d90bc55505f88cf2a1");
     }
 

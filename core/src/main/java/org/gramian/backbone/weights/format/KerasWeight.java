@@ -9,9 +9,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import org.gramian.basis.Found;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.file.Found;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFileException;
 

@@ -16,8 +16,8 @@ import org.gramian.backbone.weights.format.Pickled.Storage;
 import org.gramian.backbone.weights.format.Pickled.Text;
 import org.gramian.backbone.weights.format.Pickled.View;
 import org.gramian.backbone.weights.format.Pickled.Whole;
+import org.gramian.basis.Found;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.file.Found;
 import org.gramian.tensor.file.TensorFileException;
 
 /** The few functions that a state dictionary calls, as constructors of plain values; all others are refused by name. */

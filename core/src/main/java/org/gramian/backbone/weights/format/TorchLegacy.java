@@ -17,7 +17,7 @@ import org.gramian.backbone.weights.format.Pickled.Storage;
 import org.gramian.backbone.weights.format.Pickled.Text;
 import org.gramian.backbone.weights.format.Pickled.Truth;
 import org.gramian.backbone.weights.format.Pickled.Whole;
-import org.gramian.tensor.file.Found;
+import org.gramian.basis.Found;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.TensorFileException;
 

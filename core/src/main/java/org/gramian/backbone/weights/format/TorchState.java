@@ -13,7 +13,7 @@ import org.gramian.backbone.weights.format.Pickled.Dictionary;
 import org.gramian.backbone.weights.format.Pickled.Storage;
 import org.gramian.backbone.weights.format.Pickled.Text;
 import org.gramian.backbone.weights.format.Pickled.View;
-import org.gramian.tensor.file.Found;
+import org.gramian.basis.Found;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;

@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.gramian.backbone.weights.format.Pickled.Storage;
-import org.gramian.tensor.file.Found;
+import org.gramian.basis.Found;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.TensorFileException;
 

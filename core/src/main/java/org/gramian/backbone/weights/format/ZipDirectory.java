@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
-import org.gramian.tensor.file.Found;
+import org.gramian.basis.Found;
 import org.gramian.tensor.file.TensorFileException;
 import org.jspecify.annotations.Nullable;
 

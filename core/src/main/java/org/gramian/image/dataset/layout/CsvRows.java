@@ -18,8 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.DatasetException;
-import org.gramian.text.NearestWord;
 
 /**
  * The rows of a CSV file with the columns {@code path}, {@code label} and perhaps {@code fold}, in any order and case.

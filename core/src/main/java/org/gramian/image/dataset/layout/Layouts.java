@@ -9,9 +9,9 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
-import org.gramian.text.NearestWord;
 
 /** Opens data sets: all layouts by name, and which of them a folder has. */
 public final class Layouts {

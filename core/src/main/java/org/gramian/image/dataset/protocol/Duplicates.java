@@ -1,18 +1,14 @@
 package org.gramian.image.dataset.protocol;
 
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.file.Files;
-import java.security.DigestInputStream;
-import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.HashSet;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.gramian.basis.Sha256;
 import org.gramian.image.dataset.Dataset;
 
 /**
@@ -67,12 +63,9 @@ public record Duplicates(List<List<Integer>> groups, List<Integer> uncompared) {
     private static List<List<Integer>> sameContent(Dataset dataset, List<Integer> sameSize, List<Integer> uncompared) {
         Map<String, List<Integer>> byContent = new TreeMap<>();
         for (int index : sameSize) {
-            MessageDigest digest = Fingerprint.sha256();
-            try (InputStream bytes =
-                            Files.newInputStream(dataset.samples().get(index).file());
-                    InputStream digesting = new DigestInputStream(bytes, digest)) {
-                digesting.transferTo(OutputStream.nullOutputStream());
-                String content = HexFormat.of().formatHex(digest.digest());
+            try {
+                String content =
+                        Sha256.hex(Sha256.of(dataset.samples().get(index).file()));
                 byContent.computeIfAbsent(content, _ -> new ArrayList<>()).add(index);
             } catch (IOException unreadable) {
                 uncompared.add(index);

@@ -3,12 +3,12 @@ package org.gramian.image.dataset.protocol;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.gramian.basis.Sha256;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 
@@ -30,7 +30,7 @@ public record Fingerprint(String hex) {
 
     /** The fingerprint of a data set under the folds, in their order; without folds, that of the labelled list. */
     public static Fingerprint of(Dataset dataset, List<Fold> folds) {
-        MessageDigest digest = sha256();
+        MessageDigest digest = Sha256.digest();
         List<Integer> byName = byName(dataset);
         for (int index : byName) {
             Sample sample = dataset.samples().get(index);
@@ -66,14 +66,6 @@ public record Fingerprint(String hex) {
                 .sorted(Comparator.comparing(
                         index -> dataset.samples().get(index).name()))
                 .toList();
-    }
-
-    static MessageDigest sha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every Java platform has SHA-256", impossible);
-        }
     }
 
     /** The length goes first, so that no two lists of texts run together to the same bytes. */

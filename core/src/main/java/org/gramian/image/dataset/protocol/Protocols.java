@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Function;
+import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Split;
-import org.gramian.text.NearestWord;
 
 /** All protocols: their texts and meanings, and which of them a data set is usually measured with. */
 public final class Protocols {

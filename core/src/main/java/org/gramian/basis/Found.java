@@ -1,4 +1,4 @@
-package org.gramian.tensor.file;
+package org.gramian.basis;
 
 /** Text from a file as a message may show it: quoted, short, and without characters that a terminal would obey. */
 public final class Found {

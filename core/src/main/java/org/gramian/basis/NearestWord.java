@@ -1,4 +1,4 @@
-package org.gramian.text;
+package org.gramian.basis;
 
 import java.util.Collection;
 import java.util.Comparator;

@@ -1,0 +1,9 @@
+/**
+ * What every other package stands on, and nothing of pictures or tensors: {@link org.gramian.basis.NearestWord} guesses
+ * what a mistyped word meant, {@link org.gramian.basis.Found} makes text from files fit for messages, {@link
+ * org.gramian.basis.Sha256} tells contents apart.
+ */
+@NullMarked
+package org.gramian.basis;
+
+import org.jspecify.annotations.NullMarked;

@@ -71,7 +71,9 @@ public final class ParameterSet implements AutoCloseable {
             Parameter parameter = get(name);
             Tensor former = parameter.value();
             try (Scope _ = Scope.open()) {
-                parameter.set(Tensors.copy(Tensors.to(Tensors.to(value, former.type()), former.device())));
+                Tensor converted = Tensors.to(Tensors.to(value, former.type()), former.device());
+                // A conversion is a copy already; two of a layer of half a gigabyte would be one too many.
+                parameter.set(converted == value ? Tensors.copy(value) : converted);
             }
         });
     }

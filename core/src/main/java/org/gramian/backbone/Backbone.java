@@ -1,6 +1,8 @@
 package org.gramian.backbone;
 
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
@@ -40,7 +42,7 @@ public final class Backbone {
      */
     public static Backbone of(String name) {
         Network network = Backbones.network(name);
-        return cut(network, network.defaultLayer());
+        return cut(network, network.cuts().defaultLayer());
     }
 
     /** A network cut at a layer. */
@@ -81,7 +83,7 @@ public final class Backbone {
 
     /** The layer at which the network is cut unless told otherwise. */
     public String defaultLayer() {
-        return network.defaultLayer();
+        return network.cuts().defaultLayer();
     }
 
     /** Title, citation, size of pictures, origin of weights. */
@@ -97,6 +99,16 @@ public final class Backbone {
     /** The parameters up to the layer. */
     public List<ParameterSpec> parameters() {
         return stages.parameters(Network.COLOURS);
+    }
+
+    /** The names of the network's parameters that only class scores need, wherever it is cut. */
+    public Set<String> classifier() {
+        Set<String> names = new LinkedHashSet<>();
+        for (Stage stage : network.classifier()) {
+            // Names do not depend on how many maps enter.
+            stage.parameters(Network.COLOURS).forEach(spec -> names.add(spec.name()));
+        }
+        return names;
     }
 
     /** Number of trainable numbers up to the layer: statistics of batch norms and fixed filters are not counted. */

@@ -2,6 +2,7 @@ package org.gramian.backbone;
 
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -9,10 +10,10 @@ import java.util.Set;
  *
  * @param name what users type
  * @param stages from the picture to the class scores, under distinct names
- * @param defaultLayer where it is cut unless told otherwise
+ * @param cuts where features end
  * @param about what one should know of it
  */
-record Network(String name, List<Stage> stages, String defaultLayer, About about) {
+record Network(String name, List<Stage> stages, Cuts cuts, About about) {
     /** Channels of a picture. */
     static final int COLOURS = 3;
 
@@ -24,8 +25,34 @@ record Network(String name, List<Stage> stages, String defaultLayer, About about
                 throw new IllegalArgumentException(name + " has two layers named " + stage.name());
             }
         }
-        if (!names.contains(defaultLayer)) {
-            throw new IllegalArgumentException(name + " has no layer " + defaultLayer);
+        for (String layer : List.of(cuts.defaultLayer, cuts.classifier.orElse(cuts.defaultLayer))) {
+            if (!names.contains(layer)) {
+                throw new IllegalArgumentException(name + " has no layer " + layer);
+            }
         }
+    }
+
+    /**
+     * Where features end.
+     *
+     * @param defaultLayer where the network is cut unless told otherwise
+     * @param classifier the first layer with parameters that only class scores need; empty if there is none
+     */
+    record Cuts(String defaultLayer, Optional<String> classifier) {
+        Cuts(String defaultLayer, String classifier) {
+            this(defaultLayer, Optional.of(classifier));
+        }
+
+        static Cuts withoutClassifier(String defaultLayer) {
+            return new Cuts(defaultLayer, Optional.empty());
+        }
+    }
+
+    /** The stages from the classifier's first on. */
+    List<Stage> classifier() {
+        List<String> names = stages.stream().map(Stage::name).toList();
+        return cuts.classifier
+                .map(first -> stages.subList(names.indexOf(first), stages.size()))
+                .orElse(List.of());
     }
 }

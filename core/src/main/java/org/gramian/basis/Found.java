@@ -13,11 +13,18 @@ public final class Found {
 
     /** The same without quotes, for text that has its own. */
     public static String bare(String text) {
+        int length = text.codePointCount(0, text.length());
+        return length > LENGTH_SHOWN
+                ? visible(text.substring(0, text.offsetByCodePoints(0, LENGTH_SHOWN))) + "…"
+                : visible(text);
+    }
+
+    /** The whole text, with a sign in place of every character that a terminal would obey. */
+    public static String visible(String text) {
         StringBuilder shown = new StringBuilder();
         text.codePoints()
-                .limit(LENGTH_SHOWN)
                 .map(c -> Character.isISOControl(c) || Character.getType(c) == Character.FORMAT ? '\uFFFD' : c)
                 .forEach(shown::appendCodePoint);
-        return text.codePointCount(0, text.length()) > LENGTH_SHOWN ? shown + "…" : shown.toString();
+        return shown.toString();
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
+import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -115,6 +116,26 @@ class BackboneTest {
         for (int i = 0; i < 3; i++) {
             assertTensor(trial.features(Views.slice(pictures, 0, i, i + 1)))
                     .isCloseTo(Views.slice(together, 0, i, i + 1), 1e-4);
+        }
+    }
+
+    /** To the bit, so that what is kept of a picture does not depend on those it was computed with. */
+    @ParameterizedTest
+    @MethodSource("all")
+    void aPicturesFeaturesDependNeitherOnItsPlaceNorOnItsNeighbours(Backbone backbone) {
+        int batch = 4;
+        int[] places = {0, 2, 3};
+        byte[] picture = pictures(1, 3, 64, 64).toBytes();
+        byte[] first = new byte[0];
+        for (int place : places) {
+            Tensor many = Tensors.gaussian(new SplittableRandom(20 + place), Shape.of(batch, 3, 64, 64), DType.F32);
+            byte[] all = many.toBytes();
+            System.arraycopy(picture, 0, all, place * picture.length, picture.length);
+            Tensor found =
+                    trial(backbone).features(Tensors.copyOf(MemorySegment.ofArray(all), DType.F32, many.shape()));
+            byte[] own = Tensors.copy(Views.slice(found, 0, place, place + 1)).toBytes();
+            first = place == 0 ? own : first;
+            assertThat(own).as("place %d", place).isNotEmpty().isEqualTo(first);
         }
     }
 

@@ -14,6 +14,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Kernel.Border;
+import org.gramian.backbone.Network.Cuts;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
@@ -166,9 +167,12 @@ class StageTest {
     void networksThatContradictThemselvesAreRefused() {
         About about = Backbone.of("filters").about();
         Stage stage = Conv.of("a", 3, 3);
-        assertThatThrownBy(() -> new Network("n", List.of(stage, stage), "a", about))
+        assertThatThrownBy(() -> new Network("n", List.of(stage, stage), new Cuts("a", "a"), about))
                 .hasMessageContaining("two layers");
-        assertThatThrownBy(() -> new Network("n", List.of(stage), "b", about)).hasMessageContaining("no layer b");
+        assertThatThrownBy(() -> new Network("n", List.of(stage), new Cuts("b", "a"), about))
+                .hasMessageContaining("no layer b");
+        assertThatThrownBy(() -> new Network("n", List.of(stage), new Cuts("a", "c"), about))
+                .hasMessageContaining("no layer c");
         assertThatThrownBy(() -> Conv.of("a", 3, 4))
                 .hasMessageContaining("odd size")
                 .hasMessageContaining("size 4");

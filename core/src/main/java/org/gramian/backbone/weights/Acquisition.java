@@ -1,14 +1,10 @@
 package org.gramian.backbone.weights;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
+import org.gramian.basis.ProcessLock;
 
 /**
  * Gets public weights into the store: downloaded, verified, converted. Of two processes that want the same, one works and
@@ -19,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  * @param remarks told what happens, one sentence each
  */
 public record Acquisition(WeightStore store, Download download, Consumer<String> remarks) {
-    private static final long RETRY_MILLIS = 50;
-
     /**
      * Gets the weights of a name.
      *
@@ -38,44 +32,47 @@ public record Acquisition(WeightStore store, Download download, Consumer<String>
 
     Path get(WeightName name, PublicFile known, Blueprint blueprint) throws IOException {
         WeightStore.create(store.folder());
-        Path lockFile = store.folder().resolve("." + name.text() + ".lock");
-        try (FileChannel channel = FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                FileLock lock = acquire(channel, name)) {
-            assert lock.isValid();
+        ProcessLock lock = new ProcessLock(
+                store.folder().toRealPath().resolve("." + name.text() + ".lock"),
+                () -> remarks.accept("another process is getting '" + name + "': waiting for it"));
+        return lock.hold(() -> {
             if (store.holds(name)) {
                 remarks.accept(store.file(name) + " is there already; 'gramian weights verify " + name
                         + "' looks whether it is right");
                 return store.file(name);
             }
             return convert(name, known, blueprint);
-        }
+        });
     }
 
     private Path convert(WeightName name, PublicFile known, Blueprint blueprint) throws IOException {
-        Path local = store.folder().resolve(known.file());
-        boolean brought = Files.isRegularFile(local);
-        if (brought) {
-            remarks.accept(local + " is there: no download is needed");
-            requireRight(local, known);
-        } else {
-            fetch(name, known);
+        Path brought = store.folder().resolve(known.file());
+        if (Files.isRegularFile(brought)) {
+            remarks.accept(brought + " is there: no download is needed");
+            requireRight(brought, known);
+            return store.importFile(name, blueprint, Source.of(brought), remarks);
         }
-        Path installed = store.importFile(name, blueprint, local, remarks);
-        if (!brought) {
-            Files.deleteIfExists(local);
-        }
+        // It keeps the name of a part until it is installed: under its own name it would be taken for one that
+        // somebody brought, and stay for ever if this process were ended now.
+        PartialFile fetched = fetch(name, known);
+        Path installed = store.importFile(name, blueprint, new Source(fetched.path(), known.file()), remarks);
+        fetched.delete();
         return installed;
     }
 
-    private void fetch(WeightName name, PublicFile known) throws IOException {
+    private PartialFile fetch(WeightName name, PublicFile known) throws IOException {
         try {
-            download.fetch(known, store.folder());
-        } catch (IOException e) {
-            throw new IOException(
-                    "%s. Without a network: fetch %s elsewhere, put %s into %s and run 'gramian weights get %s' again, or run 'gramian weights import %s FILE'"
-                            .formatted(
-                                    e.getMessage(), download.address(known), known.file(), store.folder(), name, name),
-                    e);
+            return download.fetch(known, store.folder());
+        } catch (DownloadException e) {
+            String elsewhere =
+                    "fetch %s elsewhere, put %s into %s and run 'gramian weights get %s' again, or run 'gramian weights import %s FILE'"
+                            .formatted(download.address(known), known.file(), store.folder(), name, name);
+            String advice = switch (e.kind()) {
+                case NO_CONNECTION -> ". Without a network: " + elsewhere;
+                case NOT_THERE -> ": " + elsewhere;
+                case OTHER -> "";
+            };
+            throw new IOException(e.getMessage() + advice, e);
         }
     }
 
@@ -88,31 +85,6 @@ public record Acquisition(WeightStore store, Download download, Consumer<String>
                                     local,
                                     sha256.substring(0, known.sha256Prefix().length()),
                                     known.sha256Prefix()));
-        }
-    }
-
-    private FileLock acquire(FileChannel channel, WeightName name) throws IOException {
-        @Nullable FileLock lock = attempt(channel);
-        if (lock == null) {
-            remarks.accept("another process is getting '" + name + "': waiting for it");
-        }
-        while (lock == null) {
-            try {
-                Thread.sleep(RETRY_MILLIS);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new IOException("interrupted while another process was getting '" + name + "'", e);
-            }
-            lock = attempt(channel);
-        }
-        return lock;
-    }
-
-    private static @Nullable FileLock attempt(FileChannel channel) throws IOException {
-        try {
-            return channel.tryLock();
-        } catch (OverlappingFileLockException e) {
-            return null; // held by another thread of this process
         }
     }
 }

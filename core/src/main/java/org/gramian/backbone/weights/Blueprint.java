@@ -4,7 +4,6 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
 import org.gramian.image.crop.Preprocessing;
@@ -21,10 +20,6 @@ import org.gramian.tensor.Shape;
  */
 public record Blueprint(
         String architecture, SequencedMap<String, Shape> parameters, Set<String> classifier, Preprocessing usual) {
-    /** The layers behind the last feature maps, over all networks. */
-    private static final Set<String> CLASSIFIERS =
-            Set.of("fc6", "fc7", "fc8", "fc", "loss3/classifier", "conv10", "dense");
-
     /** Copies the map. */
     public Blueprint {
         parameters = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(parameters));
@@ -45,9 +40,6 @@ public record Blueprint(
         for (ParameterSpec spec : backbone.cutAt(backbone.layers().getLast()).parameters()) {
             parameters.put(spec.name(), spec.shape());
         }
-        Set<String> classifier = parameters.keySet().stream()
-                .filter(name -> CLASSIFIERS.contains(name.substring(0, name.lastIndexOf('.'))))
-                .collect(Collectors.toSet());
-        return new Blueprint(architecture, parameters, classifier, backbone.preprocessing());
+        return new Blueprint(architecture, parameters, backbone.classifier(), backbone.preprocessing());
     }
 }

@@ -13,6 +13,7 @@ import java.util.Set;
 import org.gramian.backbone.weights.Naming.Origin;
 import org.gramian.backbone.weights.format.Names;
 import org.gramian.backbone.weights.format.WeightFile;
+import org.gramian.backbone.weights.format.WeightFormat;
 import org.gramian.basis.Found;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
@@ -25,14 +26,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param tensors in the network's order; a file without a classifier gives none for it
  * @param preprocessing what they expect of pictures
- * @param publisher whose names the file uses
+ * @param licence that the file states, else that of its publisher where there is no doubt who it is
  * @param remarks what was left out, is absent, or had to be assumed, one sentence each
  */
 record Conversion(
-        SequencedMap<String, StoredTensor> tensors,
-        Preprocessing preprocessing,
-        Publisher publisher,
-        List<String> remarks) {
+        SequencedMap<String, StoredTensor> tensors, Preprocessing preprocessing, String licence, List<String> remarks) {
     private static final String COUNTS = ".num_batches_tracked";
     /** GoogLeNet's classifiers on the way, which only training uses. */
     private static final List<String> AUXILIARY = List.of("loss1/", "loss2/");
@@ -40,13 +38,26 @@ record Conversion(
     /**
      * Takes the tensors that the network needs.
      *
+     * @param published whether this is known to be a publisher's file, and not one with the same names
      * @throws TensorFileException that lists all that are missing, of a wrong shape or not expected
      */
-    static Conversion of(WeightFile file, Blueprint blueprint, Arena arena) throws TensorFileException {
+    static Conversion of(WeightFile file, Blueprint blueprint, boolean published, Arena arena)
+            throws TensorFileException {
         Naming naming = naming(file, blueprint);
         List<String> remarks = new ArrayList<>(file.remarks());
-        SequencedMap<String, StoredTensor> tensors = new Taking(file, blueprint, naming, remarks).tensors(arena);
-        return new Conversion(tensors, preprocessing(file, blueprint, naming, remarks), naming.publisher(), remarks);
+        SequencedMap<String, StoredTensor> tensors;
+        try {
+            tensors = new Taking(file, blueprint, naming, remarks).tensors(arena);
+        } catch (OutOfMemoryError e) {
+            throw WeightFile.tooLarge(file.content().path(), e);
+        }
+        // Caffe's own format went out of use with its model zoo; the others' names are everybody's by now.
+        Publisher publisher = published || file.format() == WeightFormat.CAFFE
+                ? naming.publisher()
+                : naming.publisher().supposed();
+        String licence = StoredMetadata.licence(file).or(publisher::licence).orElse(Weights.UNSTATED);
+        return new Conversion(
+                tensors, new Assumption(file, blueprint, publisher, remarks).preprocessing(), licence, remarks);
     }
 
     private static Naming naming(WeightFile file, Blueprint blueprint) throws TensorFileException {
@@ -80,21 +91,26 @@ record Conversion(
         return names.stream().map(Found::text).toList();
     }
 
-    private static Preprocessing preprocessing(
-            WeightFile file, Blueprint blueprint, Naming naming, List<String> remarks) {
-        @Nullable String text = file.content().metadata().get(InputText.KEY);
-        Optional<Preprocessing> stated = text == null ? Optional.empty() : InputText.parse(text);
-        if (stated.isPresent()) {
-            return stated.get();
+    /** What pictures must look like, said aloud where nobody states it. */
+    private record Assumption(WeightFile file, Blueprint blueprint, Publisher publisher, List<String> remarks) {
+        Preprocessing preprocessing() {
+            @Nullable String text = file.content().metadata().get(InputText.KEY);
+            Optional<Preprocessing> stated = text == null ? Optional.empty() : InputText.parse(text);
+            if (stated.isPresent()) {
+                return stated.get();
+            }
+            Preprocessing assumed = publisher.preprocessing().orElse(blueprint.usual());
+            if (text != null) {
+                remarks.add("what the file says of its input, " + Found.text(text) + ", is not understood; "
+                        + assumed.text() + " is assumed");
+            } else if (publisher.preprocessing().isEmpty()) {
+                remarks.add("the file does not say what pictures it expects; " + assumed.text() + " is assumed");
+            } else if (publisher.licence().isEmpty()) {
+                remarks.add("the file is taken for one of " + publisher.label() + " by its names: preprocessing "
+                        + assumed.text() + " is assumed");
+            }
+            return assumed;
         }
-        Preprocessing assumed = naming.publisher().preprocessing().orElse(blueprint.usual());
-        if (text != null) {
-            remarks.add("what the file says of its input, " + Found.text(text) + ", is not understood; "
-                    + assumed.text() + " is assumed");
-        } else if (naming.publisher().preprocessing().isEmpty()) {
-            remarks.add("the file does not say what pictures it expects; " + assumed.text() + " is assumed");
-        }
-        return assumed;
     }
 
     /** The search for each tensor, which notes all that is wrong before it says so. */
@@ -104,6 +120,7 @@ record Conversion(
             Set<String> extra = new LinkedHashSet<>(found.keySet());
             List<String> missing = new ArrayList<>();
             List<String> headless = new ArrayList<>();
+            List<String> replaced = new ArrayList<>();
             List<String> misshapen = new ArrayList<>();
             SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
             for (Map.Entry<String, Shape> parameter : blueprint.parameters().entrySet()) {
@@ -116,20 +133,32 @@ record Conversion(
                 }
                 extra.remove(origin.name());
                 Shape wanted = parameter.getValue();
-                if (!tensor.type().isFloating() || !origin.rearrangement().accepts(tensor.shape(), wanted)) {
-                    misshapen.add(origin.name() + " " + tensor.type() + " " + tensor.shape() + " instead of "
-                            + origin.rearrangement().stored(wanted));
+                boolean fits = origin.rearrangement().accepts(tensor.shape(), wanted);
+                if (!tensor.type().isFloating() || !fits) {
+                    boolean fine =
+                            tensor.type().isFloating() && blueprint.classifier().contains(name);
+                    (fine ? replaced : misshapen)
+                            .add(origin.name() + " " + tensor.type() + " " + tensor.shape() + " instead of "
+                                    + origin.rearrangement().stored(wanted));
                 } else if (missing.isEmpty() && misshapen.isEmpty()) {
                     tensors.put(name, origin.rearrangement().apply(tensor, wanted, arena));
                 }
             }
             dropKnown(extra);
             refuse(missing, misshapen, extra);
-            if (!headless.isEmpty()) {
-                remarks.add("the file holds no classifier (" + Names.some(headless)
+            sayOfClassifier(headless, replaced);
+            return tensors;
+        }
+
+        private void sayOfClassifier(List<String> absent, List<String> replaced) {
+            if (!absent.isEmpty()) {
+                remarks.add("the file holds no classifier (" + Names.some(absent)
                         + "): good for features, not for class scores");
             }
-            return tensors;
+            if (!replaced.isEmpty()) {
+                remarks.add("the file holds a classifier of other classes, which was left out (" + Names.some(replaced)
+                        + "): good for features, not for class scores");
+            }
         }
 
         private void dropKnown(Set<String> extra) {

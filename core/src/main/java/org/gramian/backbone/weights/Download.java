@@ -2,30 +2,34 @@ package org.gramian.backbone.weights;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
-import java.nio.file.Files;
+import java.net.http.HttpTimeoutException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.LongFunction;
+import org.gramian.backbone.weights.DownloadException.Kind;
 
 /**
  * Downloads a public file into a folder. What has arrived lies in {@code FILE.part}, so that an interrupted download goes
- * on where it ended, in this run or in a later one; the file gets its name only when its SHA-256 is right.
+ * on where it ended, in this run or in a later one; it is given out only when its SHA-256 is right.
  */
 public final class Download {
     /** The published files have half of this. */
     static final long MAX_BYTES = 1L << 30;
 
-    private static final int MAX_ATTEMPTS = 5;
+    /** Connections in a row that bring something, but less than a chunk. */
+    private static final int MAX_POOR_ATTEMPTS = 5;
+
     private static final int CHUNK = 1 << 16;
     private static final int OK = 200;
     private static final int PARTIAL = 206;
@@ -59,11 +63,15 @@ public final class Download {
     /**
      * Downloads a file, or the rest of it.
      *
-     * @return the complete and correct file
-     * @throws IOException if the server cannot be reached, does not have the file, or gives another one
+     * @return the complete and correct file, still under the name of a part
+     * @throws DownloadException if the server cannot be reached, does not have the file, or gives another one
      */
-    Path fetch(PublicFile file, Path folder) throws IOException {
+    PartialFile fetch(PublicFile file, Path folder) throws IOException {
         PartialFile part = new PartialFile(folder.resolve(file.file() + ".part"));
+        if (part.size() > 0 && Fingerprint.of(part.path()).startsWith(file.sha256Prefix())) {
+            notice.accept(part.path() + " is complete: no download is needed");
+            return part;
+        }
         try (HttpClient client = HttpClient.newBuilder()
                 .followRedirects(HttpClient.Redirect.NORMAL)
                 .connectTimeout(patience)
@@ -73,31 +81,34 @@ public final class Download {
         String sha256 = Fingerprint.of(part.path());
         if (!sha256.startsWith(file.sha256Prefix())) {
             part.delete();
-            throw new IOException(
+            throw new DownloadException(
+                    Kind.OTHER,
                     "%s was downloaded, but is not the published file: its SHA-256 begins with %s instead of %s; it was deleted"
                             .formatted(
                                     address(file),
                                     sha256.substring(0, file.sha256Prefix().length()),
                                     file.sha256Prefix()));
         }
-        Path target = folder.resolve(file.file());
-        Files.move(part.path(), target, StandardCopyOption.ATOMIC_MOVE);
-        part.delete();
-        return target;
+        return part;
     }
 
+    /** Asks again as long as something comes: a large file may need many connections, but each must bring a share. */
     private void fetch(HttpClient client, URI address, PartialFile part) throws IOException {
-        for (int attempt = 1; ; attempt++) {
+        int poor = 0;
+        while (true) {
             long before = part.size();
             try {
                 if (attempt(client, address, part)) {
                     return;
                 }
-            } catch (RefusedException e) {
+            } catch (DownloadException e) {
                 throw e;
             } catch (IOException e) {
-                if (attempt == MAX_ATTEMPTS || part.size() <= before) {
-                    throw new IOException(
+                long gained = part.size() - before;
+                poor = gained < CHUNK ? poor + 1 : 0;
+                if (gained <= 0 || poor == MAX_POOR_ATTEMPTS) {
+                    throw new DownloadException(
+                            Kind.NO_CONNECTION,
                             address + " could not be downloaded: " + Failure.reason(e)
                                     + (part.size() > 0
                                             ? "; " + part.size() + " bytes are kept, a new attempt goes on from there"
@@ -112,8 +123,7 @@ public final class Download {
     /** One request: true if the file is complete, false if it must be asked for from the start. */
     private boolean attempt(HttpClient client, URI address, PartialFile part) throws IOException {
         long have = part.size();
-        HttpRequest.Builder request =
-                HttpRequest.newBuilder(address).timeout(patience).GET();
+        HttpRequest.Builder request = HttpRequest.newBuilder(address).GET();
         if (have > 0) {
             request.header("Range", "bytes=" + have + "-");
             part.version().ifPresent(version -> request.header("If-Range", version));
@@ -139,7 +149,8 @@ public final class Download {
                 // Complete, if the program was ended before it could say so.
                 case NOT_SATISFIABLE -> range.total() == have || restart(part, have, address);
                 default ->
-                    throw new RefusedException("the server answered " + response.statusCode() + " for " + address);
+                    throw new DownloadException(
+                            Kind.NOT_THERE, "the server answered " + response.statusCode() + " for " + address);
             };
         }
     }
@@ -147,18 +158,30 @@ public final class Download {
     /** Throws away what is there, to ask for the file as a whole; a server that then still gives a part is wrong. */
     private static boolean restart(PartialFile part, long have, URI address) throws IOException {
         if (have == 0) {
-            throw new RefusedException("the server gives a part of " + address + " when asked for the whole");
+            throw new DownloadException(
+                    Kind.NOT_THERE, "the server gives a part of " + address + " when asked for the whole");
         }
         part.delete();
         return false;
     }
 
-    private static HttpResponse<InputStream> send(HttpClient client, HttpRequest request) throws IOException {
+    /**
+     * Waits for the head of the answer only: a request's own time limit would cover the body on some versions of Java, and
+     * half a gigabyte takes as long as it takes.
+     */
+    private HttpResponse<InputStream> send(HttpClient client, HttpRequest request) throws IOException {
+        CompletableFuture<HttpResponse<InputStream>> answer = client.sendAsync(request, BodyHandlers.ofInputStream());
         try {
-            return client.send(request, BodyHandlers.ofInputStream());
+            return answer.get(patience.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException e) {
+            answer.cancel(true);
+            throw new HttpTimeoutException("no answer in " + patience.toSeconds() + " s");
+        } catch (ExecutionException e) {
+            throw e.getCause() instanceof IOException cause ? cause : new IOException(e.getCause());
         } catch (InterruptedException e) {
+            answer.cancel(true);
             Thread.currentThread().interrupt();
-            throw new RefusedException("the download was interrupted");
+            throw new DownloadException(Kind.OTHER, "the download was interrupted", e);
         }
     }
 
@@ -169,11 +192,10 @@ public final class Download {
         LongConsumer shown = progress.apply(total);
         long done = part.size();
         byte[] chunk = new byte[CHUNK];
-        try (OutputStream out =
-                        Files.newOutputStream(part.path(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        try (PartialFile.Appender out = part.append();
                 StallGuard guard = StallGuard.watch(body, patience)) {
             for (int count = guard.read(chunk); count >= 0; count = guard.read(chunk)) {
-                out.write(chunk, 0, count);
+                out.write(chunk, count);
                 done += count;
                 requireBounded(done);
                 shown.accept(done);
@@ -185,19 +207,10 @@ public final class Download {
         return true;
     }
 
-    private static void requireBounded(long bytes) throws RefusedException {
+    private static void requireBounded(long bytes) throws DownloadException {
         if (bytes > MAX_BYTES) {
-            throw new RefusedException(
-                    "the server sends more than " + MAX_BYTES + " bytes, which no published file has");
-        }
-    }
-
-    /** An answer that asking again would not change. */
-    static final class RefusedException extends IOException {
-        private static final long serialVersionUID = 1L;
-
-        RefusedException(String message) {
-            super(message);
+            throw new DownloadException(
+                    Kind.OTHER, "the server sends more than " + MAX_BYTES + " bytes, which no published file has");
         }
     }
 }

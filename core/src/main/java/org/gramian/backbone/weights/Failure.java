@@ -15,10 +15,10 @@ final class Failure {
         for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
             switch (cause) {
                 case UnresolvedAddressException _ -> {
-                    return "the server's name is not known here (is there a network?)";
+                    return "the server's name is not known here and there may be no network";
                 }
                 case UnknownHostException _ -> {
-                    return "the server's name is not known here (is there a network?)";
+                    return "the server's name is not known here and there may be no network";
                 }
                 case HttpTimeoutException _ -> {
                     return "the server did not answer in time";
@@ -32,6 +32,9 @@ final class Failure {
             return "there is no connection to the server";
         }
         String message = failure.getMessage();
-        return message == null ? failure.getClass().getSimpleName() : message;
+        // The sentence around it has its own full stop.
+        return message == null
+                ? failure.getClass().getSimpleName()
+                : message.strip().replaceAll("[.!?]+$", "");
     }
 }

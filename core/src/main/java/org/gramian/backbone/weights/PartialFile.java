@@ -1,12 +1,15 @@
 package org.gramian.backbone.weights;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Optional;
+import org.gramian.backbone.weights.DownloadException.Kind;
 
 /**
  * What has arrived of a download, and beside it which version of the file it is a part of, so that parts of two versions
@@ -55,9 +58,45 @@ record PartialFile(Path path) {
                 folder == null ? Long.MAX_VALUE : Files.getFileStore(folder).getUsableSpace();
         // Some network file systems know no sizes and answer zero to everything.
         if (total > 0 && usable > 0 && usable < 2 * total - size()) {
-            throw new Download.RefusedException("%s has %d MiB left; the file and its converted copy take %d MiB"
-                    .formatted(folder, usable >> 20, (2 * total - size()) >> 20));
+            throw new DownloadException(
+                    Kind.OTHER,
+                    "%s has %d MiB left; the file and its converted copy take %d MiB"
+                            .formatted(folder, usable >> 20, (2 * total - size()) >> 20));
         }
+    }
+
+    /** Opens it for the bytes that come next. */
+    Appender append() throws DownloadException {
+        try {
+            return new Appender(
+                    path, Files.newOutputStream(path, StandardOpenOption.CREATE, StandardOpenOption.APPEND));
+        } catch (IOException e) {
+            throw notWritable(path, e);
+        }
+    }
+
+    /** Writes, and tells failures of the disk from those of the connection. */
+    record Appender(Path path, OutputStream out) implements AutoCloseable {
+        void write(byte[] bytes, int count) throws DownloadException {
+            try {
+                out.write(bytes, 0, count);
+            } catch (IOException e) {
+                throw notWritable(path, e);
+            }
+        }
+
+        @Override
+        public void close() throws DownloadException {
+            try {
+                out.close();
+            } catch (IOException e) {
+                throw notWritable(path, e);
+            }
+        }
+    }
+
+    private static DownloadException notWritable(Path path, IOException cause) {
+        return new DownloadException(Kind.OTHER, path + " cannot be written: " + cause.getMessage(), cause);
     }
 
     void delete() throws IOException {

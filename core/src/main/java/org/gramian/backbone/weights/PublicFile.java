@@ -2,6 +2,7 @@ package org.gramian.backbone.weights;
 
 import java.util.List;
 import java.util.Optional;
+import org.gramian.backbone.Licence;
 
 /**
  * A file of weights that anybody can download: those of torchvision, each with the first digits of its SHA-256 in its
@@ -37,9 +38,16 @@ public record PublicFile(String name, String file, double mebibytes, String abou
         return ALL.stream().filter(known -> known.name.equals(name)).findFirst();
     }
 
+    /** The one with a SHA-256, of which as many digits are compared as are published. */
+    static Optional<PublicFile> ofSha256(String sha256) {
+        return ALL.stream()
+                .filter(known -> sha256.startsWith(known.sha256Prefix()))
+                .findFirst();
+    }
+
     /** The publisher's licence. */
     public String licence() {
-        return Publisher.TORCHVISION.licence().orElseThrow();
+        return Licence.TORCHVISION.text();
     }
 
     /** The first digits of the file's SHA-256, as its name ends with them. */

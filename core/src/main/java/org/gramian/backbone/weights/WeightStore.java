@@ -50,24 +50,58 @@ public record WeightStore(Path folder) {
     }
 
     /**
-     * Opens weights for use; their fingerprint is the one noted when they were imported, so that this is quick.
+     * Opens weights for use; all of them are read, for what is computed with them is kept under their fingerprint.
      *
+     * @param remarks told what is absent or had to be assumed, one sentence each
      * @throws MissingWeightsException if there are none of that name; the message says how to get them
+     * @throws IOException if the file is damaged, was changed since it was imported, or is not of the network
+     */
+    public Weights open(WeightName name, Arena arena, Consumer<String> remarks) throws IOException {
+        Opened opened = opened(name, arena);
+        String fingerprint = Fingerprint.of(opened.conversion.tensors());
+        List<String> problems = StoredMetadata.provenance(opened.file)
+                .map(noted -> compare(noted.fingerprint(), fingerprint))
+                .orElse(List.of());
+        if (!problems.isEmpty()) {
+            throw new TensorFileException(file(name), problems.getFirst() + "; import it again");
+        }
+        opened.conversion.remarks().forEach(remarks);
+        Provenance noted = opened.provenance();
+        Provenance provenance = new Provenance(fingerprint, noted.source(), noted.sourceSha256(), noted.licence());
+        return new Weights(
+                name.architecture(), opened.conversion.tensors(), opened.conversion.preprocessing(), provenance);
+    }
+
+    /**
+     * Where weights came from, as the file says and without reading its numbers.
+     *
+     * @throws MissingWeightsException if there are none of that name
      * @throws IOException if the file is damaged, or not of the network
      */
-    public Weights open(WeightName name, Arena arena) throws IOException {
+    public Provenance provenance(WeightName name) throws IOException {
+        try (Arena arena = Arena.ofShared()) {
+            return opened(name, arena).provenance();
+        }
+    }
+
+    /** A file of the store and the weights in it. */
+    private record Opened(WeightFile file, Conversion conversion) {
+        Provenance provenance() {
+            return StoredMetadata.provenance(file)
+                    .orElseGet(() -> new Provenance(
+                            Provenance.UNKNOWN,
+                            String.valueOf(file.content().path().getFileName()),
+                            Provenance.UNKNOWN,
+                            conversion.licence()));
+        }
+    }
+
+    private Opened opened(WeightName name, Arena arena) throws IOException {
         if (!holds(name)) {
             throw missing(name);
         }
         WeightFile file = WeightFile.read(file(name), arena);
-        Conversion conversion = Conversion.of(file, Blueprint.of(name.architecture()), arena);
-        Provenance provenance = StoredMetadata.provenance(file)
-                .orElseGet(() -> new Provenance(
-                        Fingerprint.of(conversion.tensors()),
-                        file(name).getFileName().toString(),
-                        Provenance.UNKNOWN,
-                        StoredMetadata.licence(file).orElse(Weights.UNSTATED)));
-        return new Weights(name.architecture(), conversion.tensors(), conversion.preprocessing(), provenance);
+        return new Opened(file, Conversion.of(file, Blueprint.of(name.architecture()), false, arena));
     }
 
     private MissingWeightsException missing(WeightName name) {
@@ -82,16 +116,15 @@ public record WeightStore(Path folder) {
 
     /** What kind of file {@link #importFile} takes for a network. */
     public static String importable(String architecture) {
-        return switch (architecture) {
-            case "vgg16", "vgg19" -> "torchvision's .pth, Keras' .h5, the authors' .caffemodel or a .safetensors file";
-            case "resnet18", "resnet50" -> "torchvision's .pth or a .safetensors file";
-            case "squeezenet" -> "squeezenet_v1.1.caffemodel, torchvision's .pth or a .safetensors file";
-            case "googlenet" -> "bvlc_googlenet.caffemodel of the BVLC Caffe model zoo or a .safetensors file";
-            default ->
-                "a .safetensors file with tensors such as "
-                        + Blueprint.of(architecture).parameters().firstEntry().getKey() + ", from "
+        Blueprint blueprint = Blueprint.of(architecture);
+        List<String> files = Namings.of(blueprint).stream()
+                .map(naming -> naming.publisher().file())
+                .toList();
+        return files.size() > 1
+                ? String.join(", ", files.subList(0, files.size() - 1)) + " or " + files.getLast()
+                : files.getFirst() + " with tensors such as "
+                        + blueprint.parameters().firstEntry().getKey() + ", from "
                         + Backbone.of(architecture).about().weights().source();
-        };
     }
 
     /**
@@ -101,10 +134,10 @@ public record WeightStore(Path folder) {
      * @return the file in the store
      */
     public Path importFile(WeightName name, Path source, Consumer<String> remarks) throws IOException {
-        return importFile(name, Blueprint.of(name.architecture()), source, remarks);
+        return importFile(name, Blueprint.of(name.architecture()), Source.of(source), remarks);
     }
 
-    Path importFile(WeightName name, Blueprint blueprint, Path source, Consumer<String> remarks) throws IOException {
+    Path importFile(WeightName name, Blueprint blueprint, Source source, Consumer<String> remarks) throws IOException {
         try (Arena arena = Arena.ofShared()) {
             Weights weights = Weights.read(blueprint, source, arena, remarks);
             create(folder);
@@ -129,14 +162,10 @@ public record WeightStore(Path folder) {
      * @throws MissingWeightsException if there are none of that name
      */
     public List<String> verify(WeightName name) throws IOException {
-        if (!holds(name)) {
-            throw missing(name);
-        }
         try (Arena arena = Arena.ofShared()) {
-            WeightFile file = WeightFile.read(file(name), arena);
-            Conversion conversion = Conversion.of(file, Blueprint.of(name.architecture()), arena);
-            return StoredMetadata.provenance(file)
-                    .map(noted -> compare(noted.fingerprint(), Fingerprint.of(conversion.tensors())))
+            Opened opened = opened(name, arena);
+            return StoredMetadata.provenance(opened.file)
+                    .map(noted -> compare(noted.fingerprint(), Fingerprint.of(opened.conversion.tensors())))
                     .orElse(List.of("the file holds no fingerprint to compare with, for it was not written by this"
                             + " program: import it under this name"));
         } catch (TensorFileException e) {

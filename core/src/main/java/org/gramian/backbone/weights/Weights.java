@@ -51,20 +51,17 @@ public record Weights(
      */
     public static Weights read(String architecture, Path file, Arena arena, Consumer<String> remarks)
             throws IOException {
-        return read(Blueprint.of(architecture), file, arena, remarks);
+        return read(Blueprint.of(architecture), Source.of(file), arena, remarks);
     }
 
-    static Weights read(Blueprint blueprint, Path file, Arena arena, Consumer<String> remarks) throws IOException {
-        WeightFile found = WeightFile.read(file, arena);
-        Conversion conversion = Conversion.of(found, blueprint, arena);
+    static Weights read(Blueprint blueprint, Source source, Arena arena, Consumer<String> remarks) throws IOException {
+        WeightFile found = WeightFile.read(source.path(), arena);
+        String sha256 = Fingerprint.of(source.path());
+        boolean published = PublicFile.ofSha256(sha256).isPresent();
+        Conversion conversion = Conversion.of(found, blueprint, published, arena);
         conversion.remarks().forEach(remarks);
-        Provenance provenance = new Provenance(
-                Fingerprint.of(conversion.tensors()),
-                String.valueOf(file.getFileName()),
-                Fingerprint.of(file),
-                StoredMetadata.licence(found)
-                        .or(conversion.publisher()::licence)
-                        .orElse(UNSTATED));
+        Provenance provenance =
+                new Provenance(Fingerprint.of(conversion.tensors()), source.name(), sha256, conversion.licence());
         return new Weights(blueprint.architecture(), conversion.tensors(), conversion.preprocessing(), provenance);
     }
 

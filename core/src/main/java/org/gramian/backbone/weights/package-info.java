@@ -8,7 +8,7 @@
  *
  * <pre>{@code
  * try (Arena arena = Arena.ofShared()) {
- *     Weights weights = WeightStore.ofProcess().open(WeightName.parse("vgg16"), arena);
+ *     Weights weights = WeightStore.ofProcess().open(WeightName.parse("vgg16"), arena, remarks);
  *     Backbone backbone = Backbone.of("vgg16", "conv5_3");
  *     try (ParameterSet parameters = weights.load(backbone, DType.F32, Device.CPU)) {
  *         ...

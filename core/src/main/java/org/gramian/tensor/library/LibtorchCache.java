@@ -1,11 +1,13 @@
 package org.gramian.tensor.library;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
+import org.gramian.basis.ProcessLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,9 +29,11 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
         if (damage(folder, artifact) != null) {
             Path realRoot = createRoot();
             Path target = realRoot.resolve(folder.getFileName());
-            CacheLock lock = new CacheLock(realRoot.resolve(LOCK_FILE), this::tellWaiting);
+            ProcessLock lock = new ProcessLock(realRoot.resolve(LOCK_FILE), this::tellWaiting);
             try {
                 lock.hold(() -> unpackUnlessDone(target, artifact));
+            } catch (InterruptedIOException e) {
+                throw new LibtorchException("interrupted while waiting for another process that unpacks libtorch", e);
             } catch (IOException e) {
                 throw UnpackingFailures.notWritable(realRoot, e);
             }

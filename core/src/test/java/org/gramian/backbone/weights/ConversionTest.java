@@ -12,6 +12,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.SequencedMap;
+import org.gramian.backbone.Licence;
+import org.gramian.backbone.weights.format.FullArena;
 import org.gramian.backbone.weights.format.PublishedFiles;
 import org.gramian.backbone.weights.format.PublishedFiles.CaffeLayers;
 import org.gramian.backbone.weights.format.Tensors32;
@@ -51,7 +53,7 @@ final class ConversionTest {
     }
 
     private Conversion convert(Path path, Blueprint blueprint) throws IOException {
-        return Conversion.of(WeightFile.read(path, arena), blueprint, arena);
+        return Conversion.of(WeightFile.read(path, arena), blueprint, false, arena);
     }
 
     private Conversion assertConverted(Path path, Blueprint blueprint, Preprocessing preprocessing) throws IOException {
@@ -69,9 +71,15 @@ final class ConversionTest {
         Blueprint blueprint = SmallNetworks.of(architecture);
         SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
         Path path = folder.resolve("file");
-        assertThat(assertConverted(PublishedFiles.torchZip(path, named), blueprint, Preprocessing.TORCHVISION)
-                        .remarks())
-                .isEmpty();
+        Conversion supposed =
+                assertConverted(PublishedFiles.torchZip(path, named), blueprint, Preprocessing.TORCHVISION);
+        assertThat(supposed.remarks())
+                .containsExactly("the file is taken for one of torchvision by its names: preprocessing "
+                        + Preprocessing.TORCHVISION.text() + " is assumed");
+        assertThat(supposed.licence()).isEqualTo("not stated by the file");
+        Conversion published = Conversion.of(WeightFile.read(path, arena), blueprint, true, arena);
+        assertThat(published.remarks()).isEmpty();
+        assertThat(published.licence()).isEqualTo(Licence.TORCHVISION.text());
         assertConverted(PublishedFiles.torchLegacy(path, named), blueprint, Preprocessing.TORCHVISION);
         Safetensors.write(path, named, Map.of());
         assertConverted(path, blueprint, Preprocessing.TORCHVISION);
@@ -106,8 +114,9 @@ final class ConversionTest {
         Preprocessing preprocessing = vgg ? Preprocessing.VGG_CAFFE : Preprocessing.CAFFE;
         for (CaffeLayers kind : CaffeLayers.values()) {
             Path path = PublishedFiles.caffe(folder.resolve("file"), values(blueprint), kind);
-            assertThat(assertConverted(path, blueprint, preprocessing).remarks())
-                    .isEmpty();
+            Conversion conversion = assertConverted(path, blueprint, preprocessing);
+            assertThat(conversion.remarks()).isEmpty();
+            assertThat(conversion.licence()).contains("trained on ImageNet");
         }
     }
 
@@ -141,7 +150,7 @@ final class ConversionTest {
         torch.put(
                 "bn1.num_batches_tracked", new StoredTensor(DType.I64, Shape.of(), MemorySegment.ofArray(new byte[8])));
         Path path = folder.resolve("file");
-        Safetensors.write(path, torch, Map.of());
+        Safetensors.write(path, torch, Map.of("input", Preprocessing.TORCHVISION.text()));
         assertThat(assertConverted(path, resNet, Preprocessing.TORCHVISION).remarks())
                 .containsExactly("1 tensors *.num_batches_tracked were left out: only training reads them");
         Blueprint googLeNet = SmallNetworks.of("googlenet");
@@ -160,9 +169,40 @@ final class ConversionTest {
         Conversion conversion = convert(PublishedFiles.torchZip(folder.resolve("file"), named), blueprint);
         assertThat(conversion.tensors()).hasSize(26).containsKey("conv5_3.bias").doesNotContainKey("fc6.weight");
         assertThat(conversion.remarks())
-                .singleElement()
+                .first()
                 .asString()
                 .startsWith("the file holds no classifier (classifier.0.weight");
+    }
+
+    @Test
+    void aClassifierOfOtherClassesIsLeftOutAndSaid() throws IOException {
+        Blueprint blueprint = SmallNetworks.of("resnet18");
+        SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
+        named.put("fc.weight", Tensors32.random(new Random(1), Shape.of(10, 16)));
+        named.put("fc.bias", Tensors32.random(new Random(2), Shape.of(10)));
+        Path path = PublishedFiles.torchZip(folder.resolve("file"), named);
+        Conversion conversion = convert(path, blueprint);
+        assertThat(conversion.tensors()).hasSize(100).containsKey("layer4.1.bn2.bias");
+        assertThat(conversion.remarks())
+                .first()
+                .isEqualTo(
+                        "the file holds a classifier of other classes, which was left out (fc.weight F32 [10, 16] "
+                                + "instead of [31, 16], fc.bias F32 [10] instead of [31]): good for features, not for class scores");
+        named.put("bn1.bias", Tensors32.of(Shape.of(1), 1));
+        assertRefused(
+                PublishedFiles.torchZip(path, named), blueprint, "of another type or shape: bn1.bias F32 [1] instead");
+    }
+
+    @Test
+    void memoryThatDoesNotSufficeIsSaid() throws IOException {
+        Blueprint blueprint = SmallNetworks.of("vgg16");
+        SequencedMap<String, StoredTensor> keras = new LinkedHashMap<>();
+        named(blueprint, Publisher.KERAS)
+                .forEach((name, ours) -> keras.put(name, ours.shape().rank() == 4 ? KerasLayout.kernel(ours) : ours));
+        WeightFile file = WeightFile.read(PublishedFiles.keras(folder.resolve("file"), keras), arena);
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> Conversion.of(file, blueprint, false, new FullArena()))
+                .withMessageContaining("try again with GRAMIAN_JAVA_OPTS=-Xmx");
     }
 
     @Test

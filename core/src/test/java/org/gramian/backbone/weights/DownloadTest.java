@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,6 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.gramian.backbone.weights.format.PublishedFiles;
 import org.gramian.backbone.weights.format.Tensors32;
+import org.gramian.tensor.file.Safetensors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -176,7 +178,7 @@ final class DownloadTest {
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(this::get)
                 .withMessageContaining("is not the published file: its SHA-256 begins with ")
-                .withMessageContaining(" instead of 01234567; it was deleted");
+                .withMessageEndingWith(" instead of 01234567; it was deleted");
         assertThat(part()).doesNotExist();
         assertThat(store().holds(NAME)).isFalse();
     }
@@ -196,6 +198,7 @@ final class DownloadTest {
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(() -> get(server.base().resolve("/elsewhere/")))
                 .withMessageStartingWith("the server answered 404 for http://")
+                .withMessageContaining(".pth: fetch http://")
                 .withMessageEndingWith(
                         "put %s into %s and run 'gramian weights get squeezenet-small' again, or run 'gramian weights import squeezenet-small FILE'"
                                 .formatted(file.file(), store().folder()));
@@ -207,7 +210,8 @@ final class DownloadTest {
         server.close();
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(() -> get(nobody))
-                .withMessageContaining("could not be downloaded: there is no connection to the server")
+                .withMessageContaining(
+                        "could not be downloaded: there is no connection to the server. Without a network")
                 .withMessageContaining("Without a network: fetch " + nobody.resolve(file.file()) + " elsewhere, put "
                         + file.file() + " into " + store().folder());
     }
@@ -220,6 +224,74 @@ final class DownloadTest {
                 .withMessageContaining("could not be downloaded: ")
                 .withMessageContaining("2000 bytes are kept, a new attempt goes on from there");
         assertThat(part()).hasSize(2000);
+    }
+
+    @Test
+    void aServerThatNeverAnswersIsLeft() {
+        server.keepSilent();
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> get(server.base(), Duration.ofSeconds(1)))
+                .withMessageContaining("could not be downloaded: the server did not answer in time. Without a network");
+    }
+
+    @Test
+    void aSlowServerIsWaitedForAsLongAsSomethingComes() throws IOException {
+        server.pause(content.length / 4, Duration.ofMillis(500));
+        assertInstalled(get(server.base(), Duration.ofSeconds(1)));
+        assertThat(server.ranges()).containsExactly("");
+    }
+
+    @Test
+    void aDownloadMayBeCutAsOftenAsItGoesOn() throws IOException {
+        byte[] large = new byte[800_000];
+        new Random(1).nextBytes(large);
+        PublicFile published = published(Fingerprint.of(Files.write(folder.resolve("large"), large)));
+        try (FileServer cutting = new FileServer("/models/" + published.file(), large)) {
+            cutting.cutEvery(100_000);
+            Download download = new Download(cutting.base(), Duration.ofSeconds(30), _ -> _ -> {}, remarks::add);
+            assertThat(Files.readAllBytes(download.fetch(published, folder).path()))
+                    .isEqualTo(large);
+            assertThat(cutting.ranges()).hasSizeGreaterThan(6); // what a cut swallows is asked for again
+        }
+    }
+
+    @Test
+    void aServerThatSendsCrumbsIsLeft() {
+        server.cutEvery(10);
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(this::get)
+                .withMessageContaining("could not be downloaded: ");
+        assertThat(server.ranges()).hasSizeLessThanOrEqualTo(5);
+    }
+
+    /** As when the process is ended between download and import. */
+    @Test
+    void aCompletePartNeedsNoNetworkAndGoesWhenItIsInstalled() throws IOException {
+        Files.createDirectories(store().folder());
+        Files.write(part(), content);
+        assertInstalled(get(URI.create("http://localhost:1/")));
+        try (Arena arena = Arena.ofConfined()) {
+            assertThat(Safetensors.read(store().file(NAME), arena).metadata()).containsEntry("source", file.file());
+        }
+    }
+
+    @Test
+    void aFailedImportLeavesNoFileThatSomebodySeemsToHaveBrought() throws IOException {
+        Blueprint other = SmallNetworks.of("vgg16");
+        Download download = new Download(server.base(), Duration.ofSeconds(30), _ -> _ -> {}, remarks::add);
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> new Acquisition(store(), download, remarks::add).get(NAME, file, other));
+        assertThat(store().folder().resolve(file.file())).doesNotExist();
+        assertThat(part()).isRegularFile();
+    }
+
+    @Test
+    void aFolderThatCannotBeWrittenIsNotBlamedOnTheNetwork() throws IOException {
+        Files.createDirectories(part()); // a folder where the file should be
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(this::get)
+                .satisfies(e ->
+                        assertThat(e.getMessage()).contains(part().toString()).doesNotContain("Without a network"));
     }
 
     @Test

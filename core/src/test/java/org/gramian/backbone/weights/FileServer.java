@@ -7,6 +7,7 @@ import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -26,6 +27,10 @@ final class FileServer implements AutoCloseable {
     private volatile boolean ranged = true;
     private volatile int cutAfter = -1;
     private volatile int stallAfter = -1;
+    private volatile int cutEvery = Integer.MAX_VALUE;
+    private volatile int pauseEvery = Integer.MAX_VALUE;
+    private volatile Duration pause = Duration.ZERO;
+    private volatile boolean silent;
 
     FileServer(String path, byte[] content) throws IOException {
         this.content = content;
@@ -68,11 +73,30 @@ final class FileServer implements AutoCloseable {
         stallAfter = bytes;
     }
 
+    /** Ends every answer after so many bytes. */
+    void cutEvery(int bytes) {
+        cutEvery = bytes;
+    }
+
+    /** Rests in every answer after each so many bytes. */
+    void pause(int bytes, Duration time) {
+        pauseEvery = bytes;
+        pause = time;
+    }
+
+    /** Takes requests and answers none. */
+    void keepSilent() {
+        silent = true;
+    }
+
     private void answer(HttpExchange exchange) throws IOException {
         String range = Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("Range"), "");
         String version = Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("If-Range"), "");
         ranges.add(range);
         versions.add(version);
+        if (silent) {
+            awaitClosing();
+        }
         boolean part = ranged && !range.isEmpty() && (version.isEmpty() || version.equals("\"one\""));
         int start = part ? Integer.parseInt(range.substring("bytes=".length(), range.length() - 1)) : 0;
         exchange.getResponseHeaders().set("ETag", "\"one\"");
@@ -95,14 +119,30 @@ final class FileServer implements AutoCloseable {
         int cut = cutAfter;
         cutAfter = -1;
         int end = cut >= 0 ? cut : stallAfter >= 0 ? Math.max(start, stallAfter) : content.length;
-        body.write(content, start, end - start);
-        body.flush();
+        end = (int) Math.min(end, (long) start + cutEvery);
+        for (int at = start; at < end; at += Math.min(pauseEvery, end - at)) {
+            body.write(content, at, Math.min(pauseEvery, end - at));
+            body.flush();
+            rest();
+        }
         if (stallAfter >= 0) {
-            try {
-                closing.await();
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
+            awaitClosing();
+        }
+    }
+
+    private void rest() {
+        try {
+            Thread.sleep(pause);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void awaitClosing() {
+        try {
+            closing.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

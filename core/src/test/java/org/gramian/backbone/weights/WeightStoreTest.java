@@ -68,17 +68,20 @@ final class WeightStoreTest {
         Path installed = store().importFile(NAME, source, remarks::add);
         assertThat(installed).isEqualTo(folder.resolve("store").resolve("squeezenet.safetensors"));
         try (Arena arena = Arena.ofConfined()) {
-            Weights weights = store().open(NAME, arena);
+            Weights weights = store().open(NAME, arena, remarks::add);
             Tensors32.assertSame(weights.tensors(), values());
             assertThat(weights.preprocessing()).isEqualTo(Preprocessing.TORCHVISION);
             assertThat(weights.architecture()).isEqualTo("squeezenet");
             Provenance provenance = weights.provenance();
             assertThat(provenance.source()).isEqualTo("squeezenet1_1.pth");
             assertThat(provenance.sourceSha256()).isEqualTo(Fingerprint.of(source));
-            assertThat(provenance.licence()).startsWith("BSD-3-Clause");
+            assertThat(provenance.licence()).isEqualTo("not stated by the file");
             assertThat(provenance.fingerprint()).isEqualTo(Fingerprint.of(values()));
         }
-        assertThat(remarks).isEmpty();
+        assertThat(store().provenance(NAME).source()).isEqualTo("squeezenet1_1.pth");
+        assertThat(remarks)
+                .containsExactly("the file is taken for one of torchvision by its names: preprocessing "
+                        + Preprocessing.TORCHVISION.text() + " is assumed");
         assertThat(store().verify(NAME)).isEmpty();
         assertThat(store().names()).containsExactly(NAME);
         try (Stream<Path> files = Files.list(folder.resolve("store"))) {
@@ -98,11 +101,11 @@ final class WeightStoreTest {
             assertThat(fromSafetensors.provenance().licence()).isEqualTo("mine");
             assertThat(fromSafetensors.preprocessing()).isEqualTo(fromTorch.preprocessing());
         }
-        assertThat(remarks).isEmpty();
+        assertThat(remarks).hasSize(1); // of the first, which states nothing
     }
 
     @Test
-    void oneChangedBitIsFoundByVerify() throws IOException {
+    void oneChangedBitIsFoundByVerifyAndWhenOpened() throws IOException {
         Path installed = store().importFile(NAME, published(), remarks::add);
         try (RandomAccessFile file = new RandomAccessFile(installed.toFile(), "rw")) {
             file.seek(file.length() - 1000);
@@ -111,6 +114,31 @@ final class WeightStoreTest {
             file.write(before ^ 1);
         }
         assertThat(store().verify(NAME)).singleElement().asString().contains("the file was changed");
+        assertNotOpened("the file was changed; import it again");
+    }
+
+    /** As a program does that loads a file, trains, and saves it with the metadata it had. */
+    @Test
+    void otherNumbersUnderTheOldMetadataAreNotOpened() throws IOException {
+        Path installed = store().importFile(NAME, published(), remarks::add);
+        SequencedMap<String, StoredTensor> others =
+                Tensors32.random(new Random(10), Blueprint.of("squeezenet").parameters());
+        Map<String, String> metadata;
+        try (Arena arena = Arena.ofConfined()) {
+            metadata = new HashMap<>(Safetensors.read(installed, arena).metadata());
+        }
+        Safetensors.write(installed, others, metadata);
+        assertNotOpened("the fingerprint noted when they were imported is " + Fingerprint.of(values())
+                + ", that of the numbers now is " + Fingerprint.of(others));
+    }
+
+    private void assertNotOpened(String message) {
+        try (Arena arena = Arena.ofConfined()) {
+            assertThatExceptionOfType(TensorFileException.class)
+                    .isThrownBy(() -> store().open(NAME, arena, remarks::add))
+                    .withMessageStartingWith(store().file(NAME) + ": ")
+                    .withMessageContaining(message);
+        }
     }
 
     @Test
@@ -127,8 +155,12 @@ final class WeightStoreTest {
         Files.createDirectories(store().folder());
         Safetensors.write(store().file(NAME), values(), Map.of());
         try (Arena arena = Arena.ofConfined()) {
-            assertThat(store().open(NAME, arena).provenance().fingerprint()).isEqualTo(Fingerprint.of(values()));
+            Weights weights = store().open(NAME, arena, remarks::add);
+            assertThat(weights.provenance().fingerprint()).isEqualTo(Fingerprint.of(values()));
         }
+        assertThat(remarks)
+                .containsExactly("the file does not say what pictures it expects; " + Preprocessing.CAFFE.text()
+                        + " is assumed");
         assertThat(store().verify(NAME)).singleElement().asString().contains("no fingerprint to compare with");
     }
 
@@ -136,7 +168,7 @@ final class WeightStoreTest {
     void missingWeightsSayWhatToType() {
         try (Arena arena = Arena.ofConfined()) {
             assertThatExceptionOfType(MissingWeightsException.class)
-                    .isThrownBy(() -> store().open(WeightName.parse("vgg16"), arena))
+                    .isThrownBy(() -> store().open(WeightName.parse("vgg16"), arena, remarks::add))
                     .withMessage("there are no weights 'vgg16' in " + store().folder()
                             + ": run 'gramian weights get vgg16' to download vgg16-397923af.pth (528 MiB), or run "
                             + "'gramian weights import vgg16 FILE' with torchvision's .pth, Keras' .h5, the authors' "
@@ -146,6 +178,13 @@ final class WeightStoreTest {
                     .withMessageContaining("run 'gramian weights import efficientnet-lite4 FILE' with a .safetensors "
                             + "file with tensors such as block0_conv0.weight");
         }
+    }
+
+    @Test
+    void whatCanBeImportedIsWhatIsUnderstood() {
+        assertThat(WeightStore.importable("resnet50")).isEqualTo("torchvision's .pth or a .safetensors file");
+        assertThat(WeightStore.importable("squeezenet"))
+                .isEqualTo("torchvision's .pth, squeezenet_v1.1.caffemodel or a .safetensors file");
     }
 
     @Test
@@ -195,7 +234,7 @@ final class WeightStoreTest {
         Path source = SharedFolder.require("weights/" + file + ".safetensors");
         store().importFile(WeightName.parse(name), source, remarks::add);
         try (Arena arena = Arena.ofConfined()) {
-            Weights weights = store().open(WeightName.parse(name), arena);
+            Weights weights = store().open(WeightName.parse(name), arena, remarks::add);
             assertThat(weights.preprocessing().text()).isEqualTo(preprocessing);
             Map<String, StoredTensor> original =
                     new HashMap<>(Safetensors.read(source, arena).tensors());

@@ -111,6 +111,7 @@ final class Caffe {
             if (field == kind.name) {
                 name = input.readStringRequireUtf8();
             } else if (field == kind.blobs) {
+                requireFew(name, blobs.size());
                 int blob = begin(input, tag);
                 blobs.add(new CaffeBlob(path, bytes).read(input, arena));
                 end(input, blob);
@@ -122,13 +123,17 @@ final class Caffe {
         keep(name, blobs);
     }
 
-    private void keep(String layer, List<StoredTensor> blobs) throws TensorFileException {
-        if (blobs.size() > MAX_BLOBS || tensors.size() > Limits.ENTRIES) {
+    /** Before one more is read. */
+    private void requireFew(String layer, int blobs) throws TensorFileException {
+        if (blobs == MAX_BLOBS || tensors.size() + blobs >= Limits.ENTRIES) {
             throw new TensorFileException(
                     path,
                     "expected at most %d blobs in a layer and %d in all, found more in layer %s"
                             .formatted(MAX_BLOBS, Limits.ENTRIES, Found.text(layer)));
         }
+    }
+
+    private void keep(String layer, List<StoredTensor> blobs) throws TensorFileException {
         for (int i = 0; i < blobs.size(); i++) {
             String parameter = i < PARAMETERS.size() ? PARAMETERS.get(i) : "blob" + i;
             if (tensors.put(layer + "." + parameter, blobs.get(i)) != null) {

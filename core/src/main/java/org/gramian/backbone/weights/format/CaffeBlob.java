@@ -10,6 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
@@ -28,6 +29,8 @@ final class CaffeBlob {
     private static final int DOUBLE_DATA = 8;
     private static final int MAX_RANK = 32;
     private static final int CHUNK = 1 << 16;
+    /** Enough for 4 GiB without packing. */
+    private static final int MAX_PIECES = 1 << 16;
 
     private final Path path;
     private final MemorySegment file;
@@ -137,7 +140,7 @@ final class CaffeBlob {
             throw new InvalidProtocolBufferException("a blob's data is no whole number of elements");
         }
         input.skipRawBytes(length);
-        pieces.add(file.asSlice(start, length));
+        add(file.asSlice(start, length));
     }
 
     /** An element that stands alone, as a writer without packing puts it. */
@@ -153,11 +156,19 @@ final class CaffeBlob {
         }
     }
 
-    private void flush() {
+    /** Keeps as much as there is, and not the whole buffer: a file may hold many small blobs. */
+    private void flush() throws InvalidProtocolBufferException {
         if (single != null && single.position() > 0) {
-            pieces.add(MemorySegment.ofArray(single.array()).asSlice(0, single.position()));
+            add(MemorySegment.ofArray(Arrays.copyOf(single.array(), single.position())));
         }
         single = null;
+    }
+
+    private void add(MemorySegment piece) throws InvalidProtocolBufferException {
+        if (pieces.size() == MAX_PIECES) {
+            throw new InvalidProtocolBufferException("a blob lies in more than " + MAX_PIECES + " pieces");
+        }
+        pieces.add(piece);
     }
 
     private MemorySegment joined(Arena arena) {

@@ -27,24 +27,35 @@ import org.gramian.tensor.file.TensorFileException;
  * block1_conv1/block1_conv1_W_1:0            block1_conv1/kernel
  * block1_conv1/block1_conv1/kernel:0         block1_conv1/kernel      kernels [height, width, in, out], dense [in, out]
  * block1_conv1/block1_conv1/bias:0           block1_conv1/bias
+ * layers/block1_conv1/vars/0                 block1_conv1/kernel      Keras 3, where it names layers
  * </pre>
  *
  * Names become those on the right; the layout stays Keras'. Links are refused: one could lead into another file.
  */
 final class Keras {
     private static final String MODEL = "model_weights";
+    /** Where Keras 3 puts all layers. */
+    private static final String LAYERS = "layers";
+
+    private static final String VARIABLES = "vars";
+    /** The name of a kind of layer, with a number behind it from the second on. */
+    private static final Pattern NUMBERED = Pattern.compile("((depthwise_)?conv2d|dense|batch_normalization)(_\\d+)?");
+
+    private static final List<String> NUMBERED_WEIGHTS = List.of("kernel", "bias");
     private static final int MAX_DEPTH = 8;
     private static final Pattern KERNEL = Pattern.compile("(kernel|.*_W)(_\\d+)?(:\\d+)?");
     private static final Pattern BIAS = Pattern.compile("(bias|.*_b)(_\\d+)?(:\\d+)?");
 
     private final Path path;
     private final Arena arena;
+    private final Allowance allowance;
     private final SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
     private final List<String> remarks = new ArrayList<>();
 
     private Keras(Path path, Arena arena) {
         this.path = path;
         this.arena = arena;
+        this.allowance = new Allowance(path, path.toFile().length());
     }
 
     static WeightFile read(Path path, Arena arena) throws TensorFileException {
@@ -54,7 +65,7 @@ final class Keras {
             keras.root(file);
             TensorFile content = new TensorFile(path, keras.tensors, new LinkedHashMap<>());
             return new WeightFile(content, WeightFormat.KERAS, keras.remarks);
-        } catch (RuntimeException | StackOverflowError | OutOfMemoryError e) {
+        } catch (RuntimeException | StackOverflowError e) {
             // The library takes a file at its word, so that a damaged one ends in any of these.
             throw new TensorFileException(
                     path, "expected a Keras model in HDF5, found a file that is damaged or of another kind: " + e, e);
@@ -63,10 +74,12 @@ final class Keras {
 
     private void root(HdfFile file) throws TensorFileException {
         Group layers = file;
-        if (file.getChildren().get(MODEL) instanceof Group model) {
-            layers = model;
-            if (file.getChildren().size() > 1) {
-                remarks.add("of the file, only what lies under '" + MODEL + "' was read");
+        for (String place : List.of(LAYERS, MODEL)) {
+            if (file.getChildren().get(place) instanceof Group model) {
+                layers = model;
+                if (file.getChildren().size() > 1) {
+                    remarks.add("of the file, only what lies under '" + place + "' was read");
+                }
             }
         }
         for (Node layer : sorted(layers)) {
@@ -81,7 +94,20 @@ final class Keras {
     }
 
     /** A data set and the names of the groups that lead to it. */
-    private record Weight(List<String> groups, Dataset data) {}
+    private record Weight(List<String> groups, Dataset data) {
+        String leaf() {
+            return data.getName();
+        }
+
+        String layer(boolean inModel) {
+            return inModel ? groups.getLast() : groups.getFirst();
+        }
+
+        /** Whether it is one of a layer's variables as Keras 3 lists them. */
+        boolean isNumbered() {
+            return groups.size() > 1 && groups.getLast().equals(VARIABLES);
+        }
+    }
 
     private void collect(Node node, List<String> groups, List<Weight> found) throws TensorFileException {
         String place = String.join("/", groups) + "/" + node.getName();
@@ -120,15 +146,30 @@ final class Keras {
                         path,
                         "expected a group for each layer, found the data set " + Found.text(weight.data.getName()));
             }
-            String layer = model ? weight.groups.getLast() : weight.groups.getFirst();
-            String name = layer + "/" + kind(weight.data.getName());
+            String name = weight.isNumbered() ? numbered(weight) : weight.layer(model) + "/" + kind(weight.leaf());
             if (tensors.containsKey(name) || named.put(name, weight.data) != null) {
                 throw new TensorFileException(path, "expected every weight once, found " + Found.text(name) + " twice");
             }
         }
         for (Map.Entry<String, Dataset> entry : named.entrySet()) {
-            tensors.put(entry.getKey(), new KerasWeight(path, entry.getKey(), entry.getValue()).read(arena));
+            tensors.put(entry.getKey(), new KerasWeight(path, entry.getKey(), entry.getValue()).read(arena, allowance));
         }
+    }
+
+    private String numbered(Weight weight) throws TensorFileException {
+        String layer = weight.groups.get(weight.groups.size() - 2);
+        if (NUMBERED.matcher(layer).matches()) {
+            throw new TensorFileException(
+                    path,
+                    "expected layers by their names, found a Keras 3 .weights.h5 file, which counts them, as "
+                            + Found.text(layer) + "; save the model with model.save('NAME.h5') instead");
+        }
+        for (int i = 0; i < NUMBERED_WEIGHTS.size(); i++) {
+            if (weight.leaf().equals(Integer.toString(i))) {
+                return layer + "/" + NUMBERED_WEIGHTS.get(i);
+            }
+        }
+        return layer + "/" + weight.leaf();
     }
 
     private static String kind(String leaf) {

@@ -29,7 +29,7 @@ record KerasWeight(Path path, String name, Dataset data) {
     private static final ValueLayout.OfDouble DOUBLE =
             ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    StoredTensor read(Arena arena) throws TensorFileException {
+    StoredTensor read(Arena arena, Allowance allowance) throws TensorFileException {
         if (!(data.getDataType() instanceof FloatingPoint real) || data.isVariableLength() || data.isCompound()) {
             throw fault("expected floating-point numbers, found HDF5 class "
                     + data.getDataType().getDataClass());
@@ -42,6 +42,7 @@ record KerasWeight(Path path, String name, Dataset data) {
             throw fault("expected at most as much as the file of %d bytes can hold, found a shape of %s"
                     .formatted(file, shape));
         }
+        allowance.take(name, size);
         DType type = switch (real.getSize()) {
             case 2 -> DType.F16;
             case 4 -> DType.F32;

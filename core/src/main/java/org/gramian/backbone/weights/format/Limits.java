@@ -7,6 +7,12 @@ final class Limits {
 
     static final int ENTRIES = 100_000;
 
+    /** Dimensions of a tensor. */
+    static final int RANK = 64;
+
+    /** Characters of a name: comparing longer ones again and again would take for ever. */
+    static final int NAME_LENGTH = 10_000;
+
     /** Small files may unpack to this much, whatever the proportion. */
     private static final long SMALL = 64L << 20;
 

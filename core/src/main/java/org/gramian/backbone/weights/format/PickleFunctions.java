@@ -41,6 +41,8 @@ final class PickleFunctions {
 
     private final Path file;
     private final SequencedMap<String, Storage> storages = new LinkedHashMap<>();
+    /** Items of dictionaries that were made from lists, of which each call may take many. */
+    private long listed;
 
     PickleFunctions(Path file) {
         this.file = file;
@@ -78,11 +80,18 @@ final class PickleFunctions {
     private Dictionary dictionary(List<Pickled> arguments) throws TensorFileException {
         Dictionary dictionary = new Dictionary();
         if (!arguments.isEmpty()) {
-            for (Pickled pair : row(argument(arguments, 0))) {
+            List<Pickled> pairs = row(argument(arguments, 0));
+            listed += pairs.size();
+            if (listed > PickleReader.MAX_OPERATIONS) {
+                throw fault("expected at most " + PickleReader.MAX_OPERATIONS
+                        + " items in all dictionaries made from lists, found more");
+            }
+            for (Pickled pair : pairs) {
                 List<Pickled> two = row(pair);
-                if (two.size() != 2 || !(two.getFirst() instanceof Text)) {
+                if (two.size() != 2 || !(two.getFirst() instanceof Text key)) {
                     throw fault("expected pairs of a name and a value in an ordered dictionary, found something else");
                 }
+                requireShort(key);
                 dictionary.entries().put(two.getFirst(), two.getLast());
             }
         }
@@ -128,6 +137,7 @@ final class PickleFunctions {
         if (!(argument(parts, 2) instanceof Text key)) {
             throw fault("expected text as the key of a storage, found something else");
         }
+        requireShort(key);
         if (parts.size() > 5 && parts.get(5) != None.NONE) {
             throw fault("storage " + Found.text(key.value())
                     + " is a part of another one, which PyTorch before 0.4 wrote; save it again with a newer one");
@@ -140,9 +150,22 @@ final class PickleFunctions {
         return storage;
     }
 
+    /** Refuses a name that is compared with others and too long for that. */
+    void requireShort(Text name) throws TensorFileException {
+        if (name.value().length() > Limits.NAME_LENGTH) {
+            throw fault("expected a name of at most %d characters, found one of %d"
+                    .formatted(Limits.NAME_LENGTH, name.value().length()));
+        }
+    }
+
     private List<Long> numbers(Pickled value) throws TensorFileException {
+        List<Pickled> items = row(value);
+        // Before they are copied: a file can name one long row a million times.
+        if (items.size() > Limits.RANK) {
+            throw fault("expected at most " + Limits.RANK + " dimensions, found " + items.size());
+        }
         List<Long> numbers = new ArrayList<>();
-        for (Pickled item : row(value)) {
+        for (Pickled item : items) {
             numbers.add(number(item));
         }
         return numbers;

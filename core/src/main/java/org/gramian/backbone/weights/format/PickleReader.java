@@ -215,6 +215,9 @@ final class PickleReader {
             if (key instanceof Row || key instanceof Dictionary || key instanceof Pickled.View) {
                 throw fault("expected text or a number as a key of a dictionary, found a container");
             }
+            if (key instanceof Text name) {
+                functions.requireShort(name);
+            }
             dictionary.entries().put(key, entries.get(i + 1));
         }
     }

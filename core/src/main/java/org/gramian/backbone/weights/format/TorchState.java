@@ -28,7 +28,6 @@ record TorchState(Path file, Memory memory) {
     private static final List<String> WRAPPERS = List.of("state_dict", "model_state_dict", "model");
     private static final int MAX_WRAPPERS = 4;
     private static final String PARALLEL = "module.";
-    private static final int MAX_RANK = 64;
 
     /** Where the bytes of a storage are found. */
     @FunctionalInterface
@@ -86,7 +85,6 @@ record TorchState(Path file, Memory memory) {
         for (Map.Entry<Pickled, Pickled> entry : dictionary.entries().entrySet()) {
             String name = entry.getKey() instanceof Text(String text) ? text : "a key that is no text";
             if (entry.getKey() instanceof Text && entry.getValue() instanceof View view) {
-                requireRank(name, view);
                 views.put(name, view);
             } else {
                 others.add(Found.text(name));
@@ -102,15 +100,6 @@ record TorchState(Path file, Memory memory) {
             remarks.add("what is no tensor was left out: " + Names.some(others));
         }
         return views;
-    }
-
-    private void requireRank(String name, View view) throws TensorFileException {
-        if (view.layout().sizes().size() > MAX_RANK) {
-            throw new TensorFileException(
-                    file,
-                    "tensor " + Found.text(name) + ": expected at most " + MAX_RANK + " dimensions, found "
-                            + view.layout().sizes().size());
-        }
     }
 
     /** Views that share memory could make copies of any size from a small file. */

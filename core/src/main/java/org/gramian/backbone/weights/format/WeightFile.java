@@ -25,6 +25,19 @@ public record WeightFile(TensorFile content, WeightFormat format, List<String> r
      *     tensors
      */
     public static WeightFile read(Path path, Arena arena) throws TensorFileException {
-        return WeightFormat.of(path).read(path, arena);
+        try {
+            return WeightFormat.of(path).read(path, arena);
+        } catch (OutOfMemoryError e) {
+            throw tooLarge(path, e);
+        }
+    }
+
+    /** What is to be said of a file for which the memory does not suffice. */
+    public static TensorFileException tooLarge(Path path, OutOfMemoryError cause) {
+        return new TensorFileException(
+                path,
+                "needs more memory than there is for Java, %d MiB; try again with GRAMIAN_JAVA_OPTS=-Xmx… of twice as much"
+                        .formatted(Runtime.getRuntime().maxMemory() >> 20),
+                cause);
     }
 }

@@ -47,10 +47,12 @@ final class ZipDirectory {
     private final Path path;
     private final MemorySegment bytes;
     private final Map<String, Entry> entries = new LinkedHashMap<>();
+    private final Allowance allowance;
 
     private ZipDirectory(Path path, MemorySegment bytes) {
         this.path = path;
         this.bytes = bytes;
+        this.allowance = new Allowance(path, bytes.byteSize());
     }
 
     /** What the directory says of an entry. */
@@ -188,6 +190,7 @@ final class ZipDirectory {
         } catch (IndexOutOfBoundsException e) {
             throw new TensorFileException(path, "is truncated: " + Found.text(entry.name) + " lies beyond its end", e);
         }
+        requireBounded(entry, packed.byteSize());
         MemorySegment content = switch (entry.method) {
             case STORED -> packed;
             case DEFLATED -> inflated(entry, packed, arena);
@@ -206,13 +209,18 @@ final class ZipDirectory {
         return content;
     }
 
-    private MemorySegment inflated(Entry entry, MemorySegment packed, Arena arena) throws TensorFileException {
+    /** By itself, and together with those before it. */
+    private void requireBounded(Entry entry, long packed) throws TensorFileException {
         long size = entry.size();
-        if (size < 0 || size > Limits.unpacked(packed.byteSize())) {
+        if (size < 0 || size > Limits.unpacked(packed)) {
             throw fault("%s would unpack from %d to %s bytes, which no weights do: refused"
-                    .formatted(Found.text(entry.name), packed.byteSize(), Long.toUnsignedString(size)));
+                    .formatted(Found.text(entry.name), packed, Long.toUnsignedString(size)));
         }
-        MemorySegment content = arena.allocate(size, Long.BYTES);
+        allowance.take(entry.name, size);
+    }
+
+    private MemorySegment inflated(Entry entry, MemorySegment packed, Arena arena) throws TensorFileException {
+        MemorySegment content = arena.allocate(entry.size(), Long.BYTES);
         try (Inflater inflater = new Inflater(true)) {
             inflater.setInput(packed.asByteBuffer());
             ByteBuffer target = content.asByteBuffer();

@@ -10,6 +10,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Random;
@@ -87,21 +88,72 @@ final class CaffeTest {
         try (Arena arena = Arena.ofConfined()) {
             WeightFile file = WeightFile.read(network(blob.toByteArray()), arena);
             Tensors32.assertSame(
-                    file.content().get("a.weight"), Tensors32.of(Shape.of(3, 1, 1, 1), 1, 2, 3), "a.weight");
+                    file.content().get("a0.weight"), Tensors32.of(Shape.of(3, 1, 1, 1), 1, 2, 3), "a0.weight");
         }
     }
 
-    /** A network of one layer {@code a} with one blob. */
+    /** A blob of one number that is not packed. */
+    private static final byte[] ONE = {8, 1, 16, 1, 24, 1, 32, 1, 45, 0, 0, 0, 0};
+
+    @Test
+    void smallBlobsTakeLittleMemory() throws IOException {
+        int count = 20_000;
+        byte[][] blobs = new byte[count][];
+        Arrays.fill(blobs, ONE);
+        Path path = network(1, blobs);
+        long before = used();
+        try (Arena arena = Arena.ofConfined()) {
+            WeightFile file = WeightFile.read(path, arena);
+            assertThat(used() - before).isLessThan(300L << 20); // a buffer of 64 KiB for each would be 1.2 GiB
+            assertThat(file.content().tensors()).hasSize(count);
+        }
+    }
+
+    private static long used() {
+        System.gc();
+        return Runtime.getRuntime().totalMemory() - Runtime.getRuntime().freeMemory();
+    }
+
+    @Test
+    void tooManyBlobsAreRefusedBeforeTheyAreRead() throws IOException {
+        byte[][] blobs = new byte[17][];
+        Arrays.fill(blobs, ONE);
+        blobs[16] = new byte[] {42, 120, 0}; // would be damaged
+        assertRefused(network(17, blobs), "expected at most 16 blobs in a layer and 100000 in all");
+        byte[][] many = new byte[100_001][];
+        Arrays.fill(many, ONE);
+        assertRefused(network(1, many), "found more in layer 'a100000'");
+    }
+
+    @Test
+    void aBlobInCountlessPiecesIsRefused() throws IOException {
+        byte[] pieces = new byte[2 * 65_537];
+        for (int i = 0; i < pieces.length; i += 2) {
+            pieces[i] = 42; // data of no bytes
+        }
+        assertRefused(pieces, "a blob lies in more than 65536 pieces");
+    }
+
+    /** A network of one layer {@code a0} with one blob. */
     private Path network(byte[] blob) throws IOException {
-        ByteArrayOutputStream layer = new ByteArrayOutputStream();
-        CodedOutputStream out = CodedOutputStream.newInstance(layer);
-        out.writeString(1, "a");
-        out.writeByteArray(7, blob);
-        out.flush();
+        return network(1, blob);
+    }
+
+    /** A network of layers {@code a0}, {@code a1}, … with so many of the blobs each. */
+    private Path network(int each, byte[]... blobs) throws IOException {
         ByteArrayOutputStream network = new ByteArrayOutputStream();
         CodedOutputStream whole = CodedOutputStream.newInstance(network);
         whole.writeString(1, "net");
-        whole.writeByteArray(100, layer.toByteArray());
+        for (int first = 0; first < blobs.length; first += each) {
+            ByteArrayOutputStream layer = new ByteArrayOutputStream();
+            CodedOutputStream out = CodedOutputStream.newInstance(layer);
+            out.writeString(1, "a" + first / each);
+            for (int i = first; i < first + each; i++) {
+                out.writeByteArray(7, blobs[i]);
+            }
+            out.flush();
+            whole.writeByteArray(100, layer.toByteArray());
+        }
         whole.flush();
         return Files.write(folder.resolve("b.caffemodel"), network.toByteArray());
     }
@@ -120,7 +172,10 @@ final class CaffeTest {
     }
 
     private void assertRefused(byte[] blob, String message) throws IOException {
-        Path path = network(blob);
+        assertRefused(network(blob), message);
+    }
+
+    private static void assertRefused(Path path, String message) {
         try (Arena arena = Arena.ofConfined()) {
             assertThatExceptionOfType(TensorFileException.class)
                     .isThrownBy(() -> WeightFile.read(path, arena))

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -160,6 +163,102 @@ final class HostileTorchTest {
         byte[] memories = new byte[PickleReader.MAX_REMEMBERED + 1];
         Arrays.fill(memories, (byte) 0x94);
         assertRefused(zip(start().op('N').raw(memories).end()), "expected at most 500000 remembered values");
+    }
+
+    /** One row of a million numbers, remembered, and named again by every operation. */
+    private static Pickle remembered(Pickle item, int count) {
+        Pickle pickle = start().op('(');
+        for (int i = 0; i < count; i++) {
+            pickle.raw(item.content());
+        }
+        return pickle.op('t', 'q', 0);
+    }
+
+    @Test
+    void aLongRowIsNotTakenForSizesTimeAndAgain() throws IOException {
+        Pickle pickle = remembered(new Pickle().op('K', 1), 1_000_000);
+        Pickle storage = new Pickle().storage(DType.F32, "0", 4);
+        pickle.global("torch._utils", "_rebuild_tensor_v2").op('q', 1);
+        pickle.op('(').raw(storage.content()).whole(0).op('h', 0, 'h', 0, 't', 'q', 2);
+        for (int i = 0; i < 100_000; i++) {
+            pickle.op('h', 1, 'h', 2, 'R');
+        }
+        assertRefused(zip(pickle.end()), "expected at most 64 dimensions, found 1000000");
+    }
+
+    @Test
+    void dictionariesOfALongListAreCounted() throws IOException {
+        Pickle pickle = remembered(new Pickle().op('U', 1, 'a', 'N', 0x86), 100_000);
+        pickle.global("collections", "OrderedDict").op('q', 1, 'h', 0, 0x85, 'q', 2);
+        for (int i = 0; i < 100_000; i++) {
+            pickle.op('h', 1, 'h', 2, 'R');
+        }
+        assertRefused(zip(pickle.end()), "expected at most 2000000 items in all dictionaries made from lists");
+    }
+
+    @Test
+    void longNamesAreNotCompared() throws IOException {
+        String name = "x".repeat(10_001);
+        String message = "expected a name of at most 10000 characters, found one of 10001";
+        assertRefused(zip(start().op('}').text(name).op('N', 's').end()), message);
+        assertRefused(
+                zip(start().global("collections", "OrderedDict")
+                        .op('(', '(')
+                        .text(name)
+                        .op('N', 't', 't', 0x85, 'R')
+                        .end()),
+                message);
+        assertRefused(zip(new Pickle().storage(DType.F32, name, 1).end()), message);
+    }
+
+    /** Entries of a directory may all lead to the same bytes. */
+    @Test
+    void entriesThatShareTheirBytesAreCountedTogether() throws IOException {
+        int size = 1_000_000;
+        Pickle pickle = start().op('}', '(');
+        for (int i = 0; i < 100; i++) {
+            Pickle storage = new Pickle().storage(DType.F32, "" + i, size / 4);
+            pickle.text("t" + i).tensor(storage, 0, new long[] {1}, new long[] {1});
+        }
+        Path path = zip(pickle.op('u').end(), new byte[100][0]);
+        byte[] archive = shared(Files.readAllBytes(path), size);
+        assertRefused(Files.write(path, archive), "what it holds would unpack to more than 67108864 bytes");
+    }
+
+    /** Puts an entry in front and lets the directory's entries of storages lead to it. */
+    private static byte[] shared(byte[] archive, int size) throws IOException {
+        ByteArrayOutputStream first = new ByteArrayOutputStream();
+        try (ZipOutputStream zip = new ZipOutputStream(first)) {
+            PublishedFiles.entry(zip, "x", new byte[size], ZipEntry.STORED);
+        }
+        ByteBuffer front = ByteBuffer.wrap(first.toByteArray()).order(ByteOrder.LITTLE_ENDIAN);
+        int frontSize = front.getInt(front.limit() - 22 + 16); // up to its directory
+        ByteBuffer whole = ByteBuffer.allocate(frontSize + archive.length).order(ByteOrder.LITTLE_ENDIAN);
+        whole.put(front.array(), 0, frontSize).put(archive);
+        int end = whole.limit() - 22;
+        int at = whole.getInt(end + 16) + frontSize;
+        whole.putInt(end + 16, at);
+        for (int i = 0; i < whole.getShort(end + 10); i++) {
+            boolean storage = i > 0;
+            whole.putInt(at + 42, storage ? 0 : frontSize + whole.getInt(at + 42));
+            if (storage) {
+                whole.putInt(at + 16, front.getInt(14)).putInt(at + 20, size).putInt(at + 24, size);
+            }
+            at += 46 + whole.getShort(at + 28) + whole.getShort(at + 30) + whole.getShort(at + 32);
+        }
+        return whole.array();
+    }
+
+    @Test
+    void memoryThatDoesNotSufficeIsSaid() throws IOException {
+        Path path = folder.resolve("packed.pth");
+        try (ZipOutputStream zip = new ZipOutputStream(Files.newOutputStream(path))) {
+            PublishedFiles.entry(zip, "a/data.pkl", start().op('}').end(), ZipEntry.DEFLATED);
+        }
+        assertThatExceptionOfType(TensorFileException.class)
+                .isThrownBy(() -> WeightFile.read(path, new FullArena()))
+                .withMessageStartingWith(path + ": needs more memory than there is for Java, ")
+                .withMessageContaining("GRAMIAN_JAVA_OPTS=-Xmx");
     }
 
     @Test

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 final class KerasTest {
     private final StoredTensor kernel = Tensors32.random(new Random(1), Shape.of(3, 3, 2, 4));
@@ -33,7 +34,8 @@ final class KerasTest {
         "block1_conv1/block1_conv1/kernel:0, block1_conv1/block1_conv1/bias:0",
         "model_weights/block1_conv1/block1_conv1/kernel:0, model_weights/block1_conv1/block1_conv1/bias:0",
         "block1_conv1/block1_conv1_1/kernel:0, block1_conv1/block1_conv1_1/bias:0",
-        "block1_conv1/kernel, block1_conv1/bias"
+        "block1_conv1/kernel, block1_conv1/bias",
+        "layers/block1_conv1/vars/0, layers/block1_conv1/vars/1"
     })
     void everyLayoutGivesTheSameNames(String first, String second) throws IOException {
         Path path = PublishedFiles.keras(folder.resolve("a.h5"), Map.of(first, kernel, second, bias));
@@ -66,6 +68,49 @@ final class KerasTest {
             WeightFile file = WeightFile.read(PublishedFiles.keras(folder.resolve("a.h5"), tensors), arena);
             assertThat(file.content().tensors()).containsOnlyKeys("a/bias");
             assertThat(file.remarks()).isEqualTo(List.of("of the file, only what lies under 'model_weights' was read"));
+        }
+    }
+
+    @Test
+    void ofAKeras3FileOnlyTheLayersAreRead() throws IOException {
+        Map<String, StoredTensor> tensors = new LinkedHashMap<>();
+        tensors.put("layers/block1_conv1/vars/0", kernel);
+        tensors.put("layers/block1_conv2/vars/1", bias);
+        tensors.put("layers/scale/vars/2", bias);
+        tensors.put("optimizer/vars/0", bias);
+        try (Arena arena = Arena.ofConfined()) {
+            WeightFile file = WeightFile.read(PublishedFiles.keras(folder.resolve("a.h5"), tensors), arena);
+            assertThat(file.content().tensors())
+                    .containsOnlyKeys("block1_conv1/kernel", "block1_conv2/bias", "scale/2");
+            assertThat(file.remarks()).isEqualTo(List.of("of the file, only what lies under 'layers' was read"));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"conv2d", "conv2d_3", "dense_1", "functional/layers/conv2d_7"})
+    void aKeras3FileThatCountsItsLayersIsRefused(String layer) throws IOException {
+        Path path = PublishedFiles.keras(folder.resolve("a.h5"), Map.of("layers/" + layer + "/vars/0", kernel));
+        try (Arena arena = Arena.ofConfined()) {
+            assertThatExceptionOfType(TensorFileException.class)
+                    .isThrownBy(() -> WeightFile.read(path, arena))
+                    .withMessageContaining("found a Keras 3 .weights.h5 file, which counts them, as '")
+                    .withMessageEndingWith("; save the model with model.save('NAME.h5') instead");
+        }
+    }
+
+    @Test
+    void whatDataSetsTakeIsAddedUp() throws IOException {
+        Path path = PublishedFiles.keras(folder.resolve("a.h5"), Map.of("a/kernel", kernel));
+        Allowance allowance = new Allowance(path, 1);
+        try (Arena arena = Arena.ofConfined();
+                HdfFile file = new HdfFile(path)) {
+            KerasWeight weight = new KerasWeight(path, "a/kernel", file.getDatasetByPath("a/kernel"));
+            long size = kernel.data().byteSize();
+            allowance.take("others", (64L << 20) - size);
+            Tensors32.assertSame(weight.read(arena, allowance), kernel, "a/kernel");
+            assertThatExceptionOfType(TensorFileException.class)
+                    .isThrownBy(() -> weight.read(arena, allowance))
+                    .withMessageContaining("with 'a/kernel', what it holds would unpack to more than 67108864 bytes");
         }
     }
 

@@ -1,33 +1,44 @@
-package org.gramian.tensor.library;
+package org.gramian.basis;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets one holder at a time work on a cache folder: one thread of one process.
+ * Lets one holder at a time work on a folder that processes share: one thread of one process.
  *
  * @param file the lock file, created if missing and never deleted, for a deleted one could be locked twice
  * @param onWait told once if another process holds the lock
  */
-record CacheLock(Path file, Runnable onWait) {
+public record ProcessLock(Path file, Runnable onWait) {
     private static final long RETRY_MILLIS = 20;
 
-    /** Runs a task while holding the lock. */
-    <T> T hold(Supplier<T> task) throws IOException {
+    /** What is done under the lock. */
+    @FunctionalInterface
+    public interface Task<T, E extends Exception> {
+        T run() throws E;
+    }
+
+    /**
+     * Runs a task while holding the lock.
+     *
+     * @throws InterruptedIOException if the thread is interrupted while it waits for another process
+     * @throws IOException if the lock file cannot be made
+     */
+    public <T, E extends Exception> T hold(Task<T, E> task) throws IOException, E {
         // Locks of the operating system belong to the process and are lost when any channel on the file is closed, so
         // the threads of this process must take turns before they open one. An interned string is the same object
         // for every class loader, which a static field is not.
-        synchronized (("org.gramian.tensor.CacheLock:" + file).intern()) {
+        synchronized (("org.gramian.basis.ProcessLock:" + file).intern()) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
                     FileLock lock = acquire(channel)) {
                 assert lock.isValid();
-                return task.get();
+                return task.run();
             }
         }
     }
@@ -53,12 +64,15 @@ record CacheLock(Path file, Runnable onWait) {
         }
     }
 
-    private static void pause() {
+    private void pause() throws InterruptedIOException {
         try {
             Thread.sleep(RETRY_MILLIS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new LibtorchException("interrupted while waiting for another process that unpacks libtorch", e);
+            InterruptedIOException interrupted =
+                    new InterruptedIOException("interrupted while waiting for another process that holds " + file);
+            interrupted.initCause(e);
+            throw interrupted;
         }
     }
 }

@@ -1,0 +1,29 @@
+package org.gramian.backbone.weights.format;
+
+import java.nio.file.Path;
+import org.gramian.basis.Found;
+import org.gramian.tensor.file.TensorFileException;
+
+/** What the entries of one file may unpack to together: many that share their bytes could grow a small file to any size. */
+final class Allowance {
+    private final Path path;
+    private final long most;
+    private long used;
+
+    /** For a file of so many bytes. */
+    Allowance(Path path, long size) {
+        this.path = path;
+        this.most = Limits.unpacked(size);
+    }
+
+    /** Notes that an entry takes so many bytes, at least 0. */
+    void take(String entry, long bytes) throws TensorFileException {
+        if (bytes > most - used) {
+            throw new TensorFileException(
+                    path,
+                    "with %s, what it holds would unpack to more than %d bytes, which no weights of that size do: refused"
+                            .formatted(Found.text(entry), most));
+        }
+        used += bytes;
+    }
+}

@@ -1,0 +1,95 @@
+package org.gramian.evaluate;
+
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * How far probabilities can be believed.
+ *
+ * @param logLoss {@code -mean log p_truth}, natural logarithm. Nothing is clipped: it is computed from the scores in log
+ *     space, and a confident mistake costs what it costs
+ * @param brier {@code mean sum_k (p_k - [k = truth])²}, from 0 to 2 (Brier 1950, his form for several classes)
+ * @param error the expected calibration error, {@code sum_b n_b / n |accuracy_b - confidence_b|} over {@link #BINS} bins
+ *     of equal width of the highest probability (Guo et al. 2017, On Calibration of Modern Neural Networks)
+ * @param bins these bins from the lowest to the highest, as a reliability diagram shows them
+ */
+public record Calibration(double logLoss, double brier, double error, List<Bin> bins) {
+    /** The number of bins in Guo et al. */
+    public static final int BINS = 15;
+
+    /**
+     * Pictures whose highest probability lies in {@code (low, high]}.
+     *
+     * @param low where it begins
+     * @param high where it ends
+     * @param count how many pictures; the means are 0 where there are none
+     * @param confidence the mean of their highest probabilities
+     * @param accuracy which part of them was right
+     */
+    public record Bin(double low, double high, int count, double confidence, double accuracy) {}
+
+    public Calibration {
+        bins = List.copyOf(bins);
+    }
+
+    /** Under a temperature; the predictions are taken in the given order. */
+    static Calibration of(List<Prediction> predictions, Temperature temperature) {
+        double brier = 0;
+        Sums[] sums = new Sums[BINS];
+        Arrays.setAll(sums, _ -> new Sums());
+        for (Prediction prediction : predictions) {
+            double[] probabilities = prediction.logits().probabilities(temperature.value());
+            brier += brier(probabilities, prediction.truth());
+            double confidence = probabilities[prediction.predicted()];
+            int bin = Math.clamp((long) Math.ceil(confidence * BINS) - 1, 0, BINS - 1);
+            sums[bin].add(confidence, prediction.right());
+        }
+        List<Bin> bins = bins(sums);
+        int n = predictions.size();
+        double error = bins.stream()
+                .mapToDouble(bin -> (double) bin.count() / n * Math.abs(bin.accuracy() - bin.confidence()))
+                .sum();
+        return new Calibration(logLoss(predictions, temperature.value()), brier / n, error, bins);
+    }
+
+    static double logLoss(List<Prediction> predictions, double temperature) {
+        double sum = 0;
+        for (Prediction prediction : predictions) {
+            sum -= prediction.logits().logProbability(prediction.truth(), temperature);
+        }
+        return sum / predictions.size();
+    }
+
+    private static double brier(double[] probabilities, int truth) {
+        double sum = 0;
+        for (int k = 0; k < probabilities.length; k++) {
+            double difference = probabilities[k] - (k == truth ? 1 : 0);
+            sum += difference * difference;
+        }
+        return sum;
+    }
+
+    private static List<Bin> bins(Sums[] sums) {
+        Bin[] bins = new Bin[BINS];
+        Arrays.setAll(bins, b -> sums[b].bin((double) b / BINS, (b + 1.0) / BINS));
+        return List.of(bins);
+    }
+
+    /** A bin while it fills. */
+    private static final class Sums {
+        private int count;
+        private int right;
+        private double confidence;
+
+        void add(double probability, boolean correct) {
+            count++;
+            right += correct ? 1 : 0;
+            confidence += probability;
+        }
+
+        Bin bin(double low, double high) {
+            int divisor = Math.max(1, count);
+            return new Bin(low, high, count, confidence / divisor, (double) right / divisor);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package org.gramian.evaluate;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import java.util.stream.IntStream;
+
+/**
+ * Who was taken for whom: <b>rows are the truth, columns are the prediction</b>.
+ *
+ * @param classes names of rows and of columns
+ * @param counts {@code counts[i][j]}: pictures of class {@code i} that were taken for class {@code j}
+ */
+public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) {
+    /** What stands beside the matrix wherever it is written. */
+    public static final String ORIENTATION = "rows are the truth, columns are the prediction";
+
+    public ConfusionMatrix {
+        classes = List.copyOf(classes);
+        counts = counts.stream().map(List::copyOf).toList();
+        int size = classes.size();
+        if (counts.size() != size || counts.stream().anyMatch(row -> row.size() != size)) {
+            throw new IllegalArgumentException("expected " + size + " rows of " + size + " counts, one per class");
+        }
+    }
+
+    static ConfusionMatrix of(Evaluation evaluation) {
+        int size = evaluation.classes().size();
+        int[][] counts = new int[size][size];
+        evaluation.predictions().forEach(prediction -> counts[prediction.truth()][prediction.predicted()]++);
+        return new ConfusionMatrix(
+                evaluation.classes(),
+                Arrays.stream(counts)
+                        .map(row -> Arrays.stream(row).boxed().toList())
+                        .toList());
+    }
+
+    /** How many pictures of one class were taken for another, or for itself. */
+    public int count(int truth, int predicted) {
+        return counts.get(truth).get(predicted);
+    }
+
+    /** One score per class, in their order. */
+    public List<ClassScore> perClass() {
+        return IntStream.range(0, classes.size())
+                .mapToObj(k -> new ClassScore(
+                        classes.get(k),
+                        counts.get(k).stream().mapToInt(Integer::intValue).sum(),
+                        counts.stream().mapToInt(row -> row.get(k)).sum(),
+                        count(k, k)))
+                .toList();
+    }
+
+    /** Balanced accuracy: the mean recall over the classes that have pictures. */
+    public double macroRecall() {
+        return mean(ClassScore::recall);
+    }
+
+    /**
+     * The mean F1 over the classes that have pictures. One that was never predicted counts as 0; one without pictures
+     * does not count.
+     */
+    public double macroF1() {
+        return mean(ClassScore::f1);
+    }
+
+    private double mean(ToDoubleFunction<ClassScore> score) {
+        return perClass().stream()
+                .filter(row -> row.support() > 0)
+                .mapToDouble(score)
+                .average()
+                .orElseThrow();
+    }
+}

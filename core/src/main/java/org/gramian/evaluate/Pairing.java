@@ -1,0 +1,99 @@
+package org.gramian.evaluate;
+
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.gramian.basis.Found;
+
+/**
+ * Two evaluations brought together picture by picture, or refused with the reason why comparing them would mean nothing.
+ *
+ * @param rows of each picture, whether the first and whether the second was right
+ */
+record Pairing(List<Row> rows) {
+    private static final int SHOWN = 5;
+
+    private static final String ADVICE = "; evaluate both models on the same data set with the same protocol and seed";
+
+    /** One picture. */
+    record Row(boolean first, boolean second) {}
+
+    static Pairing of(Evaluation first, Evaluation second) {
+        requireSameDivision(first.setting(), second.setting());
+        if (!Set.copyOf(first.classes()).equals(Set.copyOf(second.classes()))) {
+            throw refused("the first knows the classes " + shown(first.classes()) + ", the second "
+                    + shown(second.classes()) + ": they were asked different questions");
+        }
+        requireSameNames(first, second);
+        // Both are in the order of their names.
+        return new Pairing(IntStream.range(0, first.predictions().size())
+                .mapToObj(i -> row(first, second, i))
+                .toList());
+    }
+
+    private static void requireSameDivision(Setting first, Setting second) {
+        if (!first.fingerprint().equals(second.fingerprint())) {
+            throw refused("the first was measured under " + first + ", the second under " + second
+                    + ": other pictures, other labels or another division, so that a difference could come from these"
+                    + " as well as from the models");
+        }
+        if (!first.fold().equals(second.fold())) {
+            throw refused("the first was measured on the fold '" + first.fold() + "', the second on '" + second.fold()
+                    + "': other pictures of the same division");
+        }
+    }
+
+    private static void requireSameNames(Evaluation first, Evaluation second) {
+        Set<String> firstNames = names(first);
+        Set<String> secondNames = names(second);
+        List<String> onlyFirst = without(firstNames, secondNames);
+        List<String> onlySecond = without(secondNames, firstNames);
+        if (!onlyFirst.isEmpty() || !onlySecond.isEmpty()) {
+            throw refused("they predict different pictures: the first lacks " + shown(onlySecond)
+                    + ", the second lacks " + shown(onlyFirst));
+        }
+    }
+
+    private static Set<String> names(Evaluation evaluation) {
+        return evaluation.predictions().stream().map(Prediction::name).collect(Collectors.toSet());
+    }
+
+    private static List<String> without(Set<String> names, Set<String> others) {
+        return names.stream().filter(name -> !others.contains(name)).sorted().toList();
+    }
+
+    private static Row row(Evaluation first, Evaluation second, int index) {
+        Prediction one = first.predictions().get(index);
+        Prediction other = second.predictions().get(index);
+        String truth = first.classes().get(one.truth());
+        String otherTruth = second.classes().get(other.truth());
+        if (!truth.equals(otherTruth)) {
+            throw refused(Found.text(one.name()) + " is of class " + Found.text(truth) + " in the first and "
+                    + Found.text(otherTruth) + " in the second");
+        }
+        return new Row(one.right(), other.right());
+    }
+
+    private static String shown(List<String> names) {
+        return names.isEmpty()
+                ? "none"
+                : names.stream()
+                        .limit(SHOWN)
+                        .map(Found::text)
+                        .collect(Collectors.joining(
+                                ", ", "", names.size() > SHOWN ? " and " + (names.size() - SHOWN) + " more" : ""));
+    }
+
+    private static IllegalArgumentException refused(String reason) {
+        return new IllegalArgumentException("these results cannot be compared: " + reason + ADVICE);
+    }
+
+    PairedTest test() {
+        return new PairedTest(count(true, true), count(true, false), count(false, true), count(false, false));
+    }
+
+    private int count(boolean first, boolean second) {
+        return (int) rows.stream().filter(new Row(first, second)::equals).count();
+    }
+}

@@ -1,0 +1,68 @@
+package org.gramian.evaluate;
+
+import java.util.List;
+
+/**
+ * One number that makes probabilities honest: the scores are divided by {@code T > 0} before the softmax. {@code T > 1}
+ * takes confidence away, {@code T < 1} adds some; the predicted class stays the same. Guo et al. 2017, On Calibration of
+ * Modern Neural Networks.
+ *
+ * <p>It is fitted on pictures that neither trained the model nor test it.
+ *
+ * @param value {@code T}
+ * @param outcome how it came about
+ */
+public record Temperature(double value, Outcome outcome) {
+    /** Scores as they are. */
+    public static final Temperature NONE = new Temperature(1, Outcome.NONE);
+
+    /** How a temperature came about. All but {@link #FITTED} leave the scores as they are. */
+    public enum Outcome {
+        /** Nothing was fitted. */
+        NONE("not calibrated"),
+
+        /** The only minimum of the log loss. */
+        FITTED("fitted on held-back pictures"),
+
+        /** The log loss falls for ever as {@code T} goes to 0: any bound would be an arbitrary number. */
+        ALL_RIGHT("not calibrated: every held-back picture was right, which says nothing about how sure is too sure; "
+                + "hold more pictures back"),
+
+        /** The log loss falls for ever as {@code T} goes to infinity, or does not depend on it. */
+        NO_INFORMATION("not calibrated: on the held-back pictures the scores are no better than equal ones; look at the"
+                + " training first");
+
+        private final String text;
+
+        Outcome(String text) {
+            this.text = text;
+        }
+
+        /** For people. */
+        public String text() {
+            return text;
+        }
+    }
+
+    public Temperature {
+        if (!(value > 0) || Double.isInfinite(value)) {
+            throw new IllegalArgumentException("expected a finite temperature above 0, found " + value);
+        }
+        if (outcome != Outcome.FITTED && value != 1) {
+            throw new IllegalArgumentException(
+                    "expected the temperature 1 where none was fitted (" + outcome + "), found " + value);
+        }
+    }
+
+    /**
+     * The temperature of the lowest log loss. With {@code b = 1/T} the loss {@code f(b) = mean(log sum_k exp(b z_k) - b
+     * z_truth)} is convex, so there is one minimum, or none at a finite {@code T > 0}: then {@link #outcome} says why, and
+     * the value is 1. On the given predictions the log loss is never higher than without it. Scores times {@code c} give
+     * {@code T} times {@code c}.
+     *
+     * @param heldBack predictions for at least one picture; their order plays no part
+     */
+    public static Temperature fit(List<Prediction> heldBack) {
+        return new TemperatureFit(heldBack).fit();
+    }
+}

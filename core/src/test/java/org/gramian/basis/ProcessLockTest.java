@@ -1,0 +1,59 @@
+package org.gramian.basis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(30)
+class ProcessLockTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private static ProcessLock lock(Path file, Runnable onWait) {
+        return new ProcessLock(file, onWait);
+    }
+
+    @Test
+    void whatTheTaskThrowsComesOutAndTheLockIsFree() throws IOException {
+        ProcessLock lock = lock(folder.resolve("lock"), () -> {});
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> lock.hold(() -> {
+                    throw new IllegalStateException("mine");
+                }));
+        assertThat(lock.hold(() -> 3)).isEqualTo(3);
+    }
+
+    /** Another name of the same file is refused by the operating system, as another process is. */
+    @Test
+    void anInterruptedWaitEndsAndTheWaitWasTold() throws IOException {
+        Path file = Files.createFile(folder.resolve("lock"));
+        Path other = Files.createSymbolicLink(folder.resolve("other"), file);
+        List<String> told = new ArrayList<>();
+        try {
+            lock(file, () -> {}).hold(() -> {
+                ProcessLock second = lock(other, () -> {
+                    told.add("waiting");
+                    Thread.currentThread().interrupt();
+                });
+                assertThatExceptionOfType(InterruptedIOException.class)
+                        .isThrownBy(() -> second.hold(() -> told.add("held")));
+                return told;
+            });
+        } catch (IOException e) {
+            // The interrupted thread may not use the channel any more, so that giving the lock back can fail.
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+        } finally {
+            Thread.interrupted();
+        }
+        assertThat(told).containsExactly("waiting");
+    }
+}

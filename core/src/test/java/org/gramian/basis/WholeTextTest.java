@@ -1,0 +1,59 @@
+package org.gramian.basis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class WholeTextTest {
+    @TempDir
+    private Path folder;
+
+    private List<Path> files() throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.toList();
+        }
+    }
+
+    @Test
+    void aFileIsWrittenAndReplaced() throws IOException {
+        Path file = folder.resolve("a.txt");
+        WholeText.write(file, text -> text.write("one ☃"));
+        WholeText.write(file, text -> text.write("two ☃"));
+        assertThat(file).hasContent("two ☃");
+        assertThat(files()).containsExactly(file);
+    }
+
+    @Test
+    void aFailureLeavesTheOldFileAndNothingElse() throws IOException {
+        Path file = folder.resolve("a.txt");
+        WholeText.write(file, text -> text.write("old"));
+        assertThatIOException()
+                .isThrownBy(() -> WholeText.write(file, text -> {
+                    text.write("x".repeat(100_000));
+                    throw new IOException("no space left");
+                }))
+                .withMessage(file + ": cannot be written: no space left");
+        assertThatIOException()
+                .isThrownBy(() -> WholeText.write(file, text -> text.write("half \ud800")))
+                .withMessageContaining("half a surrogate pair");
+        assertThat(file).hasContent("old");
+        assertThat(files()).containsExactly(file);
+    }
+
+    @Test
+    void whereNoFileCanBeItSaysSo() {
+        assertThatIOException()
+                .isThrownBy(() -> WholeText.write(folder, text -> text.write("x")))
+                .withMessage(folder + ": cannot be written: expected a file or nothing there, found a folder");
+        assertThatIOException()
+                .isThrownBy(() -> WholeText.write(folder.resolve("no/a.txt"), text -> text.write("x")))
+                .withMessageContaining("there is no folder " + folder.resolve("no"));
+    }
+}

@@ -1,0 +1,83 @@
+package org.gramian.evaluate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.List;
+import java.util.SplittableRandom;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+
+final class CalibrationTest {
+    private static Calibration of(List<Prediction> predictions) {
+        return Calibration.of(predictions, Temperature.NONE);
+    }
+
+    @RandomTest
+    void lossesFollowTheirDefinition(Seed seed) {
+        List<Prediction> predictions = MadeUp.predictions(seed.random(), 40, 6);
+        double loss = 0;
+        double brier = 0;
+        for (Prediction prediction : predictions) {
+            double total = 0;
+            for (double score : prediction.logits().toArray()) {
+                total += Math.exp(score);
+            }
+            for (int k = 0; k < 6; k++) {
+                double p = Math.exp(prediction.logits().get(k)) / total;
+                brier += Math.pow(p - (k == prediction.truth() ? 1 : 0), 2) / 40;
+                loss -= k == prediction.truth() ? Math.log(p) / 40 : 0;
+            }
+        }
+        assertThat(of(predictions).logLoss()).isCloseTo(loss, within(1e-12));
+        assertThat(of(predictions).brier()).isCloseTo(brier, within(1e-12));
+    }
+
+    @RandomTest
+    void binsHoldEveryPictureOnceWhereItsConfidenceLies(Seed seed) {
+        List<Prediction> predictions = MadeUp.predictions(seed.random(), 90, 3);
+        List<Calibration.Bin> bins = of(predictions).bins();
+        assertThat(bins).hasSize(Calibration.BINS);
+        assertThat(bins.stream().mapToInt(Calibration.Bin::count).sum()).isEqualTo(90);
+        double error = 0;
+        for (Calibration.Bin bin : bins) {
+            List<Prediction> inside = predictions.stream()
+                    .filter(one -> {
+                        double confidence = one.logits().probabilities(1)[one.predicted()];
+                        return confidence > bin.low() && confidence <= bin.high();
+                    })
+                    .toList();
+            assertThat(bin.count()).isEqualTo(inside.size());
+            if (bin.count() > 0) {
+                assertThat(bin.confidence()).isBetween(bin.low(), bin.high());
+            }
+            double right = inside.stream().filter(Prediction::right).count();
+            assertThat(bin.accuracy()).isCloseTo(inside.isEmpty() ? 0 : right / inside.size(), within(1e-15));
+            error += Math.abs(right - bin.count() * bin.confidence()) / 90;
+        }
+        assertThat(of(predictions).error()).isCloseTo(error, within(1e-12));
+    }
+
+    @RandomTest(times = 3)
+    void honestProbabilitiesHaveASmallErrorAndBoastfulOnesALargeOne(Seed seed) {
+        SplittableRandom random = seed.random();
+        assertThat(of(MadeUp.calibrated(random, 20_000, 1)).error()).isLessThan(0.02);
+        assertThat(of(MadeUp.calibrated(random, 5_000, 4)).error()).isGreaterThan(0.1);
+    }
+
+    @Test
+    void aConfidentMistakeCostsWhatItCosts() {
+        Calibration calibration = of(List.of(new Prediction("x", 0, Logits.of(0, 1e6))));
+        assertThat(calibration.logLoss()).isEqualTo(1e6);
+        assertThat(calibration.brier()).isEqualTo(2);
+        assertThat(calibration.error()).isEqualTo(1);
+    }
+
+    @Test
+    void equalScoresCostTheLogarithmOfTheNumberOfClasses() {
+        Calibration calibration = of(List.of(new Prediction("x", 2, Logits.of(4, 4, 4, 4))));
+        assertThat(calibration.logLoss()).isCloseTo(Math.log(4), within(1e-15));
+        assertThat(calibration.brier()).isCloseTo(0.75, within(1e-15));
+    }
+}

@@ -1,0 +1,71 @@
+package org.gramian.evaluate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.List;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+
+final class ConfusionMatrixTest {
+    /** 0 is taken for 1 twice; nobody is taken for 2; nobody is of class 3. */
+    private static final Evaluation UNEVEN = MadeUp.of(4, new int[] {0, 0, 0, 1, 2, 2}, new int[] {0, 1, 1, 1, 0, 3});
+
+    @Test
+    void rowsAreTheTruthAndColumnsThePrediction() {
+        assertThat(UNEVEN.confusion().counts())
+                .containsExactly(List.of(1, 2, 0, 0), List.of(0, 1, 0, 0), List.of(1, 0, 0, 1), List.of(0, 0, 0, 0));
+        assertThat(UNEVEN.confusion().count(0, 1)).isEqualTo(2);
+    }
+
+    @Test
+    void scoresOfClassesFollowByHand() {
+        assertThat(UNEVEN.confusion().perClass())
+                .containsExactly(
+                        new ClassScore("class 0", 3, 2, 1),
+                        new ClassScore("class 1", 1, 3, 1),
+                        new ClassScore("class 2", 2, 0, 0),
+                        new ClassScore("class 3", 0, 1, 0));
+        ClassScore second = UNEVEN.confusion().perClass().get(1);
+        assertThat(second.precision()).isEqualTo(1.0 / 3);
+        assertThat(second.recall()).isEqualTo(1);
+        assertThat(second.f1()).isEqualTo(0.5);
+    }
+
+    @Test
+    void aClassThatWasNeverPredictedCountsZeroAndOneWithoutPicturesDoesNotCount() {
+        assertThat(UNEVEN.confusion().macroRecall()).isCloseTo((1.0 / 3 + 1 + 0) / 3, within(1e-15));
+        assertThat(UNEVEN.confusion().macroF1()).isCloseTo((0.4 + 0.5 + 0) / 3, within(1e-15));
+    }
+
+    @Test
+    void alwaysTheSameAnswerIsAsGoodAsChanceWhenBalanced() {
+        Evaluation constant = MadeUp.of(3, new int[] {0, 0, 0, 0, 1, 2}, new int[] {0, 0, 0, 0, 0, 0});
+        assertThat(constant.accuracy().value()).isEqualTo(4.0 / 6);
+        assertThat(constant.confusion().macroRecall()).isEqualTo(1.0 / 3);
+        assertThat(constant.confusion().macroF1()).isCloseTo(0.8 / 3, within(1e-15));
+    }
+
+    @RandomTest
+    void countsAddUp(Seed seed) {
+        Evaluation evaluation = MadeUp.evaluation(seed.random(), 70, 5);
+        List<ClassScore> scores = evaluation.confusion().perClass();
+        assertThat(scores.stream().mapToInt(ClassScore::support).sum()).isEqualTo(70);
+        assertThat(scores.stream().mapToInt(ClassScore::predicted).sum()).isEqualTo(70);
+        assertThat(scores.stream().mapToInt(ClassScore::right).sum())
+                .isEqualTo(evaluation.accuracy().right());
+        for (ClassScore score : scores) {
+            double harmonic = 2 * score.precision() * score.recall() / (score.precision() + score.recall());
+            assertThat(score.f1()).isCloseTo(score.right() == 0 ? 0 : harmonic, within(1e-14));
+        }
+    }
+
+    @Test
+    void aMatrixThatIsNoneIsRefused() {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> new ConfusionMatrix(List.of("a", "b"), List.of(List.of(1, 2))))
+                .withMessage("expected 2 rows of 2 counts, one per class");
+    }
+}

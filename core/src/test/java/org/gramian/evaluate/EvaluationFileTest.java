@@ -1,0 +1,236 @@
+package org.gramian.evaluate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import org.gramian.image.dataset.protocol.Fingerprint;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+final class EvaluationFileTest {
+    @TempDir
+    private Path folder;
+
+    /** Everything that a careless writer gets wrong. */
+    private static Evaluation nasty() {
+        return new Evaluation(
+                new Setting("thirds:3", "drittes \"Drittel\", ☃", new Fingerprint("0f".repeat(32)), Long.MIN_VALUE),
+                List.of("a,b", "c\"d\n", " é "),
+                List.of(
+                        new Prediction("=1+1", 0, Logits.of(-0.0, Double.MIN_VALUE, Math.nextUp(0.1))),
+                        new Prediction("line\nbreak,\"", 1, Logits.of(1e100, -1e100, 1.0 / 3)),
+                        new Prediction("\u0000 \ud83d\ude00", 2, Logits.of(1, 2, 3))),
+                new Temperature(Math.nextUp(1.7), Temperature.Outcome.FITTED));
+    }
+
+    @RandomTest
+    void whatIsWrittenIsReadToTheLastBit(Seed seed) throws IOException {
+        SplittableRandom random = seed.random();
+        Evaluation evaluation = MadeUp.evaluation(random, random.nextInt(1, 40), random.nextInt(1, 9));
+        Evaluation calibrated = evaluation.calibrated(Temperature.fit(evaluation.predictions()));
+        Path file = folder.resolve("e.json");
+        for (Evaluation written : List.of(evaluation, calibrated, nasty())) {
+            EvaluationFile.write(file, written);
+            assertThat(EvaluationFile.read(file)).isEqualTo(written);
+        }
+    }
+
+    @Test
+    void theFileHoldsEveryNumberForOtherPrograms() throws IOException {
+        Evaluation evaluation = MadeUp.evaluation(new SplittableRandom(3), 50, 7);
+        evaluation = evaluation.calibrated(Temperature.fit(evaluation.predictions()));
+        Path file = folder.resolve("e.json");
+        EvaluationFile.write(file, evaluation);
+        JsonNode results = JsonMapper.shared().readTree(Files.readString(file)).get("results");
+        for (Metric metric : Metric.values()) {
+            assertThat(results.get(metric.key()).doubleValue()).isEqualTo(metric.of(evaluation));
+        }
+        assertThat(results.at("/accuracyInterval95/low").doubleValue())
+                .isEqualTo(evaluation.accuracy().interval().low());
+        assertThat(results.at("/confusion/orientation").stringValue())
+                .isEqualTo("rows are the truth, columns are the prediction");
+        assertThat(results.at("/confusion/counts/2/3").intValue())
+                .isEqualTo(evaluation.confusion().count(2, 3));
+        assertThat(results.at("/perClass/4/f1").doubleValue())
+                .isEqualTo(evaluation.confusion().perClass().get(4).f1());
+        assertThat(results.get("reliability")).hasSize(Calibration.BINS);
+        assertThat(results.at("/withoutTemperature/logLoss").doubleValue())
+                .isGreaterThan(results.get("logLoss").doubleValue());
+    }
+
+    @Test
+    void theLocaleChangesNoByte() throws IOException {
+        Path file = folder.resolve("e.json");
+        EvaluationFile.write(file, nasty());
+        byte[] before = Files.readAllBytes(file);
+        Locale locale = Locale.getDefault();
+        try {
+            Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+            EvaluationFile.write(file, nasty());
+        } finally {
+            Locale.setDefault(locale);
+        }
+        assertThat(Files.readAllBytes(file)).isEqualTo(before);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '`',
+            value = {
+                "\"version\" : 1|\"version\" : 2|expected an evaluation of version 1, found version 2",
+                "\"version\" : 1|\"version\" : 1e400|expected an evaluation that begins with",
+                "gramian-evaluation|something|expected an evaluation that begins with \"format\"",
+                "\"truth\" : 1|\"truth\" : 7|picture 1: expected a class from 0 to 1 as truth, found 7",
+                "\"truth\" : 1|\"truth\" : 1.5|at 'predictions[1].truth'",
+                "\"truth\" : 1|\"truth\" : \"1\"|at 'predictions[1].truth'",
+                "\"truth\" : 1|\"truth\" : null|at 'predictions[1].truth'",
+                "\"truth\" : 1|\"truht\" : 1|found at 'predictions[1].truth': Missing",
+                "\"truth\" : 1|\"truth\" : 1, \"truth\" : 1|Duplicate",
+                "\"truth\" : 1|\"truth\" : 1, \"more\" : 2|found at 'predictions[1].more': Unrecognized",
+                "\"truth\" : 1|\"truth\" : 0|expected the confusion matrix that its predictions give",
+                "[ 0.0, 1.0 ]|[ 0.0 ]|picture 1",
+                "[ 0.0, 1.0 ]|[ 0.0, null ]|at 'predictions[1].logits[1]'",
+                "[ 0.0, 1.0 ]|[ 0.0, 1e999 ]|picture 1: expected finite scores",
+                "[ 0.0, 1.0 ]|[ 0.0, \"NaN\" ]|picture 1: expected finite scores",
+                "[ 0.0, 1.0 ]|[ 0.0, NaN ]|expected an evaluation in JSON",
+                "aaaa|zzzz|64 hexadecimal digits",
+                "\"fold\"|\"folt\"|at 'setting",
+                "\"class 0\", \"class 1\"|\"class 0\", null|at 'classes[1]'",
+                "\"value\" : 1.0|\"value\" : -1.0|expected a finite temperature above 0",
+                "\"NONE\"|\"MAYBE\"|at 'temperature.outcome'",
+            })
+    void aChangedFileIsRefusedWithWhatWasExpected(String old, String changed, String message) throws IOException {
+        Path file = folder.resolve("e.json");
+        EvaluationFile.write(file, MadeUp.of(2, new int[] {0, 1}, new int[] {0, 1}));
+        String text = Files.readString(file);
+        assertThat(text).contains(old);
+        Files.writeString(file, text.replace(old, changed));
+        assertThatExceptionOfType(EvaluationFileException.class)
+                .isThrownBy(() -> EvaluationFile.read(file))
+                .withMessageStartingWith(file + ": ")
+                .withMessageContaining(message)
+                .withMessageNotContaining("Feature")
+                .withMessageNotContaining("org.gramian");
+    }
+
+    @Test
+    void aFileCutAnywhereIsRefused() throws IOException {
+        Path file = folder.resolve("e.json");
+        EvaluationFile.write(file, MadeUp.of(2, new int[] {0, 1}, new int[] {0, 1}));
+        byte[] whole = Files.readAllBytes(file);
+        for (int length = 0; length < whole.length - 2; length += 41) {
+            Files.write(file, Arrays.copyOf(whole, length));
+            assertThatExceptionOfType(EvaluationFileException.class)
+                    .as("%d bytes", length)
+                    .isThrownBy(() -> EvaluationFile.read(file));
+        }
+    }
+
+    @Test
+    void whatIsNoJsonAtAllIsRefused() throws IOException {
+        Path file = folder.resolve("e.json");
+        for (String text : List.of("", "hello", "[]", "{}", "null", "[".repeat(100_000))) {
+            Files.writeString(file, text);
+            assertThatExceptionOfType(EvaluationFileException.class).isThrownBy(() -> EvaluationFile.read(file));
+        }
+        Files.write(file, "{\"format\": \"é".getBytes(StandardCharsets.ISO_8859_1));
+        assertThatExceptionOfType(EvaluationFileException.class)
+                .isThrownBy(() -> EvaluationFile.read(file))
+                .withMessageContaining("UTF-8");
+        assertThatIOException()
+                .isThrownBy(() -> EvaluationFile.read(folder.resolve("none")))
+                .withMessageContaining("found nothing");
+        assertThatIOException().isThrownBy(() -> EvaluationFile.read(folder)).withMessageContaining("found a folder");
+    }
+
+    @Test
+    void theCsvTableIsReadToTheLastBit() throws IOException {
+        Path file = folder.resolve("p.csv");
+        for (Evaluation evaluation : List.of(nasty(), MadeUp.evaluation(new SplittableRandom(1), 30, 5))) {
+            EvaluationCsv.writePredictions(file, evaluation);
+            PredictionTable table = PredictionTable.read(file);
+            assertThat(table).isEqualTo(PredictionTable.of(evaluation));
+            assertThat(table.rows().stream().filter(PredictionTable.Row::right).count())
+                    .isEqualTo(evaluation.accuracy().right());
+            assertThat(table.rows())
+                    .allSatisfy(row -> assertThat(row.probabilities().stream()
+                                    .mapToDouble(Double::doubleValue)
+                                    .sum())
+                            .isCloseTo(1, within(1e-12)));
+        }
+    }
+
+    @Test
+    void theCsvTablesLookLikeThis() throws IOException {
+        Evaluation evaluation = new Evaluation(
+                MadeUp.SETTING, List.of("a", "b,c"), List.of(new Prediction("x.jpg", 1, Logits.of(0, 0))));
+        Path file = folder.resolve("p.csv");
+        EvaluationCsv.writePredictions(file, evaluation);
+        assertThat(Files.readString(file)).isEqualTo("""
+                        name,truth,prediction,probability,right,p:a,"p:b,c"
+                        x.jpg,"b,c",a,0.5,false,0.5,0.5
+                        """);
+        EvaluationCsv.writeConfusion(file, evaluation.confusion());
+        assertThat(Files.readString(file)).isEqualTo("""
+                        truth (rows) / prediction (columns),a,"b,c"
+                        a,0,0
+                        "b,c",1,0
+                        """);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "name,truth|name,wahr|expected a header name,truth,prediction,probability,right and a column p:NAME",
+                "0.5,false|0.5,true|line 2: expected false in the column right, found 'true'",
+                "0.5,0.5|0.5|line 2: expected 7 fields, found 6",
+                "0.5,0.5|0.4,0.6|line 2: expected the probability of 'a' to be that of its column, found 0.5",
+                "0.5,0.5|0.5,NaN|line 2: expected a probability from 0 to 1, found 'NaN'",
+                "0.5,0.5|0.5,half|line 2: expected a probability from 0 to 1, found 'half'",
+                "x.jpg,b|x.jpg,c|line 2: expected a class of the header, found 'c'",
+                "p:b|p:a|expected a header",
+            })
+    void aChangedTableIsRefusedWithItsLine(String old, String changed, String message) throws IOException {
+        Path file = folder.resolve("p.csv");
+        EvaluationCsv.writePredictions(
+                file,
+                new Evaluation(
+                        MadeUp.SETTING, List.of("a", "b"), List.of(new Prediction("x.jpg", 1, Logits.of(0, 0)))));
+        String text = Files.readString(file);
+        assertThat(text).contains(old);
+        Files.writeString(file, text.replace(old, changed));
+        assertThatExceptionOfType(EvaluationFileException.class)
+                .isThrownBy(() -> PredictionTable.read(file))
+                .withMessageStartingWith(file + ": " + message);
+    }
+
+    @Test
+    void whatIsNoTableIsRefused() throws IOException {
+        Path file = folder.resolve("p.csv");
+        for (String text : List.of("", "a,b\n", "name,truth,prediction,probability,right,p:a\n", "\"")) {
+            Files.writeString(file, text);
+            assertThatExceptionOfType(EvaluationFileException.class).isThrownBy(() -> PredictionTable.read(file));
+        }
+        Files.write(file, new byte[] {'n', (byte) 0xff, '\n'});
+        assertThatIOException().isThrownBy(() -> PredictionTable.read(file)).withMessageContaining("UTF-8");
+        assertThatIOException().isThrownBy(() -> PredictionTable.read(folder)).withMessageContaining("found a folder");
+    }
+}

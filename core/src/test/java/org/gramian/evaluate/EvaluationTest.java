@@ -1,0 +1,122 @@
+package org.gramian.evaluate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class EvaluationTest {
+    @RandomTest
+    void theOrderOfPredictionsChangesNothing(Seed seed) {
+        Evaluation evaluation = MadeUp.evaluation(seed.random(), 60, 7);
+        List<Prediction> shuffled = new ArrayList<>(evaluation.predictions());
+        Collections.shuffle(shuffled, new Random(seed.value()));
+        assertThat(new Evaluation(MadeUp.SETTING, evaluation.classes(), shuffled))
+                .isEqualTo(evaluation);
+    }
+
+    @RandomTest
+    void otherNumbersForTheClassesChangeNoNumber(Seed seed) {
+        Evaluation evaluation = MadeUp.evaluation(seed.random(), 60, 7);
+        List<Integer> from = new ArrayList<>(IntStream.range(0, 7).boxed().toList());
+        Collections.shuffle(from, new Random(seed.value()));
+        Evaluation relabelled = new Evaluation(
+                MadeUp.SETTING,
+                from.stream().map(evaluation.classes()::get).toList(),
+                evaluation.predictions().stream()
+                        .map(one -> new Prediction(
+                                one.name(),
+                                from.indexOf(one.truth()),
+                                Logits.of(from.stream().map(one.logits()::get).toList())))
+                        .toList());
+        for (Metric metric : Metric.values()) {
+            assertThat(metric.of(relabelled)).as(metric.text()).isCloseTo(metric.of(evaluation), within(1e-12));
+        }
+        for (int i = 0; i < 7; i++) {
+            for (int j = 0; j < 7; j++) {
+                assertThat(relabelled.confusion().count(i, j))
+                        .isEqualTo(evaluation.confusion().count(from.get(i), from.get(j)));
+            }
+        }
+    }
+
+    @RandomTest
+    void numbersStayWithinTheirBounds(Seed seed) {
+        SplittableRandom random = seed.random();
+        Evaluation evaluation = MadeUp.evaluation(random, random.nextInt(1, 80), random.nextInt(1, 12));
+        for (Metric metric : Metric.values()) {
+            assertThat(metric.of(evaluation)).as(metric.text()).isNotNegative().isFinite();
+            if (metric != Metric.LOG_LOSS) {
+                assertThat(metric.of(evaluation)).as(metric.text()).isLessThanOrEqualTo(metric == Metric.BRIER ? 2 : 1);
+            }
+        }
+        assertThat(Metric.TOP_5.of(evaluation)).isGreaterThanOrEqualTo(Metric.ACCURACY.of(evaluation));
+    }
+
+    @RandomTest
+    void theTopGrowsUntilItHoldsAllClasses(Seed seed) {
+        Evaluation evaluation = MadeUp.evaluation(seed.random(), 50, 6);
+        for (int count = 1; count < 6; count++) {
+            assertThat(evaluation.top(count).right())
+                    .isLessThanOrEqualTo(evaluation.top(count + 1).right());
+        }
+        assertThat(evaluation.top(6).value()).isEqualTo(1);
+        assertThat(evaluation.accuracy().right()).isEqualTo((int)
+                evaluation.predictions().stream().filter(Prediction::right).count());
+    }
+
+    @Test
+    void aPerfectModelHasPerfectNumbers() {
+        int[] truths = {0, 1, 2, 2};
+        Evaluation perfect = MadeUp.of(3, truths, truths);
+        assertThat(perfect.accuracy()).isEqualTo(new Proportion(4, 4));
+        assertThat(perfect.confusion().macroF1()).isEqualTo(1);
+        assertThat(perfect.confusion().macroRecall()).isEqualTo(1);
+        Evaluation sure = new Evaluation(
+                MadeUp.SETTING, List.of("a", "b"), List.of(new Prediction("x", 1, Logits.of(0, Prediction.MOST))));
+        assertThat(sure.calibration().logLoss()).isZero();
+        assertThat(sure.calibration().brier()).isZero();
+        assertThat(sure.calibration().error()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, 1e101})
+    void scoresThatAreNoneAreRefusedWithTheNameOfThePicture(double score) {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> new Prediction("wood/7.jpg", 0, Logits.of(1, score)))
+                .withMessageStartingWith("wood/7.jpg: expected finite scores")
+                .withMessageContaining("found " + score + " for class 1");
+    }
+
+    @Test
+    void whatDoesNotFitTogetherIsRefused() {
+        Prediction one = new Prediction("x", 0, Logits.of(1, 2));
+        refused(() -> new Prediction("x", 2, Logits.of(1, 2)), "x: expected a class from 0 to 1 as truth, found 2");
+        refused(() -> new Prediction("", 0, Logits.of(1)), "expected the name of a picture");
+        refused(() -> new Evaluation(MadeUp.SETTING, List.of("a", "b"), List.of()), "pictures to evaluate, found none");
+        refused(
+                () -> new Evaluation(MadeUp.SETTING, List.of("a", "b", "c"), List.of(one)),
+                "x: expected a score for each of 3 classes, found 2");
+        refused(() -> new Evaluation(MadeUp.SETTING, List.of("a", "a"), List.of(one)), "different classes");
+        refused(
+                () -> new Evaluation(MadeUp.SETTING, List.of("a", "b"), List.of(one, one)),
+                "expected different pictures to evaluate, found 'x' twice");
+    }
+
+    private static void refused(Runnable action, String message) {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(action::run)
+                .withMessageContaining(message);
+    }
+}

@@ -1,0 +1,72 @@
+package org.gramian.evaluate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.SplittableRandom;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+
+final class IntervalTest {
+    @RandomTest(times = 100)
+    void itContainsItsEstimateWithinZeroAndOne(Seed seed) {
+        SplittableRandom random = seed.random();
+        int count = random.nextInt(1, 2000);
+        for (int right : new int[] {0, 1, random.nextInt(count + 1), count - 1, count}) {
+            Proportion proportion = new Proportion(Math.min(right, count), count);
+            Interval interval = proportion.interval();
+            assertThat(interval.contains(proportion.value())).isTrue();
+            assertThat(interval.low()).isNotNegative();
+            assertThat(interval.high()).isLessThanOrEqualTo(1);
+            assertThat(interval.width()).isPositive();
+        }
+    }
+
+    @RandomTest
+    void morePicturesNarrowIt(Seed seed) {
+        SplittableRandom random = seed.random();
+        int count = random.nextInt(1, 500);
+        int right = random.nextInt(count + 1);
+        assertThat(Interval.wilson(2 * right, 2 * count).width())
+                .isLessThan(Interval.wilson(right, count).width());
+    }
+
+    @RandomTest
+    void rightAndWrongAreMirrored(Seed seed) {
+        SplittableRandom random = seed.random();
+        int count = random.nextInt(1, 500);
+        int right = random.nextInt(count + 1);
+        Interval interval = Interval.wilson(right, count);
+        Interval mirror = Interval.wilson(count - right, count);
+        assertThat(interval.low()).isCloseTo(1 - mirror.high(), within(1e-14));
+    }
+
+    /** Its definition: the ends are the proportions whose score test just rejects what was seen. */
+    @RandomTest
+    void itsEndsAreOneQuantileAwayByTheirOwnDeviation(Seed seed) {
+        SplittableRandom random = seed.random();
+        int count = random.nextInt(2, 500);
+        int right = random.nextInt(1, count);
+        Interval interval = Interval.wilson(right, count);
+        for (double end : new double[] {interval.low(), interval.high()}) {
+            double deviation = Math.sqrt(end * (1 - end) / count);
+            assertThat(Math.abs(end - (double) right / count) / deviation).isCloseTo(1.959963984540054, within(1e-9));
+        }
+    }
+
+    @Test
+    void itIsTextInPercent() {
+        assertThat(new Proportion(8, 10).text()).isEqualTo("80.0 (49.0 to 94.3)");
+    }
+
+    @Test
+    void proportionsThatAreNoneAreRefused() {
+        for (int[] wrong : new int[][] {{0, 0}, {-1, 3}, {4, 3}}) {
+            assertThatExceptionOfType(IllegalArgumentException.class)
+                    .isThrownBy(() -> new Proportion(wrong[0], wrong[1]))
+                    .withMessageContaining("found " + wrong[0] + " of " + wrong[1]);
+        }
+    }
+}

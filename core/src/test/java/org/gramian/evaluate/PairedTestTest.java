@@ -1,0 +1,154 @@
+package org.gramian.evaluate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.List;
+import java.util.SplittableRandom;
+import org.gramian.image.dataset.protocol.Fingerprint;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+
+final class PairedTestTest {
+    @Test
+    void valuesByHand() {
+        assertThat(new PairedTest(5, 10, 2, 3).exactP()).isCloseTo(0.03857421875, within(1e-15));
+        assertThat(new PairedTest(0, 0, 6, 0).exactP()).isCloseTo(2.0 / 64, within(1e-15));
+        assertThat(new PairedTest(9, 4, 4, 9).exactP()).isEqualTo(1);
+        assertThat(new PairedTest(9, 0, 0, 1).exactP()).isEqualTo(1);
+        assertThat(new PairedTest(9, 0, 0, 1).midP()).isEqualTo(1);
+    }
+
+    /** Airway hyper-responsiveness in 21 children, the example of Fagerland, Lydersen and Laake 2014. */
+    @Test
+    void aPublishedExample() {
+        PairedTest children = new PairedTest(1, 1, 7, 12);
+        assertThat(children.exactP()).isCloseTo(0.0703125, within(1e-12));
+        assertThat(children.midP()).isCloseTo(0.0390625, within(1e-12));
+        assertThat(children.difference()).isCloseTo(-0.286, within(5e-4));
+        assertThat(children.differenceInterval().low()).isCloseTo(-0.507, within(5e-4));
+        assertThat(children.differenceInterval().high()).isCloseTo(-0.026, within(5e-4));
+    }
+
+    @RandomTest
+    void theExactValueIsTheSumOfTheTails(Seed seed) {
+        SplittableRandom random = seed.random();
+        int first = random.nextInt(1, 25);
+        int second = random.nextInt(0, 25);
+        int coins = first + second;
+        double tails = 0;
+        double binomial = Math.pow(0.5, coins);
+        for (int i = 0; i <= coins; i++) {
+            tails += Math.abs(2 * i - coins) >= Math.abs(first - second) ? binomial : 0;
+            binomial *= (double) (coins - i) / (i + 1);
+        }
+        PairedTest test = new PairedTest(3, first, second, 4);
+        assertThat(test.exactP()).isCloseTo(Math.min(1, tails), within(1e-12));
+        assertThat(test.midP()).isLessThanOrEqualTo(test.exactP()).isPositive();
+    }
+
+    @RandomTest(times = 50)
+    void turnedRoundItSaysTheSame(Seed seed) {
+        SplittableRandom random = seed.random();
+        int[] counts = random.ints(4, 0, 40).toArray();
+        counts[3]++;
+        PairedTest test = new PairedTest(counts[0], counts[1], counts[2], counts[3]);
+        PairedTest turned = new PairedTest(counts[0], counts[2], counts[1], counts[3]);
+        assertThat(turned.exactP()).isEqualTo(test.exactP());
+        assertThat(turned.midP()).isEqualTo(test.midP());
+        assertThat(turned.difference()).isEqualTo(-test.difference());
+        assertThat(turned.differenceInterval().low())
+                .isCloseTo(-test.differenceInterval().high(), within(1e-14));
+        assertThat(test.differenceInterval().contains(test.difference())).isTrue();
+        assertThat(test.differenceInterval().low()).isGreaterThanOrEqualTo(-1 - 1e-12);
+    }
+
+    @RandomTest
+    void pairsAreCountedByName(Seed seed) {
+        SplittableRandom random = seed.random();
+        Evaluation first = MadeUp.evaluation(random, 40, 3);
+        List<Prediction> others = first.predictions().stream()
+                .map(one -> new Prediction(one.name(), one.truth(), Logits.of(MadeUp.scores(random, 3, 1))))
+                .toList();
+        Evaluation second = new Evaluation(MadeUp.SETTING, first.classes(), others.reversed());
+        PairedTest test = PairedTest.of(first, second);
+        assertThat(test.pictures()).isEqualTo(40);
+        assertThat(test.bothRight() + test.onlyFirst())
+                .isEqualTo(first.accuracy().right());
+        assertThat(test.bothRight() + test.onlySecond())
+                .isEqualTo(second.accuracy().right());
+        assertThat(test.difference())
+                .isCloseTo(first.accuracy().value() - second.accuracy().value(), within(1e-15));
+        assertThat(PairedTest.of(first, first).onlyFirst()).isZero();
+    }
+
+    @Test
+    void anotherOrderOfClassesDoesNotMatter() {
+        Evaluation first =
+                new Evaluation(MadeUp.SETTING, List.of("a", "b"), List.of(new Prediction("x", 0, Logits.of(1, 0))));
+        Evaluation second =
+                new Evaluation(MadeUp.SETTING, List.of("b", "a"), List.of(new Prediction("x", 1, Logits.of(0, 1))));
+        assertThat(PairedTest.of(first, second)).isEqualTo(new PairedTest(1, 0, 0, 0));
+        Evaluation mislabelled =
+                new Evaluation(MadeUp.SETTING, List.of("b", "a"), List.of(new Prediction("x", 0, Logits.of(0, 1))));
+        refused(first, mislabelled, "'x' is of class 'a' in the first and 'b' in the second");
+    }
+
+    @Test
+    void whatCannotBeComparedIsRefusedWithTheReason() {
+        Evaluation one = MadeUp.of(2, new int[] {0, 1}, new int[] {0, 1});
+        refused(
+                one,
+                at(one, new Setting("kfold:5", "fold 2", new Fingerprint("b".repeat(64)), 7)),
+                "these results cannot be compared: the first was measured under thirds:3 'third 1' with fingerprint"
+                        + " aaaaaaaaaaaa, the second under kfold:5 'fold 2' with fingerprint bbbbbbbbbbbb: other pictures");
+        refused(
+                one,
+                at(one, new Setting("thirds:3", "third 2", new Fingerprint("a".repeat(64)), 7)),
+                "on the fold 'third 1', the second on 'third 2'");
+        refused(
+                one,
+                new Evaluation(MadeUp.SETTING, List.of("class 0", "c"), one.predictions()),
+                "the first knows the classes 'class 0', 'class 1', the second 'class 0', 'c'");
+    }
+
+    @Test
+    void missingPicturesAreListed() {
+        Evaluation one = MadeUp.of(2, new int[9], new int[9]);
+        Evaluation other = MadeUp.of(2, new int[2], new int[2]);
+        refused(
+                one,
+                other,
+                "the first lacks none, the second lacks 'picture 2', 'picture 3', 'picture 4', 'picture 5',"
+                        + " 'picture 6' and 2 more");
+        refused(other, one, "the second lacks none");
+    }
+
+    @Test
+    void itsTextHasDirectionIntervalAndCounts() {
+        assertThat(new PairedTest(60, 20, 5, 15).text())
+                .startsWith("+15.0 points (")
+                .endsWith("), p = 0.004 (McNemar, exact): 20 against 5 of 100 pictures");
+    }
+
+    @Test
+    void countsThatAreNoneAreRefused() {
+        assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> new PairedTest(0, 0, 0, 0));
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> new PairedTest(1, -1, 2, 0))
+                .withMessageContaining("found 1, -1, 2, 0");
+    }
+
+    private static Evaluation at(Evaluation evaluation, Setting setting) {
+        return new Evaluation(setting, evaluation.classes(), evaluation.predictions());
+    }
+
+    private static void refused(Evaluation first, Evaluation second, String message) {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> PairedTest.of(first, second))
+                .withMessageContaining(message)
+                .withMessageContaining("; evaluate both models on the same data set");
+    }
+}

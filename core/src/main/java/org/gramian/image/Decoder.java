@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import javax.imageio.ImageIO;
 import javax.imageio.ImageReader;
 import javax.imageio.ImageTypeSpecifier;
@@ -62,7 +63,7 @@ final class Decoder implements AutoCloseable {
     }
 
     /** A step that runs foreign code over hostile data. */
-    private interface Step<T> {
+    interface Step<T> {
         T run() throws IOException;
     }
 
@@ -100,9 +101,10 @@ final class Decoder implements AutoCloseable {
 
     /**
      * Runs a step, and turns all that can come of hostile data into an {@link UnreadableException}, but for a lack of memory,
-     * which {@link PictureReader} deals with for all steps alike.
+     * which {@link PictureReader} deals with for all steps alike. What is made of the decoder's result belongs in a step too:
+     * it may be of a kind that nobody thought of.
      */
-    private <T> T guarded(Step<T> step) throws UnreadableException {
+    <T> T guarded(Step<T> step) throws UnreadableException {
         try {
             T result = step.run();
             input.checkAllowance();
@@ -120,8 +122,8 @@ final class Decoder implements AutoCloseable {
             if (cause instanceof UnreadableException found) {
                 return found;
             }
-            if (cause instanceof OutOfMemoryError) {
-                return UnreadableException.outOfMemory();
+            if (cause instanceof OutOfMemoryError scarce) {
+                throw scarce; // wrapped by a decoder, but a lack of memory like any other
             }
             ranOut |= cause instanceof EOFException;
         }
@@ -131,7 +133,11 @@ final class Decoder implements AutoCloseable {
                         + (ranOut ? "the end of its data too early: " : "damage: ") + Complaint.of(failure));
     }
 
-    /** Spare bytes between segments do no harm, unless they are the reason that libjpeg is silent about the end. */
+    /**
+     * Refuses a picture over a warning that means damage. libjpeg tells only its first one: where that is harmless (spare
+     * bytes, an unknown version of JFIF), it is silent about an end that comes too early, so that the end marker must be
+     * there.
+     */
     private void checkWarnings() throws UnreadableException {
         for (String warning : warnings) {
             boolean spare = warning.contains("extraneous bytes") && complete;
@@ -141,6 +147,15 @@ final class Decoder implements AutoCloseable {
                         cut ? Problem.TRUNCATED : Problem.CORRUPT,
                         "expected a " + format + " with whole picture data, found: " + Found.bare(warning));
             }
+        }
+        Optional<String> hiding = warnings.stream()
+                .filter(warning -> !warning.startsWith("Truncated File")) // the JDK's own: only the marker is missing
+                .findFirst();
+        if (format == PictureFormat.JPEG && !complete && hiding.isPresent()) {
+            throw new UnreadableException(
+                    Problem.TRUNCATED,
+                    "expected a JPEG with an end marker, since the decoder's warning may hide an early end, found none: "
+                            + Found.bare(hiding.get()));
         }
     }
 

@@ -67,16 +67,18 @@ final class JpegPicture {
         try (Decoder decoder = new Decoder(PictureFormat.JPEG, content, header.complete())) {
             if (header.frame().marker() == JpegHeader.LOSSLESS) {
                 BufferedImage image = decoder.image(bounds);
-                return new Samples(image).picture();
+                return decoder.guarded(() -> new Samples(image).picture());
             }
             Raster raster = decoder.raster(width, height);
-            byte[] components = ((DataBufferByte) raster.getDataBuffer()).getData();
-            if (components.length != (long) width * height * header.frame().components()) {
-                throw new UnreadableException(
-                        Problem.CORRUPT,
-                        "expected " + header.frame().components() + " components, found " + raster.getNumBands());
-            }
-            return new Picture(width, height, JpegColours.rgb(components, coding, header.inverted()));
+            return decoder.guarded(() -> {
+                byte[] components = ((DataBufferByte) raster.getDataBuffer()).getData();
+                if (components.length != (long) width * height * header.frame().components()) {
+                    throw new UnreadableException(
+                            Problem.CORRUPT,
+                            "expected " + header.frame().components() + " components, found " + raster.getNumBands());
+                }
+                return new Picture(width, height, JpegColours.rgb(components, coding, header.inverted()));
+            });
         }
     }
 }

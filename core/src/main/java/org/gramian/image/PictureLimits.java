@@ -4,8 +4,7 @@ package org.gramian.image;
  * The largest files and pictures that are opened, as a guard against files that unpack to gigabytes.
  *
  * <p>While one picture is decoded, up to about 20 bytes per pixel are held beside the content of the file: at most 8 as the
- * file has them (four channels of 16 bits), 3 of the result, 3 more if it is turned, and what the decoder keeps. A lossy WebP
- * may have an eighth of the pixels, since its decoder keeps eight times as much.
+ * file has them (four channels of 16 bits), 3 of the result, 3 more if it is turned, and what the decoder keeps.
  *
  * @param bytes most bytes of a file
  * @param pixels most pixels of a picture, checked against the header before anything is decoded

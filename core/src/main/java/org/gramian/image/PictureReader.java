@@ -8,6 +8,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.gramian.image.Prepared.Kind;
 import org.gramian.image.Reading.Problem;
 import org.gramian.image.Reading.Unreadable;
@@ -17,8 +18,10 @@ import org.gramian.image.Reading.Unreadable;
  *
  * <ul>
  *   <li>The content tells the format, not the name of the file.
- *   <li>Sizes are checked before anything is decoded, and every failure of a decoder, also to end in time or to find memory,
- *       becomes a {@link Reading.Unreadable}: nothing is thrown because of what a file holds.
+ *   <li>Sizes are checked before anything is decoded, and every failure of a decoder, also to end in time, becomes a {@link
+ *       Reading.Unreadable}: nothing is thrown because of what a file holds.
+ *   <li>A picture for which memory did not suffice beside those of other threads is decoded again while no other is: only
+ *       what fails alone is unreadable for lack of memory.
  *   <li>A picture that ends too early or is damaged so that the decoder notices is unreadable, never half a picture.
  *   <li>The first picture of a file is read: the first frame of an animation (just the part that it paints), the first page of
  *       a TIFF.
@@ -29,6 +32,9 @@ import org.gramian.image.Reading.Unreadable;
  * </ul>
  */
 public final class PictureReader {
+    /** One for the program: all readers share its memory. */
+    private static final Turns TURNS = new Turns();
+
     private final PictureLimits limits;
 
     public PictureReader(PictureLimits limits) {
@@ -37,6 +43,23 @@ public final class PictureReader {
 
     /** Reads the file of a picture. */
     public Reading read(Path file) {
+        return inTurn(() -> readFile(file));
+    }
+
+    /** Reads a picture from the content of its file, which is left as it is. */
+    public Reading read(byte[] content) {
+        return inTurn(() -> readContent(content));
+    }
+
+    private static Reading inTurn(Supplier<Reading> reading) {
+        try {
+            return TURNS.take(reading);
+        } catch (OutOfMemoryError e) {
+            return UnreadableException.outOfMemory().reading();
+        }
+    }
+
+    private Reading readFile(Path file) {
         try {
             // Asked before opening: opening a pipe would wait for its other end for ever.
             BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
@@ -46,20 +69,17 @@ public final class PictureReader {
             }
             return attributes.size() > limits.bytes()
                     ? tooManyBytes(attributes.size())
-                    : read(Files.readAllBytes(file));
+                    : readContent(Files.readAllBytes(file));
         } catch (NoSuchFileException e) {
             return new Unreadable(Problem.INACCESSIBLE, "expected a file, found nothing of that name");
         } catch (AccessDeniedException e) {
             return new Unreadable(Problem.INACCESSIBLE, "expected a file that may be read, found permission denied");
-        } catch (OutOfMemoryError e) {
-            return UnreadableException.outOfMemory().reading();
         } catch (IOException e) {
             return new Unreadable(Problem.INACCESSIBLE, "expected a file that can be read, found: " + Complaint.of(e));
         }
     }
 
-    /** Reads a picture from the content of its file, which is left as it is. */
-    public Reading read(byte[] content) {
+    private Reading readContent(byte[] content) {
         if (content.length == 0) {
             return new Unreadable(Problem.EMPTY, "expected a picture, found a file of no bytes");
         }
@@ -74,16 +94,21 @@ public final class PictureReader {
         }
         Bounds bounds = new Bounds(format.get(), limits, content.length);
         try {
-            return format.get() == PictureFormat.JPEG ? JpegPicture.read(content, bounds) : decode(content, bounds);
+            return switch (format.get()) {
+                case JPEG -> JpegPicture.read(content, bounds);
+                case WEBP -> WebpPicture.read(content, bounds);
+                default -> decode(content, bounds);
+            };
         } catch (UnreadableException e) {
             return e.reading();
-        } catch (OutOfMemoryError e) {
-            // The arrays of this picture are all that was held, and are garbage now: other threads can go on.
-            return UnreadableException.outOfMemory().reading();
+        } catch (RuntimeException e) {
+            return new Unreadable(
+                    Problem.CORRUPT, "expected a " + format.get() + " that can be decoded, found: " + Complaint.of(e));
         }
     }
 
-    private static Reading decode(byte[] content, Bounds bounds) throws UnreadableException {
+    /** Decodes by one of Java's image readers. */
+    static Reading decode(byte[] content, Bounds bounds) throws UnreadableException {
         Prepared prepared = switch (bounds.format()) {
             case PNG -> PngHeader.prepare(content, bounds);
             case BMP -> BmpHeader.prepare(content, bounds);
@@ -93,18 +118,18 @@ public final class PictureReader {
         };
         try (Decoder decoder = new Decoder(bounds.format(), prepared.content(), prepared.complete())) {
             BufferedImage image = decoder.image(bounds);
-            Samples samples = new Samples(image);
-            Kind kind = prepared.kind().orElseGet(() -> kind(samples, bounds.format()));
-            Orientation orientation = prepared.orientation();
-            Origin origin = new Origin(
-                    bounds.format(),
-                    kind.colour(),
-                    kind.bits(),
-                    image.getWidth(),
-                    image.getHeight(),
-                    orientation.number());
-            return new Reading.Readable(orientation.upright(samples.picture()), origin);
+            return decoder.guarded(() -> readable(image, prepared, bounds.format()));
         }
+    }
+
+    private static Reading readable(BufferedImage image, Prepared prepared, PictureFormat format)
+            throws UnreadableException {
+        Samples samples = new Samples(image);
+        Kind kind = prepared.kind().orElseGet(() -> kind(samples, format));
+        Orientation orientation = prepared.orientation();
+        Origin origin = new Origin(
+                format, kind.colour(), kind.bits(), image.getWidth(), image.getHeight(), orientation.number());
+        return new Reading.Readable(orientation.upright(samples.picture()), origin);
     }
 
     private static Kind kind(Samples samples, PictureFormat format) {

@@ -28,6 +28,10 @@ public sealed interface Reading {
         EMPTY,
         /** More bytes or pixels than the limits allow, or more memory or work to decode than is reasonable. */
         TOO_LARGE,
+        /** So much longer than wide that crops which keep the aspect cannot be taken. */
+        TOO_THIN,
+        /** Crops of a box were asked for, and there is none, or nothing of the picture in it. */
+        NO_BOX,
         /** Content of no known picture format, or a rare variety of one that is not read. */
         UNKNOWN_FORMAT,
         /** The file ends before the picture does. */

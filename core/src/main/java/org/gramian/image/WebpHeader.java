@@ -13,16 +13,16 @@ final class WebpHeader {
     private static final int LOSSLESS = 0x4c385056;
     private static final int FRAME = 0x464d4e41;
     private static final int EXIF = 0x46495845;
+    private static final int ALPHA = 0x48504c41;
 
     /** Where the flags of an extended file lie, and the one that says that a colour profile follows. */
     private static final int FLAGS = 20;
 
     private static final int PROFILE_FLAG = 0x20;
 
-    /** The decoder of lossy pictures takes so many times the memory per pixel of any other: about 110 bytes. */
-    private static final int LOSSY_COST = 8;
+    /** Bytes that the decoder of lossless pictures may read beyond the last. */
+    static final int READ_AHEAD = 16;
 
-    private static final int READ_AHEAD = 16;
     private static final int CHUNK_HEADER = 8;
     private static final int FILE_HEADER = 12;
 
@@ -30,6 +30,8 @@ final class WebpHeader {
     private final ByteBuffer bytes;
     private final Bounds bounds;
     private Optional<Span> exif = Optional.empty();
+    private Optional<Lossy> lossy = Optional.empty();
+    private Optional<Span> alpha = Optional.empty();
     private boolean found;
 
     private WebpHeader(byte[] content, Bounds bounds) {
@@ -38,7 +40,29 @@ final class WebpHeader {
         this.bounds = bounds;
     }
 
+    /**
+     * The lossy picture of a file.
+     *
+     * @param picture its VP8 frame
+     * @param size the size of the frame
+     * @param alpha its transparency, if there is any
+     * @param exif where EXIF data lies, if there is any
+     */
+    record Lossy(Span picture, Size size, Optional<Span> alpha, Optional<Span> exif) {}
+
+    /** The first picture of a file, if it is a lossy one. */
+    static Optional<Lossy> lossy(byte[] content, Bounds bounds) throws UnreadableException {
+        WebpHeader header = of(content, bounds);
+        return header.lossy.map(found -> new Lossy(found.picture, found.size, found.alpha, header.exif));
+    }
+
+    /** A file whose first picture is lossless, for the decoder. */
     static Prepared prepare(byte[] content, Bounds bounds) throws UnreadableException {
+        WebpHeader header = of(content, bounds);
+        return new Prepared(header.forDecoder(), header.exif, Optional.empty(), true);
+    }
+
+    private static WebpHeader of(byte[] content, Bounds bounds) throws UnreadableException {
         WebpHeader header = new WebpHeader(content, bounds);
         long end = CHUNK_HEADER + Integer.toUnsignedLong(header.bytes.getInt(4));
         if (end > content.length) {
@@ -49,11 +73,11 @@ final class WebpHeader {
         if (!header.found) {
             throw new UnreadableException(Problem.CORRUPT, "expected a WebP with a picture in it, found none");
         }
-        return new Prepared(header.forDecoder(), header.exif, Optional.empty(), true);
+        return header;
     }
 
     /** Columns and rows; zero while nothing has claimed any. */
-    private record Size(int width, int height) {}
+    record Size(int width, int height) {}
 
     /** Walks over chunks up to the first picture and the EXIF data. */
     private void chunks(Span span, Size claimed) throws UnreadableException {
@@ -71,11 +95,19 @@ final class WebpHeader {
             Span body = new Span(data, data + (int) length);
             switch (bytes.getInt(at)) {
                 case EXTENDED -> size = canvas(body, 4);
-                case LOSSY -> bitstream(lossy(body), size);
+                case ALPHA -> alpha = Optional.of(body);
+                case LOSSY -> {
+                    Size ofFrame = lossy(body);
+                    if (!found) {
+                        lossy = Optional.of(new Lossy(body, ofFrame, alpha, Optional.empty()));
+                    }
+                    bitstream(ofFrame, size);
+                }
                 case LOSSLESS -> bitstream(lossless(body), size);
                 case FRAME -> {
                     // Only the first frame of an animation is read, and frames do not nest.
                     if (!found && span.from() == FILE_HEADER) {
+                        alpha = Optional.empty();
                         chunks(new Span(data + 16, body.to()), canvas(body, 6));
                     }
                 }
@@ -93,15 +125,7 @@ final class WebpHeader {
 
     private Size lossy(Span body) throws UnreadableException {
         require(body, 10);
-        Size size = checked(new Size(u16(body.from() + 6) & 0x3fff, u16(body.from() + 8) & 0x3fff));
-        long most = bounds.limits().pixels() / LOSSY_COST;
-        if ((long) size.width * size.height > most) {
-            throw new UnreadableException(
-                    Problem.TOO_LARGE,
-                    "expected at most %d pixels in a lossy WebP, whose decoder takes much memory, found %d×%d"
-                            .formatted(most, size.width, size.height));
-        }
-        return size;
+        return checked(new Size(u16(body.from() + 6) & 0x3fff, u16(body.from() + 8) & 0x3fff));
     }
 
     private Size lossless(Span body) throws UnreadableException {
@@ -127,8 +151,8 @@ final class WebpHeader {
         if (claimed.width != 0 && !claimed.equals(size)) {
             throw new UnreadableException(
                     Problem.CORRUPT,
-                    "expected a WebP picture of %d×%d pixels as its header says, found %d×%d"
-                            .formatted(claimed.width, claimed.height, size.width, size.height));
+                    "expected a WebP picture of " + claimed.width + "×" + claimed.height
+                            + " pixels as its header says, found " + size.width + "×" + size.height);
         }
         found = true;
     }

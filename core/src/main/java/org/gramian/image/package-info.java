@@ -3,7 +3,7 @@
  *
  * <p>A {@link org.gramian.image.PictureReader} takes a file through these steps: its first bytes tell the {@link
  * org.gramian.image.PictureFormat}; its header is held against the {@link org.gramian.image.PictureLimits}; one of Java's image
- * readers decodes it; its samples become RGB bytes; its EXIF {@link org.gramian.image.Orientation} is undone. What comes out is a
+ * readers, or for lossy WebP {@code vp8}, decodes it; its samples become RGB bytes; its EXIF {@link org.gramian.image.Orientation} is undone. What comes out is a
  * {@link org.gramian.image.Reading}: a {@link org.gramian.image.Picture} with its {@link org.gramian.image.Origin}, or the {@link
  * org.gramian.image.Reading.Problem} with a sentence for people. {@link org.gramian.image.Resize} brings pictures to size.
  *

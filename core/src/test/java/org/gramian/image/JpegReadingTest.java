@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import javax.imageio.ImageIO;
 import org.gramian.image.Origin.Colour;
 import org.gramian.image.Reading.Problem;
@@ -240,5 +241,20 @@ final class JpegReadingTest {
             }
         }
         return raster;
+    }
+
+    /** libjpeg tells its first warning only, and here that is a harmless one. */
+    @Test
+    void anEarlyEndIsNotHiddenByAHarmlessWarning() {
+        byte[] plain = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), false);
+        byte[] jfif2 = plain.clone();
+        jfif2[11] = 2;
+        byte[] adobe7 = JpegFile.withAdobe(JpegFile.withoutJfif(plain), 7);
+        for (byte[] file : List.of(jfif2, adobe7)) {
+            assertThat(distance(read(file).picture(), SMOOTH)).isLessThan(14);
+            int scan = JpegFile.find(file, 0xda);
+            byte[] half = Arrays.copyOf(file, scan + (file.length - scan) / 2);
+            assertThat(refused(half).problem()).isEqualTo(Problem.TRUNCATED);
+        }
     }
 }

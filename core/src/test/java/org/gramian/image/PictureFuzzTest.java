@@ -24,8 +24,10 @@ import org.gramian.image.Reading.Readable;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Timeout;
 
 /** Damages 2,000 files: each still ends in a picture or in a reason, soon and without much memory. */
+@Timeout(300) // of all repetitions the slowest; a decoder that hangs must not hang the build
 final class PictureFuzzTest {
     /** With the repetitions of the test this makes 2,000. */
     private static final int FILES = 100;
@@ -112,6 +114,9 @@ final class PictureFuzzTest {
         files.add(tiff(bilevel, "CCITT T.6"));
         Stream.of("animated", "lossless", "lossless-alpha", "lossy", "lossy-alpha", "profile", "turned")
                 .forEach(name -> files.add(resource(name + ".webp")));
+        Stream.of("alpha-compressed-gradient", "alpha-raw-vertical", "animated", "eight-partitions", "four-segments")
+                .forEach(name -> files.add(resource("lossy/" + name + ".webp")));
+        Stream.of("sharp-7", "simple-sharp", "noise").forEach(name -> files.add(resource("lossy/" + name + ".webp")));
         return List.copyOf(files);
     }
 }

@@ -95,17 +95,6 @@ final class PictureReaderTest {
         assertThat(fewBytes.read(Files.write(folder.resolve("large"), content))).isEqualTo(expected);
     }
 
-    @Test
-    void aLossyWebpMayHaveAnEighthOfThePixels() {
-        byte[] content = resource("lossy.webp");
-        assertThat(new PictureReader(new PictureLimits(1 << 20, 64 * 48 * 8)).read(content))
-                .isInstanceOf(Readable.class);
-        assertThat(new PictureReader(new PictureLimits(1 << 20, 64 * 48 * 8 - 1)).read(content))
-                .isInstanceOfSatisfying(
-                        Unreadable.class,
-                        unreadable -> assertThat(unreadable.problem()).isEqualTo(Problem.TOO_LARGE));
-    }
-
     @ParameterizedTest
     @MethodSource("files")
     void readingLeavesTheContentAsItIs(byte[] content) {

@@ -1,6 +1,5 @@
 package org.gramian.image.audit;
 
-import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -27,6 +26,7 @@ public final class Audit {
     private static final Set<Note.Kind> LOSSES = EnumSet.of(
             Note.Kind.OUTSIDE_LAYOUT,
             Note.Kind.NESTED,
+            Note.Kind.UNUSED_PICTURES,
             Note.Kind.EMPTY_CLASSES,
             Note.Kind.ABSENT_CLASSES,
             Note.Kind.ABSENT_PICTURES,
@@ -53,9 +53,8 @@ public final class Audit {
      * Audits a data set.
      *
      * @param progress told how many pictures are done, in ascending order
-     * @throws IOException where a file could be read once but not again
      */
-    public AuditReport of(Dataset dataset, LongConsumer progress) throws IOException, InterruptedException {
+    public AuditReport of(Dataset dataset, LongConsumer progress) throws InterruptedException {
         Subject subject = Subject.of(dataset);
         Facts[] facts = new Facts[dataset.samples().size()];
         UnreadablePicture[] unreadable = new UnreadablePicture[facts.length];
@@ -139,9 +138,24 @@ public final class Audit {
                 LOSSES.contains(note.kind()) ? Severity.WARN : Severity.NOTE,
                 Finding.Kind.LAYOUT,
                 new Note(note.kind(), note.count(), List.of()).text(),
-                "Everything else was read; another --layout may read more.",
+                advice(note.kind()),
                 note.examples().stream()
                         .map(example -> new Item(example, "", List.of()))
                         .toList());
+    }
+
+    private static String advice(Note.Kind kind) {
+        return switch (kind) {
+            case OUTSIDE_LAYOUT, NESTED, UNUSED_PICTURES, UNUSED_FOLDERS, EMPTY_CLASSES ->
+                "Everything else was read; another --layout may read more.";
+            case NOT_PICTURES, HIDDEN_FOLDERS, MASKS, UNUSED_COLUMNS, REPEATED_ROWS -> "Everything else was read.";
+            case VALIDATION_TESTS ->
+                "Settings that are chosen by these pictures are then tested with them, which flatters the result.";
+            case ABSENT_CLASSES, ABSENT_PICTURES ->
+                "Is the download complete, and are the names spelt as in the lists?";
+            case UNLISTED_PICTURES, UNLABELLED_PICTURES -> "Add them to the lists if they are meant to take part.";
+            case UNTESTED_CLASSES, UNVALIDATED_CLASSES, STRADDLING_COPIES, COPIES_ACROSS_CLASSES, UNCOMPARED_FILES ->
+                "Look at them before trusting a result.";
+        };
     }
 }

@@ -14,7 +14,9 @@ import java.util.TreeMap;
  *
  * <p>Equal pixels come first: equal files show equal pixels, so only files whose pixels are equal have to be compared byte
  * by byte. Near copies are then looked for among one picture of each such group, by hash, and confirmed by sketch; a near
- * copy of a near copy belongs to the group. Pictures of a single colour are left out there: all look alike.
+ * copy of a near copy belongs to the group, so that two that are in one group already need not be compared: thousands of
+ * frames of a fixed camera cost little more than as many others. Pictures of a single colour are left out there: all look
+ * alike.
  */
 final class Copies {
     private final Subject subject;
@@ -31,7 +33,7 @@ final class Copies {
     }
 
     /** All groups: exact ones, then near ones, each kind in the order of the data set. */
-    List<DuplicateGroup> find() throws IOException {
+    List<DuplicateGroup> find() {
         List<DuplicateGroup> groups = new ArrayList<>();
         for (List<Facts> copies : equal) {
             if (copies.size() > 1) {
@@ -54,6 +56,9 @@ final class Copies {
         Map<Integer, Double> differences = new TreeMap<>();
         new NearHashes(sketches.stream().mapToLong(Sketch::hash).toArray(), options.hashDistance())
                 .forEach((first, second) -> {
+                    if (groups.of(first) == groups.of(second)) {
+                        return;
+                    }
                     double difference = sketches.get(first).difference(sketches.get(second));
                     if (difference <= options.difference()) {
                         groups.join(first, second);
@@ -94,14 +99,19 @@ final class Copies {
         return copies.stream().map(Facts::index).toList();
     }
 
-    private boolean sameFiles(List<Facts> copies) throws IOException {
+    /** A file that vanished since it was decoded counts as another one: its pixels were equal, its bytes nobody knows. */
+    private boolean sameFiles(List<Facts> copies) {
         Path first = file(copies.getFirst());
-        for (Facts other : copies.subList(1, copies.size())) {
-            if (Files.mismatch(first, file(other)) >= 0) {
-                return false;
+        try {
+            for (Facts other : copies.subList(1, copies.size())) {
+                if (Files.mismatch(first, file(other)) >= 0) {
+                    return false;
+                }
             }
+            return true;
+        } catch (IOException vanished) {
+            return false;
         }
-        return true;
     }
 
     private Path file(Facts facts) {

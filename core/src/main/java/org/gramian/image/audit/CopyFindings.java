@@ -4,6 +4,7 @@ import static org.gramian.image.audit.Wording.count;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.gramian.image.audit.Finding.Item;
@@ -17,6 +18,9 @@ import org.gramian.image.audit.Finding.Kind;
  * matter of opinion (two shots of one wall, say): they are shown to a person.
  */
 final class CopyFindings {
+    /** A group may have thousands of pictures, a line has room for a few. */
+    private static final int NAMED = 6;
+
     private final List<DuplicateGroup> groups;
     private final boolean divided;
     private final List<Finding> findings = new ArrayList<>();
@@ -52,7 +56,10 @@ final class CopyFindings {
                 Kind.COPIES,
                 exact.and(CopyFindings::withinOne),
                 "equal each other",
-                "They weigh more than other pictures. Seeded protocols keep equal files on one side of a split.");
+                groups.stream().noneMatch(CopyFindings::sameOnlyInPixels)
+                        ? "They weigh more than other pictures. Seeded protocols keep equal files on one side of a split."
+                        : "They weigh more than other pictures. Seeded protocols keep equal files on one side of a split, but"
+                                + " not different files of equal pixels: of those keep one.");
     }
 
     private void near(Predicate<DuplicateGroup> near) {
@@ -76,6 +83,11 @@ final class CopyFindings {
                 divided
                         ? "They weigh more than other pictures."
                         : "A random split may put them on different sides, which makes the accuracy too good.");
+    }
+
+    /** Whether the files differ, so that comparing their bytes does not tell. */
+    private static boolean sameOnlyInPixels(DuplicateGroup group) {
+        return group.kind() == DuplicateGroup.Kind.SAME_PIXELS && withinOne(group);
     }
 
     private static boolean acrossSplitsOnly(DuplicateGroup group) {
@@ -102,9 +114,11 @@ final class CopyFindings {
 
     private static Item item(DuplicateGroup group) {
         String sign = group.exact() ? " = " : " ~ ";
-        String text = group.pictures().stream().map(Member::toString).collect(Collectors.joining(sign));
+        String named =
+                group.pictures().stream().limit(NAMED).map(Member::toString).collect(Collectors.joining(sign));
+        int more = group.pictures().size() - NAMED;
         return new Item(
-                text,
+                more > 0 ? named + sign + "and " + String.format(Locale.ROOT, "%,d", more) + " more" : named,
                 Wording.divided(group.acrossSplits()),
                 group.pictures().stream().map(Member::name).toList());
     }

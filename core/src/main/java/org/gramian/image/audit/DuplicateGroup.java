@@ -9,7 +9,8 @@ import java.util.List;
  * @param pictures two or more, in the order of the data set
  * @param acrossClasses whether they have more than one label
  * @param acrossSplits the names of the given splits that put them on different sides
- * @param difference the largest relative difference among the pairs that joined the group: 0 for equal pixels
+ * @param difference the largest relative difference of the pairs that joined the group, not of all its pairs; 0 for equal
+ *     pixels
  */
 public record DuplicateGroup(
         Kind kind, List<Member> pictures, boolean acrossClasses, List<String> acrossSplits, double difference) {
@@ -19,7 +20,10 @@ public record DuplicateGroup(
         SAME_FILE,
         /** Different files that show the same pixels. */
         SAME_PIXELS,
-        /** Almost the same picture: compressed or resized anew, cropped a little, made brighter. */
+        /**
+         * Almost the same picture: compressed or resized anew, made brighter or darker. Mirrored, turned or visibly cropped
+         * copies are not looked for.
+         */
         NEAR
     }
 

@@ -6,6 +6,7 @@ import org.gramian.basis.Sha256;
 import org.gramian.image.Origin;
 import org.gramian.image.Picture;
 import org.gramian.image.Reading;
+import org.gramian.image.crop.Crops;
 
 /**
  * What is kept of one readable picture: about a kilobyte, whatever its size.
@@ -41,6 +42,11 @@ record Facts(int index, int width, int height, Origin origin, int range, Digest 
     /** Long side over short side. */
     double aspect() {
         return (double) Math.max(width, height) / shortSide();
+    }
+
+    /** Whether crops that keep the aspect refuse it. */
+    boolean tooThin() {
+        return Crops.tooThin(width, height);
     }
 
     boolean turned() {

@@ -15,6 +15,7 @@ public record Finding(Severity severity, Kind kind, String sentence, String advi
     /** What a finding is about. */
     public enum Kind {
         UNREADABLE,
+        TOO_THIN,
         TOO_FEW_CLASSES,
         TOO_FEW_PICTURES,
         CLASS_MISSING_FROM_SPLIT,

@@ -15,6 +15,7 @@ import org.gramian.image.Origin;
 import org.gramian.image.PictureFormat;
 import org.gramian.image.audit.Finding.Item;
 import org.gramian.image.audit.Finding.Kind;
+import org.gramian.image.crop.Crops;
 
 /** What is odd about single pictures: their size, shape, colours, or name. */
 final class PictureFindings {
@@ -59,7 +60,15 @@ final class PictureFindings {
                 "a short side below " + options.inputSide() + " pixels",
                 "They are enlarged for networks with an input of that size.");
         add(
-                select(Severity.WARN, Kind.EXTREME_ASPECT, fact -> fact.aspect() > options.extremeAspect(), size),
+                select(Severity.SPOILS, Kind.TOO_THIN, Facts::tooThin, size),
+                "sides of more than " + Crops.MOST_ASPECT + " : 1",
+                "Crops that keep the aspect refuse them: cut them into pieces, or use the crops 'resize'.");
+        add(
+                select(
+                        Severity.WARN,
+                        Kind.EXTREME_ASPECT,
+                        fact -> fact.aspect() > options.extremeAspect() && !fact.tooThin(),
+                        size),
                 String.format(Locale.ROOT, "sides of more than %s : 1", number(options.extremeAspect())),
                 "Square crops see little of them, resizing to a square distorts them: cut them into pieces.");
         add(

@@ -26,10 +26,11 @@ final class Workers {
     /** Returns when all is done; a failure of one piece stops the others and comes out of here. */
     static void forEach(int count, int threads, LongConsumer progress, IntConsumer work) throws InterruptedException {
         Workers workers = new Workers(count, progress, work);
-        ExecutorService pool = Executors.newFixedThreadPool(threads);
+        int started = Math.clamp(count, 1, threads);
+        ExecutorService pool = Executors.newFixedThreadPool(started);
         try {
             List<Future<?>> running = new ArrayList<>();
-            for (int i = 0; i < threads; i++) {
+            for (int i = 0; i < started; i++) {
                 running.add(pool.submit(workers::run));
             }
             for (Future<?> thread : running) {

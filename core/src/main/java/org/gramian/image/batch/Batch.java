@@ -11,8 +11,8 @@ import org.gramian.tensor.Tensors;
  * Crops of pictures, {@code [n, 3, size, size]} in single precision, of which the first {@link #places()} are in use and
  * the rest is zero.
  *
- * <p>Closing it lets its memory be used for a batch to come: neither {@link #memory} nor {@link #tensor} may be read
- * afterwards.
+ * <p>Closing it lets its memory be used for a batch to come: what {@link #memory} and {@link #tensor} returned earlier must
+ * not be read afterwards, nor once the loader is closed, whose memory it is; nobody checks that.
  */
 public final class Batch implements AutoCloseable {
     private final MemorySegment memory;

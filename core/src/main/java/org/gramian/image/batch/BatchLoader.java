@@ -35,7 +35,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         this.left = Math.ceilDiv(crops, prefetch.batch());
         List<MemorySegment> buffers = new ArrayList<>();
         for (long i = 0; i < Math.min(prefetch.ahead(), left); i++) {
-            buffers.add(arena.allocate(prefetch.batch() * rendering.bytes(), ALIGNMENT));
+            buffers.add(allocate(prefetch, rendering.bytes()));
         }
         this.queue = new BatchQueue(crops, prefetch.batch(), buffers);
         Worker worker = new Worker(rendering, list, queue);
@@ -43,6 +43,20 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
             // Platform threads, for decoding computes; daemons, so that they never keep a program from ending.
             threads.add(
                     Thread.ofPlatform().name("gramian-pictures-" + i).daemon().start(worker));
+        }
+    }
+
+    /** @throws IllegalStateException if there is not so much memory; nothing of it stays in use then */
+    private MemorySegment allocate(Prefetch prefetch, long cropBytes) {
+        long bytes = Math.multiplyExact(prefetch.batch(), cropBytes);
+        try {
+            return arena.allocate(bytes, ALIGNMENT);
+        } catch (OutOfMemoryError scarce) {
+            arena.close();
+            throw new IllegalStateException(
+                    "expected memory for " + prefetch.ahead() + " batches of " + (bytes >> 20)
+                            + " MiB each, found less;" + " take smaller batches or crops, or fewer batches ahead",
+                    scarce);
         }
     }
 

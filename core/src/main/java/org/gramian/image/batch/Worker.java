@@ -10,6 +10,7 @@ import org.gramian.image.Reading.Problem;
 import org.gramian.image.Reading.Readable;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.crop.Crop;
+import org.gramian.image.dataset.Box;
 import org.gramian.image.dataset.Sample;
 
 /** One thread's work: takes the next picture, decodes it, writes its crops where they belong, until there is none left. */
@@ -51,13 +52,28 @@ final class Worker implements Runnable {
         switch (rendering.reader().apply(sample.file())) {
             case Unreadable problem -> leaveOut(index, problem);
             case Readable(Picture picture, var _) -> {
-                Optional<String> refusal = rendering.crops().refusal(picture.width(), picture.height());
-                if (refusal.isPresent()) {
-                    leaveOut(index, new Unreadable(Problem.TOO_LARGE, refusal.get()));
+                Optional<Picture> region = rendering.crops().region(picture, sample);
+                if (region.isPresent()) {
+                    crop(index, region.get());
                 } else {
-                    write(index, picture);
+                    String box = sample.box().map(Box::toString).orElse("none");
+                    leaveOut(
+                            index,
+                            new Unreadable(
+                                    Problem.NO_BOX,
+                                    "expected a box inside the picture of " + picture + " for crops +box, found "
+                                            + box));
                 }
             }
+        }
+    }
+
+    private void crop(int index, Picture picture) throws InterruptedException {
+        Optional<String> refusal = rendering.crops().refusal(picture.width(), picture.height());
+        if (refusal.isPresent()) {
+            leaveOut(index, new Unreadable(Problem.TOO_THIN, refusal.get()));
+        } else {
+            write(index, picture);
         }
     }
 

@@ -17,9 +17,8 @@ public record Crop(int width, int height, int left, int top, int size, boolean m
     /** @throws IllegalArgumentException if the window is empty or does not lie inside the picture */
     public Crop {
         if (size < 1 || left < 0 || top < 0 || left > width - size || top > height - size) {
-            throw new IllegalArgumentException(
-                    "a crop of size %d at column %d, row %d must lie inside a picture of %d×%d"
-                            .formatted(size, left, top, width, height));
+            throw new IllegalArgumentException("a crop of size " + size + " at column " + left + ", row " + top
+                    + " must lie inside a picture of " + width + "×" + height);
         }
     }
 

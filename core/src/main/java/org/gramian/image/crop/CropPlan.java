@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
 
 /**
- * A way to take crops from pictures, as people write it: {@code NAME[:SIZE][+flips]}.
+ * A way to take crops from pictures, as people write it: {@code NAME[:SIZE][+flips][+box]}.
  *
  * <table>
  * <caption>The plans</caption>
@@ -19,7 +19,8 @@ import org.gramian.basis.NearestWord;
  * <tr><td>{@code resize}</td><td>the whole picture, its aspect not kept</td><td>the same</td></tr>
  * </table>
  *
- * <p>Crops are squares of {@code SIZE} pixels, {@value #DEFAULT_SIZE} unless given; {@code +flips} adds each one mirrored.
+ * <p>Crops are squares of {@code SIZE} pixels, {@value #DEFAULT_SIZE} unless given; {@code +flips} adds each one mirrored; with
+ * {@code +box} a picture is cut to the box of its object first, of which the data set must tell (CUB-200-2011 does).
  *
  * <p><b>Where crops are cut.</b> The paper says only how many crops there are and that they end as 224×224. Here a picture
  * is first scaled so that its short side is {@code 256·SIZE/224}, rounded, the usual margin of networks trained at 224 (a
@@ -29,13 +30,16 @@ import org.gramian.basis.NearestWord;
  * @param kind which crops
  * @param size side of the crops in pixels
  * @param flips whether each crop comes mirrored, too
+ * @param boxed whether crops are taken from the box of a picture's object
  */
-public record CropPlan(Kind kind, int size, boolean flips) {
+public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
     /** What the networks here were trained on. */
     public static final int DEFAULT_SIZE = 224;
 
     private static final int LARGEST = 4096;
     private static final String FLIPS = "+flips";
+    private static final String BOX = "+box";
+    private static final String FORM = "NAME[:SIZE][" + FLIPS + "][" + BOX + "]";
 
     /** Kinds of plans. */
     public enum Kind {
@@ -64,23 +68,30 @@ public record CropPlan(Kind kind, int size, boolean flips) {
         }
     }
 
+    /** Crops of whole pictures. */
+    public CropPlan(Kind kind, int size, boolean flips) {
+        this(kind, size, flips, false);
+    }
+
     /**
-     * Reads {@code NAME[:SIZE][+flips]}.
+     * Reads {@code NAME[:SIZE][+flips][+box]}.
      *
      * @throws IllegalArgumentException for anything else; the message lists the names
      */
     public static CropPlan parse(String text) {
-        boolean flips = text.endsWith(FLIPS);
-        String rest = flips ? text.substring(0, text.length() - FLIPS.length()) : text;
+        boolean boxed = text.endsWith(BOX);
+        String unboxed = boxed ? text.substring(0, text.length() - BOX.length()) : text;
+        boolean flips = unboxed.endsWith(FLIPS);
+        String rest = flips ? unboxed.substring(0, unboxed.length() - FLIPS.length()) : unboxed;
         int colon = rest.indexOf(':');
         String word = colon < 0 ? rest : rest.substring(0, colon);
         Kind kind = Arrays.stream(Kind.values())
                 .filter(known -> known.word().equals(word))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException(
-                        "crops are written NAME[:SIZE][+flips] with NAME one of " + String.join(", ", names())
-                                + ", found '" + text + "'" + NearestWord.suggestion(word, names())));
-        return new CropPlan(kind, colon < 0 ? DEFAULT_SIZE : size(rest.substring(colon + 1), text), flips);
+                        "crops are written " + FORM + " with NAME one of " + String.join(", ", names()) + ", found '"
+                                + text + "'" + NearestWord.suggestion(word, names())));
+        return new CropPlan(kind, colon < 0 ? DEFAULT_SIZE : size(rest.substring(colon + 1), text), flips, boxed);
     }
 
     private static int size(String digits, String text) {
@@ -98,12 +109,12 @@ public record CropPlan(Kind kind, int size, boolean flips) {
 
     /** The form that {@link #parse} reads, always with the size. */
     public String text() {
-        return kind.word() + ":" + size + (flips ? FLIPS : "");
+        return kind.word() + ":" + size + (flips ? FLIPS : "") + (boxed ? BOX : "");
     }
 
     /** The same plan for crops of another size. */
     public CropPlan withSize(int pixels) {
-        return new CropPlan(kind, pixels, flips);
+        return new CropPlan(kind, pixels, flips, boxed);
     }
 
     /** The crops to test with: the same for every seed. */
@@ -132,7 +143,7 @@ public record CropPlan(Kind kind, int size, boolean flips) {
             spots = Stream.concat(spots.stream(), spots.stream().map(Spot::flipped))
                     .toList();
         }
-        return new Crops(size, kind != Kind.RESIZE, spots, seed);
+        return new Crops(this, spots, seed);
     }
 
     @Override

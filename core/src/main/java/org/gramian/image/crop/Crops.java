@@ -11,6 +11,9 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.gramian.basis.Sha256;
+import org.gramian.image.Picture;
+import org.gramian.image.dataset.Box;
+import org.gramian.image.dataset.Sample;
 
 /**
  * The crops of every picture under one {@link CropPlan}, for training or for testing: the same number for each.
@@ -21,16 +24,18 @@ import org.gramian.basis.Sha256;
  */
 public final class Crops {
     /** Beyond this aspect a scaled picture would be mostly memory: 32 times 256 rows are 8192 columns. */
-    private static final int MOST_ASPECT = 32;
+    public static final int MOST_ASPECT = 32;
 
     private final int size;
     private final boolean aspectKept;
+    private final boolean boxed;
     private final List<Spot> spots;
     private final long seed;
 
-    Crops(int size, boolean aspectKept, List<Spot> spots, long seed) {
-        this.size = size;
-        this.aspectKept = aspectKept;
+    Crops(CropPlan plan, List<Spot> spots, long seed) {
+        this.size = plan.size();
+        this.aspectKept = plan.kind() != CropPlan.Kind.RESIZE;
+        this.boxed = plan.boxed();
         this.spots = List.copyOf(spots);
         this.seed = seed;
     }
@@ -45,13 +50,32 @@ public final class Crops {
         return size;
     }
 
+    /**
+     * What of a picture crops are taken from: all of it or, where the plan says so, what lies in the box of its object; empty
+     * where there is no box, or nothing of the picture in it.
+     */
+    public Optional<Picture> region(Picture picture, Sample sample) {
+        return boxed ? sample.box().flatMap(box -> within(picture, box)) : Optional.of(picture);
+    }
+
+    /** Every pixel that the box touches. */
+    private static Optional<Picture> within(Picture picture, Box box) {
+        int left = (int) Math.floor(box.x());
+        int top = (int) Math.floor(box.y());
+        int right = (int) Math.min(picture.width(), Math.ceil(box.x() + box.width()));
+        int bottom = (int) Math.min(picture.height(), Math.ceil(box.y() + box.height()));
+        return left < right && top < bottom
+                ? Optional.of(picture.crop(left, top, right - left, bottom - top))
+                : Optional.empty();
+    }
+
     /** The short side that a picture is brought to before windows are cut from it. */
     private int shortSide() {
         return Math.toIntExact(Math.round(256.0 * size / CropPlan.DEFAULT_SIZE));
     }
 
     /**
-     * The crops of a picture.
+     * The crops of a picture, or of its {@link #region} where that is a part of it.
      *
      * @param name the picture's name in its data set; decides, with the seed, where random crops lie
      * @throws IllegalArgumentException with the {@link #refusal}, if there is one
@@ -93,12 +117,17 @@ public final class Crops {
         return side <= other ? shortSide() : Math.toIntExact(Math.round((double) shortSide() * side / other));
     }
 
+    /** Whether a picture is longer than crops that keep the aspect allow. */
+    public static boolean tooThin(int width, int height) {
+        return Math.max(width, height) > (long) MOST_ASPECT * Math.min(width, height);
+    }
+
     /** Why there are no crops of a picture of this size; empty where there are. */
     public Optional<String> refusal(int width, int height) {
         if (width < 1 || height < 1) {
             return Optional.of("a picture has at least one pixel, found " + width + "×" + height);
         }
-        if (aspectKept && Math.max(width, height) > (long) MOST_ASPECT * Math.min(width, height)) {
+        if (aspectKept && tooThin(width, height)) {
             return Optional.of("crops that keep the aspect need a picture at most " + MOST_ASPECT
                     + " times as long as it is wide, found " + width + "×" + height
                     + "; cut it beforehand, or use the crops 'resize'");
@@ -110,10 +139,11 @@ public final class Crops {
      * What identifies a crop before its picture is decoded: equal keys of equal pictures mean equal pixels, whatever the
      * plan.
      */
-    public String key(int index, String name) {
+    public String key(int index, Sample sample) {
         Spot spot = spots.get(index);
-        String place = (aspectKept ? "short side " + shortSide() + ", " : "whole, ") + label(index) + " " + size;
-        return spot.drawn() ? place + ", seed " + seed + ", of " + name : place;
+        String place = (aspectKept ? "short side " + shortSide() + ", " : "whole, ") + label(index) + " " + size
+                + (boxed ? ", in " + sample.box().map(Box::toString).orElse("no box") : "");
+        return spot.drawn() ? place + ", seed " + seed + ", of " + sample.name() : place;
     }
 
     /** What to call a crop: {@code center}, {@code random3 mirrored}. */

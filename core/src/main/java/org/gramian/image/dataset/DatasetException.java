@@ -2,6 +2,9 @@ package org.gramian.image.dataset;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
+import org.gramian.basis.Found;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A data set that cannot be opened; the message reads {@code PLACE: what was expected, what was found}, and is meant
@@ -10,13 +13,28 @@ import java.nio.file.Path;
 public final class DatasetException extends IOException {
     private static final long serialVersionUID = 1L;
 
+    private final transient @Nullable Dataset dataset;
+
     /** A problem with a folder or a file. */
     public DatasetException(Path place, String problem) {
-        super(place + ": " + problem);
+        super(Found.visible(place + ": " + problem));
+        this.dataset = null;
+    }
+
+    /** A data set that was read but cannot be trained on. */
+    public DatasetException(Path place, String problem, Dataset dataset) {
+        super(Found.visible(place + ": " + problem));
+        this.dataset = dataset;
     }
 
     /** A problem that another exception reported. */
     public DatasetException(Path place, String problem, Throwable cause) {
-        super(place + ": " + problem, cause);
+        super(Found.visible(place + ": " + problem), cause);
+        this.dataset = null;
+    }
+
+    /** What was read nevertheless, for those who want to look at it; empty where nothing was. */
+    public Optional<Dataset> dataset() {
+        return Optional.ofNullable(dataset);
     }
 }

@@ -7,14 +7,17 @@ import java.util.List;
  *
  * @param kind what it is
  * @param count how often it occurs
- * @param examples names of the first few, or of all where {@code count} is small
+ * @param examples the names of all that the reader of the data set noted; {@link #text} shows a few
  */
 public record Note(Kind kind, int count, List<String> examples) {
+    /** Names that a sentence shows; of {@link Kind#ABSENT_CLASSES} all, as each may be a typing mistake. */
+    public static final int SHOWN = 5;
+
     /** Kinds of notes, each with its wording for one and for many. */
     public enum Kind {
         NOT_PICTURES(
-                "file that is not a picture by its name was left out",
-                "files that are not pictures by their names were left out"),
+                "file that is no picture by name or content was left out",
+                "files that are no pictures by name or content were left out"),
         OUTSIDE_LAYOUT(
                 "picture that lies outside the layout's folders was left out",
                 "pictures that lie outside the layout's folders were left out"),
@@ -26,12 +29,15 @@ public record Note(Kind kind, int count, List<String> examples) {
         UNUSED_FOLDERS(
                 "folder that is no part of the layout was left out",
                 "folders that are no part of the layout were left out"),
+        UNUSED_PICTURES(
+                "folder with pictures that is no part of the layout was left out",
+                "folders with pictures that are no part of the layout were left out"),
         MASKS(
                 "folder of masks was left out: they are not pictures",
                 "folders of masks were left out: they are not pictures"),
         VALIDATION_TESTS(
-                "folder for validation is used to test, as there is no folder test",
-                "folders for validation are used to test, as there is no folder test"),
+                "part for validation is used to test, as there is no part to test",
+                "parts for validation are used to test, as there is no part to test"),
         ABSENT_CLASSES(
                 "class that the lists name is absent, with all its pictures",
                 "classes that the lists name are absent, with all their pictures"),
@@ -44,6 +50,8 @@ public record Note(Kind kind, int count, List<String> examples) {
                 "pictures are in no list and have no label: they were left out"),
         REPEATED_ROWS("row that repeats an earlier one was left out", "rows that repeat earlier ones were left out"),
         UNUSED_COLUMNS("column was not used", "columns were not used"),
+        UNVALIDATED_CLASSES(
+                "class has no picture to validate in a fold", "classes have no picture to validate in a fold"),
         UNTESTED_CLASSES("class has no picture to test in a fold", "classes have no picture to test in a fold"),
         STRADDLING_COPIES(
                 "set of identical files lies on both sides of a split that is given, which flatters the result",
@@ -74,8 +82,10 @@ public record Note(Kind kind, int count, List<String> examples) {
     /** The note as a sentence, as {@code 2 hidden folders were left out: .git, .cache}. */
     public String text() {
         String sentence = count + " " + (count == 1 ? kind.one : kind.many);
-        String more = count > examples.size() ? ", ..." : "";
-        return examples.isEmpty() ? sentence : sentence + ": " + String.join(", ", examples) + more;
+        List<String> shown =
+                kind == Kind.ABSENT_CLASSES ? examples : examples.subList(0, Math.min(SHOWN, examples.size()));
+        String more = count > shown.size() ? ", ..." : "";
+        return shown.isEmpty() ? sentence : sentence + ": " + String.join(", ", shown) + more;
     }
 
     @Override

@@ -10,9 +10,6 @@ import org.gramian.image.dataset.Note.Kind;
 
 /** Collects what is to be noted while a data set is read or divided; every name counts once for a kind. */
 public final class Notebook {
-    /** Names that are shown of every kind; of {@link Kind#ABSENT_CLASSES} all are, as each may be a typing mistake. */
-    public static final int SHOWN = 5;
-
     private final Map<Kind, Set<String>> names = new EnumMap<>(Kind.class);
 
     /** Notes one thing under its name. */
@@ -20,15 +17,11 @@ public final class Notebook {
         names.computeIfAbsent(kind, _ -> new LinkedHashSet<>()).add(name);
     }
 
-    /** One note for every kind that occurred, in the order of the kinds; the examples are the first in sorted order. */
+    /** One note for every kind that occurred, in the order of the kinds; the names are sorted. */
     public List<Note> notes() {
         List<Note> notes = new ArrayList<>();
-        names.forEach((kind, found) -> notes.add(note(kind, found)));
+        names.forEach((kind, found) ->
+                notes.add(new Note(kind, found.size(), found.stream().sorted().toList())));
         return notes;
-    }
-
-    private static Note note(Kind kind, Set<String> found) {
-        long shown = kind == Kind.ABSENT_CLASSES ? found.size() : SHOWN;
-        return new Note(kind, found.size(), found.stream().sorted().limit(shown).toList());
     }
 }

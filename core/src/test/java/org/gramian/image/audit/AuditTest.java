@@ -13,6 +13,8 @@ import org.gramian.image.Picture;
 import org.gramian.image.PictureFormat;
 import org.gramian.image.Reading;
 import org.gramian.image.audit.Finding.Kind;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Part;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -279,5 +281,38 @@ class AuditTest {
                         file -> new Reading.Unreadable(Reading.Problem.EMPTY, file.toString()),
                         0))
                 .withMessageContaining("at least 1 thread, found 0");
+    }
+
+    @Test
+    void aPictureThatLoadingWouldRefuseForItsShapeSpoils() throws Exception {
+        AuditReport report = fine().add("stone/thin.jpg", MadeUp.texture(random, 70 * 33, 70))
+                .add("stone/long.jpg", MadeUp.texture(random, 70 * 31, 70))
+                .audit();
+        assertFound(report, Severity.SPOILS, Kind.TOO_THIN, "stone/thin.jpg: 2310×70");
+        assertThat(report.finding(Kind.EXTREME_ASPECT).orElseThrow().items())
+                .extracting(Finding.Item::toString)
+                .containsExactly("stone/long.jpg: 2170×70");
+    }
+
+    @Test
+    void aNoteIsFollowedByAdviceThatFitsItAndNamesAll() throws Exception {
+        MadeUp set = fine();
+        List<String> names = List.of("a", "b", "c", "d", "e", "f", "g");
+        List<Note> notes = List.of(
+                new Note(Note.Kind.ABSENT_PICTURES, 7, names),
+                new Note(Note.Kind.UNUSED_PICTURES, 1, List.of("raw")),
+                new Note(Note.Kind.VALIDATION_TESTS, 1, List.of("val")));
+        Dataset plain = set.dataset();
+        Dataset noted = new Dataset(
+                plain.root(),
+                plain.classes(),
+                plain.samples(),
+                new Dataset.Source("folders", plain.assignment(), notes));
+        List<Finding> findings = set.audit(noted, 1).findings();
+        assertThat(findings).extracting(Finding::severity).containsExactly(Severity.WARN, Severity.WARN, Severity.NOTE);
+        assertThat(findings.getFirst().items()).hasSize(7);
+        assertThat(findings.getFirst().advice()).contains("download");
+        assertThat(findings.get(1).advice()).contains("--layout");
+        assertThat(findings.getLast().advice()).contains("flatters");
     }
 }

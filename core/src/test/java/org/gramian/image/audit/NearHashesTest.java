@@ -37,7 +37,9 @@ class NearHashesTest {
             }
         }
         TreeSet<String> found = new TreeSet<>();
-        new NearHashes(hashes, distance).forEach((i, j) -> found.add(i + " " + j));
+        new NearHashes(hashes, distance)
+                .forEach((i, j) ->
+                        assertThat(found.add(i + " " + j)).as("told once").isTrue());
         assertThat(found).isEqualTo(wanted);
     }
 

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.stream.LongStream;
@@ -44,5 +46,13 @@ class WorkersTest {
         Workers.forEach(0, 4, _ -> {}, index -> {
             throw new AssertionError(index);
         });
+    }
+
+    @Test
+    void noMoreThreadsAreStartedThanThereIsWork() throws InterruptedException {
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        // Nobody could start a thousand million threads.
+        Workers.forEach(3, 1_000_000_000, _ -> {}, _ -> threads.add(Thread.currentThread()));
+        assertThat(threads).hasSizeBetween(1, 3);
     }
 }

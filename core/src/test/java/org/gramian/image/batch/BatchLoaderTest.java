@@ -24,6 +24,7 @@ import org.gramian.image.Reading.Readable;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
+import org.gramian.image.dataset.Box;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
@@ -137,7 +138,38 @@ class BatchLoaderTest {
         Given given = Given.by(rendering(thin), Work.all(Pictures.samples(1), CROPS), new Prefetch(15, 1, 1));
         assertThat(given.places().getFirst())
                 .allSatisfy(place ->
-                        assertThat(place.problem().orElseThrow().problem()).isEqualTo(Problem.TOO_LARGE));
+                        assertThat(place.problem().orElseThrow().problem()).isEqualTo(Problem.TOO_THIN));
+    }
+
+    @Test
+    void batchesTooLargeForTheMemoryAreRefusedWithTheirSize() {
+        Crops large = CropPlan.parse("resize:4096").testing();
+        Rendering rendering = new Rendering(Pictures::read, large, Preprocessing.TORCHVISION);
+        List<Work> list = Work.all(Pictures.samples(1), large);
+        assertThatThrownBy(() -> new BatchLoader(rendering, list, new Prefetch(1 << 20, 1, 1)))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("1 batches of 201326592 MiB each");
+    }
+
+    @Test
+    void cropsOfABoxAreThoseOfThePictureCutToIt() {
+        Sample plain = Pictures.samples(1).getFirst();
+        Sample boxed = new Sample(plain.name(), 0, plain.file(), Optional.of(new Box(2, 1, 5, 6)));
+        Function<Path, Reading> cut = file -> switch (Pictures.read(file)) {
+            case Readable(Picture picture, var origin) -> new Readable(picture.crop(2, 1, 5, 6), origin);
+            case Reading.Unreadable unreadable -> unreadable;
+        };
+        Crops whole = CropPlan.parse("paper:7").training(1);
+        Crops boxes = CropPlan.parse("paper:7+box").training(1);
+        Given expected = Given.by(rendering(cut), Work.all(List.of(plain), whole), new Prefetch(15, 1, 1));
+        Rendering ofBoxes = new Rendering(Pictures::read, boxes, Preprocessing.TORCHVISION);
+        Given found = Given.by(ofBoxes, Work.all(List.of(boxed), boxes), new Prefetch(15, 1, 1));
+        assertThat(found.bytes().getFirst()).isEqualTo(expected.bytes().getFirst());
+        Given without = Given.by(ofBoxes, Work.all(List.of(plain), boxes), new Prefetch(15, 1, 1));
+        assertThat(without.places().getFirst()).allSatisfy(place -> {
+            assertThat(place.problem().orElseThrow().problem()).isEqualTo(Problem.NO_BOX);
+            assertThat(place.problem().orElseThrow().reason()).endsWith("for crops +box, found none");
+        });
     }
 
     @Test

@@ -3,15 +3,26 @@ package org.gramian.image.crop;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.gramian.image.Picture;
+import org.gramian.image.dataset.Box;
+import org.gramian.image.dataset.Sample;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
 class CropsTest {
+    private static Sample sample(String name) {
+        return new Sample(name, 0, Path.of(name));
+    }
+
     private static List<Crop> testing(String plan, int width, int height) {
         return CropPlan.parse(plan).testing().of(width, height, "a.png");
     }
@@ -117,16 +128,18 @@ class CropsTest {
         Crops paper = CropPlan.parse("paper+flips").training(1);
         Crops other = CropPlan.parse("paper+flips").training(2);
         List<String> keys = IntStream.range(0, paper.count())
-                .mapToObj(i -> paper.key(i, "a"))
+                .mapToObj(i -> paper.key(i, sample("a")))
                 .toList();
         assertThat(keys).doesNotHaveDuplicates();
-        assertThat(paper.key(0, "a"))
-                .isEqualTo(other.key(0, "b"))
-                .isEqualTo(CropPlan.parse("center").testing().key(0, "c"))
+        assertThat(paper.key(0, sample("a")))
+                .isEqualTo(other.key(0, sample("b")))
+                .isEqualTo(CropPlan.parse("center").testing().key(0, sample("c")))
                 .isEqualTo("short side 256, center 224");
-        assertThat(paper.key(5, "a")).isNotEqualTo(paper.key(5, "b")).isNotEqualTo(other.key(5, "a"));
-        assertThat(CropPlan.parse("resize").testing().key(0, "a")).isEqualTo("whole, center 224");
-        assertThat(CropPlan.parse("center:225").testing().key(0, "a")).isNotEqualTo(paper.key(0, "a"));
+        assertThat(paper.key(5, sample("a")))
+                .isNotEqualTo(paper.key(5, sample("b")))
+                .isNotEqualTo(other.key(5, sample("a")));
+        assertThat(CropPlan.parse("resize").testing().key(0, sample("a"))).isEqualTo("whole, center 224");
+        assertThat(CropPlan.parse("center:225").testing().key(0, sample("a"))).isNotEqualTo(paper.key(0, sample("a")));
     }
 
     @Test
@@ -173,5 +186,65 @@ class CropsTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("must lie inside a picture of 10×10");
         assertThat(new Crop(341, 256, 58, 16, 224, true)).hasToString("341x256+58+16/224 mirrored");
+    }
+
+    private static Sample boxed(double x, double y, double width, double height) {
+        return new Sample("a", 0, Path.of("a"), Optional.of(new Box(x, y, width, height)));
+    }
+
+    @Test
+    void cropsOfABoxSeeEveryPixelThatItTouchesAndNoOther() {
+        byte[] rgb = new byte[3 * 10 * 8];
+        for (int i = 0; i < rgb.length; i++) {
+            rgb[i] = (byte) i;
+        }
+        Picture picture = new Picture(10, 8, rgb);
+        Crops crops = CropPlan.parse("resize+box").testing();
+        assertThat(crops.region(picture, boxed(2, 3, 4, 2)).orElseThrow().rgb())
+                .isEqualTo(picture.crop(2, 3, 4, 2).rgb());
+        assertThat(crops.region(picture, boxed(2.5, 3.5, 1, 1)).orElseThrow().rgb())
+                .isEqualTo(picture.crop(2, 3, 2, 2).rgb());
+        assertThat(crops.region(picture, boxed(8, 6, 1e300, 1e300))
+                        .orElseThrow()
+                        .rgb())
+                .isEqualTo(picture.crop(8, 6, 2, 2).rgb());
+        assertThat(crops.region(picture, boxed(10, 0, 5, 5))).isEmpty();
+        assertThat(crops.region(picture, boxed(1e300, 0, 5, 5))).isEmpty();
+        assertThat(crops.region(picture, sample("a"))).isEmpty();
+        assertThat(CropPlan.parse("resize").testing().region(picture, boxed(2, 3, 4, 2)))
+                .containsSame(picture);
+    }
+
+    @Test
+    void keysOfBoxesTellThemApart() {
+        Crops crops = CropPlan.parse("center:448+flips+box").testing();
+        assertThat(Stream.of(boxed(1, 2, 3, 4), boxed(1, 2, 3, 4.5), boxed(0, 2, 3, 4), sample("a"))
+                        .map(sample -> crops.key(0, sample)))
+                .doesNotHaveDuplicates()
+                .doesNotContain(CropPlan.parse("center:448").testing().key(0, boxed(1, 2, 3, 4)));
+        assertThat(crops.key(0, boxed(1, 2, 3, 4))).isEqualTo(crops.key(0, boxed(1, 2, 3, 4)));
+        assertThat(CropPlan.parse("center:448").testing().key(0, boxed(1, 2, 3, 4)))
+                .isEqualTo(CropPlan.parse("center:448").testing().key(0, sample("b")));
+    }
+
+    @Test
+    void aPlanOfBoxesIsReadBackFromItsText() {
+        CropPlan plan = CropPlan.parse("center:448+flips+box");
+        assertThat(plan).isEqualTo(new CropPlan(CropPlan.Kind.CENTER, 448, true, true));
+        assertThat(plan.text()).isEqualTo("center:448+flips+box");
+        assertThat(plan.withSize(7).boxed()).isTrue();
+        assertThat(CropPlan.parse("resize+box").text()).isEqualTo("resize:224+box");
+    }
+
+    @Test
+    void messagesHaveTheSameFiguresInEveryLanguage() {
+        Locale before = Locale.getDefault();
+        try {
+            Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+            assertThatThrownBy(() -> new Crop(10, 12, 1, 2, 11, false))
+                    .hasMessage("a crop of size 11 at column 1, row 2 must lie inside a picture of 10×12");
+        } finally {
+            Locale.setDefault(before);
+        }
     }
 }

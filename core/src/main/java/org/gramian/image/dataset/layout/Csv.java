@@ -12,15 +12,18 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Note.Kind;
+import org.gramian.image.dataset.Part;
 
 /**
  * A CSV file with the columns {@code path,label} and perhaps {@code fold}, under a header.
  *
  * <p>Paths are relative to the CSV's folder, or to a root that is given, and must stay below it. The fold is the number
- * of the fold that tests a picture, or one of {@code train}, {@code val}, {@code test}: all rows one way. What a row
+ * of the fold that tests a picture, or one of {@code train}, {@code val}, {@code test} in any case: all rows one way. Where no
+ * row says {@code test}, {@code val} is used to test, and a note says so. What a row
  * names is taken as a picture whatever its extension: somebody wrote it down, and the decoder looks at content.
  *
  * @param root what paths are relative to, if it is not the CSV's folder
@@ -47,7 +50,8 @@ public record Csv(Optional<Path> root) implements Layout {
     @Override
     public Dataset read(Path place) throws IOException {
         CsvRows table = CsvRows.read(place);
-        FoldColumn.assignment(table.rows()); // a mistake in the row of an absent picture is a mistake too
+        // Of all rows: a mistake in the row of an absent picture is a mistake too, and absent tests are still tests.
+        boolean validationTests = FoldColumn.validationTests(FoldColumn.assignment(table.rows()));
         Survey survey = new Survey(root.orElseGet(() -> folder(place)));
         table.unused().forEach(column -> survey.note(Kind.UNUSED_COLUMNS, column));
         Map<String, CsvRows.Row> rows = distinct(survey, table.rows());
@@ -68,7 +72,20 @@ public record Csv(Optional<Path> root) implements Layout {
         List<CsvRows.Row> inOrder = survey.entries().stream()
                 .map(entry -> Optional.ofNullable(rows.get(entry.name())).orElseThrow())
                 .toList();
-        return survey.dataset(this, FoldColumn.assignment(inOrder));
+        Assignment assignment = FoldColumn.assignment(inOrder);
+        if (validationTests) {
+            survey.note(Kind.VALIDATION_TESTS, Part.VALIDATION.word());
+            assignment = FoldColumn.testingByValidation(assignment);
+        }
+        Dataset dataset = survey.whole(this, assignment);
+        if (dataset.classes().size() < 2) {
+            throw new DatasetException(
+                    place,
+                    "expected pictures of at least two classes, found only the class '"
+                            + dataset.classes().getFirst() + "' among those that are there",
+                    dataset);
+        }
+        return dataset;
     }
 
     private static Path folder(Path csv) {
@@ -117,12 +134,6 @@ public record Csv(Optional<Path> root) implements Layout {
                     first.file(),
                     "expected pictures below " + survey.root() + ", found none of the " + rows.size()
                             + " listed, the first being '" + first.path() + "'" + hint);
-        }
-        if (presentClasses.size() < 2) {
-            throw new DatasetException(
-                    first.file(),
-                    "expected pictures of at least two classes, found only the class '"
-                            + presentClasses.iterator().next() + "' among those that are there");
         }
     }
 }

@@ -3,6 +3,7 @@ package org.gramian.image.dataset.layout;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Set;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note.Kind;
@@ -16,16 +17,30 @@ import org.gramian.image.dataset.Note.Kind;
 public record Fmd() implements Layout {
     private static final String IMAGES = "image";
     private static final String MASKS = "mask";
+    private static final Set<String> CLASSES =
+            Set.of("fabric", "foliage", "glass", "leather", "metal", "paper", "plastic", "stone", "water", "wood");
 
     @Override
     public String text() {
         return "fmd";
     }
 
+    /**
+     * Many a folder is called {@code image}: either the masks lie beside it or all its classes are FMD's, and nothing else
+     * with pictures lies there.
+     */
     @Override
     public boolean matches(Path place) throws IOException {
         Path images = place.resolve(IMAGES);
-        return Files.isDirectory(images) && !Listing.of(images).folders().isEmpty();
+        if (!Files.isDirectory(images) || Listing.of(images).folders().isEmpty()) {
+            return false;
+        }
+        boolean signs = Files.isDirectory(place.resolve(MASKS))
+                || Listing.of(images).folders().stream().map(Listing::name).allMatch(CLASSES::contains);
+        return signs
+                && Listing.of(place).folders().stream()
+                        .filter(folder -> !Set.of(IMAGES, MASKS).contains(Listing.name(folder)))
+                        .noneMatch(Listing::holdsPictures);
     }
 
     @Override

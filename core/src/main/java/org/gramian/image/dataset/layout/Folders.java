@@ -37,7 +37,8 @@ public record Folders() implements Layout {
             throw new DatasetException(
                     place,
                     "expected a folder for every class, as in CLASS/PICTURE.jpg, found " + found
-                            + "; labels may also come from a CSV file with the columns path,label");
+                            + "; labels may also come from a CSV file with the columns path,label"
+                            + (here.pictures().isEmpty() ? "" : ", and features need none with --layout flat"));
         }
     }
 }

@@ -72,7 +72,7 @@ public record KthTips2b() implements Layout {
         survey.noteAll(Kind.OUTSIDE_LAYOUT, inside.pictures());
         for (Path folder : inside.folders()) {
             if (!isSample(folder)) {
-                survey.note(Kind.UNUSED_FOLDERS, survey.name(folder));
+                survey.noteUnused(folder);
                 continue;
             }
             String letter = SAMPLE.matcher(Listing.name(folder)).replaceFirst("$1");

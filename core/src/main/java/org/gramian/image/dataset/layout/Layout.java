@@ -10,13 +10,13 @@ import org.gramian.image.dataset.Dataset;
  * <p>A layout never guesses: what lies in the folder and is no part of it becomes a {@link
  * org.gramian.image.dataset.Note}, what contradicts it a {@link org.gramian.image.dataset.DatasetException}.
  */
-public sealed interface Layout permits Folders, SplitFolders, Dtd, Fmd, KthTips2b, Cub2002011, FgvcAircraft, Csv {
+public sealed interface Layout permits Folders, SplitFolders, Dtd, Fmd, KthTips2b, Cub2002011, FgvcAircraft, Csv, Flat {
     /** The layout's text, {@code name} or {@code name:argument}; {@link Layouts#parse} reads it back. */
     String text();
 
-    /** Whether the place has the signs of this layout, judged by the names of a few files and folders. */
+    /** Whether the place has the signs of this layout, judged by a few files and folders. */
     boolean matches(Path place) throws IOException;
 
-    /** Reads names and labels; opens no picture. */
+    /** Reads names and labels; decodes no picture. */
     Dataset read(Path place) throws IOException;
 }

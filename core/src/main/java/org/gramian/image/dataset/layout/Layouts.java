@@ -51,7 +51,8 @@ public final class Layouts {
             new Rule(
                     "fgvc-aircraft[:variant|family|manufacturer]",
                     "data/images/NUMBER.jpg, data/images_variant_train.txt, _val.txt, _test.txt",
-                    level -> new FgvcAircraft(level.map(Layouts::level).orElse(FgvcAircraft.Level.VARIANT))));
+                    level -> new FgvcAircraft(level.map(Layouts::level).orElse(FgvcAircraft.Level.VARIANT))),
+            new Rule("flat", "pictures without classes at any depth, for features only", plain(new Flat())));
 
     /** Layouts that give themselves away; a folder with none of their signs has class folders, or nothing of use. */
     private static final List<Layout> WITH_SIGNS = List.of(

@@ -11,12 +11,13 @@ import java.util.List;
 import org.gramian.image.dataset.DatasetException;
 
 /**
- * What lies directly in a folder, told apart by name and sorted by it. Links are followed; one that leads nowhere is a
- * picture by its name like any other, so that the decoder gives the reason why it cannot be read.
+ * What lies directly in a folder, sorted by name. A file is a picture by its extension or, where that says nothing, by its
+ * first bytes. Links are followed; one that leads nowhere is a picture by its name like any other, so that the decoder
+ * gives the reason why it cannot be read.
  *
  * @param folders sub-folders, hidden ones excepted
  * @param hidden hidden sub-folders
- * @param pictures files that are pictures by name
+ * @param pictures files that are pictures by name or content
  * @param others all other files
  */
 record Listing(List<Path> folders, List<Path> hidden, List<Path> pictures, List<Path> others) {
@@ -40,7 +41,20 @@ record Listing(List<Path> folders, List<Path> hidden, List<Path> pictures, List<
             (PictureNames.isHidden(name) ? hidden : folders).add(child);
         } else {
             boolean special = Files.exists(child) && !Files.isRegularFile(child); // a pipe would block its reader
-            (PictureNames.isPicture(name) && !special ? pictures : others).add(child);
+            boolean picture = !special && (PictureNames.isPicture(name) || PictureNames.beginsAsPicture(child));
+            (picture ? pictures : others).add(child);
+        }
+    }
+
+    /** Whether pictures lie in a folder or below it; links inside it are not followed, and what cannot be listed has none. */
+    static boolean holdsPictures(Path folder) {
+        try {
+            Listing inside = of(folder);
+            return !inside.pictures.isEmpty()
+                    || inside.folders.stream()
+                            .anyMatch(deeper -> !Files.isSymbolicLink(deeper) && holdsPictures(deeper));
+        } catch (DatasetException unlisted) {
+            return false;
         }
     }
 

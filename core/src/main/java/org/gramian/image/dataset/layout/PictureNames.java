@@ -1,22 +1,47 @@
 package org.gramian.image.dataset.layout;
 
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Set;
+import org.gramian.image.PictureFormat;
 
-/** Tells by its name whether a file of a folder is meant to be a picture; what it really is, the decoder says. */
+/** Tells whether a file of a folder is meant to be a picture; what it really is, the decoder says. */
 final class PictureNames {
-    /** The usual extensions of the formats that are read, see {@link org.gramian.image.PictureFormat}. */
-    private static final Set<String> EXTENSIONS =
+    /** The usual extensions of the formats that are read, see {@link PictureFormat}. */
+    private static final Set<String> READ =
             Set.of("jpg", "jpeg", "jpe", "jfif", "png", "gif", "bmp", "dib", "tif", "tiff", "webp");
+
+    /** Pictures too, though not read: the decoder says so of each, where leaving them out would lose them unnoticed. */
+    private static final Set<String> NOT_READ = Set.of(
+            "heic", "heif", "avif", "jp2", "j2k", "jpx", "jxl", "ppm", "pgm", "pbm", "pnm", "tga", "psd", "exr", "hdr",
+            "svg", "raw", "dng", "cr2", "cr3", "nef", "arw", "orf", "rw2");
 
     private PictureNames() {}
 
     /** Whether the name has a picture's extension, in any case, and is not hidden ({@code ._a.jpg} is not a picture). */
     static boolean isPicture(String name) {
         int dot = name.lastIndexOf('.');
-        return !isHidden(name)
-                && dot > 0
-                && EXTENSIONS.contains(name.substring(dot + 1).toLowerCase(Locale.ROOT));
+        if (isHidden(name) || dot <= 0) {
+            return false;
+        }
+        String extension = name.substring(dot + 1).toLowerCase(Locale.ROOT);
+        return READ.contains(extension) || NOT_READ.contains(extension);
+    }
+
+    /** Whether a file with any other name, as {@code img_0001} or {@code a.jpg_large}, begins as a picture does. */
+    static boolean beginsAsPicture(Path file) {
+        if (isHidden(Listing.name(file)) || !Files.isRegularFile(file)) {
+            return false;
+        }
+        try (InputStream content = Files.newInputStream(file)) {
+            return PictureFormat.of(content.readNBytes(PictureFormat.MAGIC_BYTES))
+                    .isPresent();
+        } catch (IOException unreadable) {
+            return false; // noted as a file that is no picture, like any of such a name
+        }
     }
 
     static boolean isHidden(String name) {

@@ -34,10 +34,9 @@ final class Published {
         Listing here = Listing.of(folder);
         survey.noteAll(Kind.HIDDEN_FOLDERS, here.hidden());
         survey.noteAll(Kind.OUTSIDE_LAYOUT, here.pictures());
-        List<Path> others = here.folders().stream()
+        here.folders().stream()
                 .filter(other -> !known.contains(Listing.name(other)))
-                .toList();
-        survey.noteAll(Kind.UNUSED_FOLDERS, others);
+                .forEach(survey::noteUnused);
     }
 
     /** The one split that a data set was published with, from the part of every picture by name. */

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -26,13 +26,6 @@ import org.gramian.image.dataset.Part;
  * {@code val} is used to test, and a note says so.
  */
 public record SplitFolders() implements Layout {
-    private static final Map<String, Part> PARTS = Map.of(
-            "train", Part.TRAIN,
-            "val", Part.VALIDATION,
-            "valid", Part.VALIDATION,
-            "validation", Part.VALIDATION,
-            "test", Part.TEST);
-
     @Override
     public String text() {
         return "splits";
@@ -42,9 +35,9 @@ public record SplitFolders() implements Layout {
     public boolean matches(Path place) throws IOException {
         Set<Part> withClasses = new TreeSet<>();
         for (Path folder : Files.isDirectory(place) ? Listing.of(place).folders() : List.<Path>of()) {
-            Part part = PARTS.get(Listing.name(folder).toLowerCase(Locale.ROOT));
-            if (part != null && !Listing.of(folder).folders().isEmpty()) {
-                withClasses.add(part);
+            Optional<Part> part = PartNames.of(Listing.name(folder));
+            if (part.isPresent() && !Listing.of(folder).folders().isEmpty()) {
+                withClasses.add(part.get());
             }
         }
         return withClasses.size() >= 2 && withClasses.contains(Part.TRAIN);
@@ -64,8 +57,9 @@ public record SplitFolders() implements Layout {
                 partOfName.put(survey.name(file), folder.getKey());
             }));
         }
-        requireSameClasses(place, classes);
-        return survey.dataset(this, Published.split(survey, partOfName));
+        Dataset dataset = survey.dataset(this, Published.split(survey, partOfName));
+        requireSameClasses(dataset, classes);
+        return dataset;
     }
 
     private static Map<Part, Path> parts(Survey survey) throws DatasetException {
@@ -75,14 +69,14 @@ public record SplitFolders() implements Layout {
         survey.noteOthers(here);
         survey.noteAll(Kind.OUTSIDE_LAYOUT, here.pictures());
         for (Path folder : here.folders()) {
-            Part part = PARTS.get(Listing.name(folder).toLowerCase(Locale.ROOT));
-            Path other = part == null ? null : parts.put(part, folder);
-            if (part == null) {
-                survey.note(Kind.UNUSED_FOLDERS, survey.name(folder));
+            Optional<Part> part = PartNames.of(Listing.name(folder));
+            Path other = part.isEmpty() ? null : parts.put(part.get(), folder);
+            if (part.isEmpty()) {
+                survey.noteUnused(folder);
             } else if (other != null) {
                 throw new DatasetException(
                         root,
-                        "expected one folder for " + part.word() + ", found '" + Listing.name(other) + "' and '"
+                        "expected one folder for " + part.get().word() + ", found '" + Listing.name(other) + "' and '"
                                 + Listing.name(folder) + "'");
             }
         }
@@ -98,7 +92,7 @@ public record SplitFolders() implements Layout {
         return parts;
     }
 
-    private static void requireSameClasses(Path root, Map<Path, Set<String>> classes) throws DatasetException {
+    private static void requireSameClasses(Dataset dataset, Map<Path, Set<String>> classes) throws DatasetException {
         Set<String> all = new TreeSet<>();
         classes.values().forEach(all::addAll);
         List<String> missing = new ArrayList<>();
@@ -107,8 +101,9 @@ public record SplitFolders() implements Layout {
                 .forEach(category -> missing.add("'" + category + "' in " + Listing.name(folder) + "/")));
         if (!missing.isEmpty()) {
             throw new DatasetException(
-                    root,
-                    "expected pictures of every class in every split, found none of " + String.join(", ", missing));
+                    dataset.root(),
+                    "expected pictures of every class in every split, found none of " + String.join(", ", missing),
+                    dataset);
         }
     }
 }

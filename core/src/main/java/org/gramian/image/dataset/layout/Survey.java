@@ -99,6 +99,11 @@ final class Survey {
         noteAll(Kind.NOT_PICTURES, listing.others());
     }
 
+    /** Notes a folder that is no part of the layout; that it holds pictures is said, for they may be missed. */
+    void noteUnused(Path folder) {
+        note(Listing.holdsPictures(folder) ? Kind.UNUSED_PICTURES : Kind.UNUSED_FOLDERS, name(folder));
+    }
+
     void noteAll(Kind kind, List<Path> paths) {
         paths.forEach(path -> note(kind, name(path)));
     }
@@ -118,12 +123,22 @@ final class Survey {
         return entries.stream().sorted(Comparator.comparing(Entry::name)).toList();
     }
 
-    /** The data set of all that was added; the assignment is in the order of {@link #entries()}. */
+    /**
+     * The data set of all that was added; the assignment is in the order of {@link #entries()}.
+     *
+     * @throws DatasetException if there are fewer than two classes, with the data set if there is one
+     */
     Dataset dataset(Layout layout, Assignment assignment) throws DatasetException {
+        Dataset dataset = whole(layout, assignment);
+        requireTwo(dataset);
+        return dataset;
+    }
+
+    /** The same for any number of classes. */
+    Dataset whole(Layout layout, Assignment assignment) {
         List<Entry> sorted = entries();
         List<String> classes =
                 sorted.stream().map(Entry::category).distinct().sorted().toList();
-        requireTwo(classes);
         Map<String, Integer> labels = new TreeMap<>();
         classes.forEach(name -> labels.put(name, labels.size()));
         List<Sample> samples = new ArrayList<>();
@@ -134,15 +149,17 @@ final class Survey {
         return new Dataset(root, classes, samples, new Dataset.Source(layout.text(), assignment, notebook.notes()));
     }
 
-    private void requireTwo(List<String> classes) throws DatasetException {
+    private void requireTwo(Dataset dataset) throws DatasetException {
+        List<String> classes = dataset.classes();
         if (classes.size() < 2) {
             String found = classes.isEmpty() ? "no picture in a class" : "only the class '" + classes.getFirst() + "'";
             StringJoiner notes = new StringJoiner("; ", " (", ")").setEmptyValue("");
             notebook.notes().forEach(note -> notes.add(note.text()));
-            throw new DatasetException(
-                    root,
-                    "expected pictures of at least two classes, as in CLASS/PICTURE.jpg; found " + found + notes
-                            + "; if the classes lie in a deeper folder, open that one");
+            String problem = "expected pictures of at least two classes, as in CLASS/PICTURE.jpg; found " + found
+                    + notes + "; if the classes lie in a deeper folder, open that one";
+            throw classes.isEmpty()
+                    ? new DatasetException(root, problem)
+                    : new DatasetException(root, problem, dataset);
         }
     }
 }

@@ -26,8 +26,7 @@ public record AircraftOfficial(boolean withValidation) implements Official {
 
     @Override
     public List<Fold> folds(Dataset dataset) {
-        return PublishedSplits.of(dataset).stream()
-                .map(split -> PublishedSplits.fold(split, "official"))
+        return PublishedSplits.official(dataset).stream()
                 .map(fold -> withValidation ? fold.withValidationInTraining() : fold)
                 .toList();
     }

@@ -20,8 +20,6 @@ public record CubOfficial() implements Official {
 
     @Override
     public List<Fold> folds(Dataset dataset) {
-        return PublishedSplits.of(dataset).stream()
-                .map(split -> PublishedSplits.fold(split, "official"))
-                .toList();
+        return PublishedSplits.official(dataset);
     }
 }

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Optional;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Split;
 
 /**
@@ -20,7 +21,12 @@ public record Given() implements Official {
     @Override
     public Optional<String> misfit(Dataset dataset, Duplicates duplicates) {
         return switch (dataset.assignment()) {
-            case Assignment.Splits _ -> Optional.empty();
+            case Assignment.Splits(List<Split> splits) ->
+                splits.stream()
+                        .filter(split -> !split.parts().containsAll(List.of(Part.TRAIN, Part.TEST)))
+                        .map(split -> "its split '" + split.name() + "' has no picture to "
+                                + (split.parts().contains(Part.TRAIN) ? "test" : "train on"))
+                        .findFirst();
             case Assignment.Folds(List<Integer> numbers) ->
                 numbers.stream().distinct().count() > 1
                         ? Optional.empty()

@@ -44,9 +44,9 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
 
     private static void noteCopies(Dataset dataset, List<Integer> group, List<Fold> folds, Notebook notebook) {
         String names = group.stream()
-                .limit(Notebook.SHOWN)
+                .limit(Note.SHOWN)
                 .map(index -> dataset.samples().get(index).name())
-                .collect(Collectors.joining(" = ", "", group.size() > Notebook.SHOWN ? " = ..." : ""));
+                .collect(Collectors.joining(" = ", "", group.size() > Note.SHOWN ? " = ..." : ""));
         if (labels(dataset, group).size() > 1) {
             notebook.add(Kind.COPIES_ACROSS_CLASSES, names);
         }
@@ -68,6 +68,7 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
     private static void check(Protocol protocol, Dataset dataset, Fold fold, Notebook notebook) {
         Set<Integer> trained = labels(dataset, fold.train());
         Set<Integer> tested = labels(dataset, fold.test());
+        Set<Integer> validated = labels(dataset, fold.validation());
         List<String> untrained = new ArrayList<>();
         for (int label = 0; label < dataset.classes().size(); label++) {
             String category = dataset.classes().get(label);
@@ -75,6 +76,9 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
                 untrained.add(category);
             } else if (!tested.contains(label)) {
                 notebook.add(Kind.UNTESTED_CLASSES, category + " (" + fold.name() + ")");
+            }
+            if (!validated.isEmpty() && !validated.contains(label)) {
+                notebook.add(Kind.UNVALIDATED_CLASSES, category + " (" + fold.name() + ")");
             }
         }
         String where = "the protocol " + protocol.text() + " does not fit this data set: '" + fold.name() + "' has ";

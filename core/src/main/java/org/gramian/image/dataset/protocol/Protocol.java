@@ -28,6 +28,12 @@ public sealed interface Protocol permits Seeded, Official {
      * @throws IllegalArgumentException if the protocol does not fit the data set
      */
     default Plan plan(Dataset dataset, Duplicates duplicates, long seed) {
+        if (dataset.classes().size() < 2) {
+            throw new IllegalArgumentException("a protocol divides a data set of at least 2 classes, found "
+                    + (dataset.classes().isEmpty()
+                            ? "none"
+                            : "only '" + dataset.classes().getFirst() + "'"));
+        }
         Optional<String> misfit = misfit(dataset, duplicates);
         if (misfit.isPresent()) {
             List<String> fitting = Protocols.fitting(dataset, duplicates);

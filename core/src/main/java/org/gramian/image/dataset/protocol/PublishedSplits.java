@@ -17,6 +17,11 @@ final class PublishedSplits {
         return dataset.assignment() instanceof Assignment.Splits(List<Split> splits) ? splits : List.of();
     }
 
+    /** The one fold of a data set that was published with one split. */
+    static List<Fold> official(Dataset dataset) {
+        return of(dataset).stream().map(split -> fold(split, "official")).toList();
+    }
+
     /** Why a data set is not of the layout that a protocol belongs to, if so. */
     static Optional<String> wrongLayout(Dataset dataset, String layout) {
         return dataset.source().layoutName().equals(layout)

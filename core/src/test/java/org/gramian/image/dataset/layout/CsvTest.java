@@ -142,4 +142,25 @@ final class CsvTest {
                 .isThrownBy(() -> Layouts.open(csv))
                 .withMessage(csv + ": expected text in UTF-8, found other bytes");
     }
+
+    @Test
+    void partsCountInAnyCaseAndValidationTestsWhereNothingElseDoes() throws IOException {
+        Dataset dataset = open("path,label,fold\na/a_0001.jpg,a,Train\na/a_0002.jpg,a,VAL\nb/b_0001.jpg,b,TRAIN\n");
+        assertThat(((Assignment.Splits) dataset.assignment())
+                        .splits()
+                        .getFirst()
+                        .parts())
+                .containsExactly(Part.TRAIN, Part.TEST, Part.TRAIN);
+        assertThat(note(dataset.notes(), Kind.VALIDATION_TESTS)).endsWith(": val");
+    }
+
+    @Test
+    void testsThatAreAbsentAreNotReplacedByValidation() throws IOException {
+        Dataset dataset = open("path,label,fold\na/a_0001.jpg,a,train\nb/b_0001.jpg,b,val\na/none.jpg,a,test\n");
+        assertThat(((Assignment.Splits) dataset.assignment())
+                        .splits()
+                        .getFirst()
+                        .parts())
+                .containsExactly(Part.TRAIN, Part.VALIDATION);
+    }
 }

@@ -2,6 +2,7 @@ package org.gramian.image.dataset.layout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.gramian.image.dataset.DatasetTrees.file;
 import static org.gramian.image.dataset.DatasetTrees.note;
 
@@ -9,12 +10,18 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.List;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.protocol.Duplicates;
+import org.gramian.image.dataset.protocol.Protocols;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,7 +55,7 @@ final class FoldersTest {
     }
 
     @Test
-    void filesThatAreNotPicturesByNameAreCountedAndShown() throws IOException {
+    void filesThatAreNoPicturesAreCountedAndShown() throws IOException {
         DatasetTrees.folders(root, 1, "a", "b");
         for (String other :
                 new String[] {"a/Thumbs.db", "b/.DS_Store", "readme.txt", "b/._b_0001.jpg", "a/jpg", "a/.jpg"}) {
@@ -56,8 +63,9 @@ final class FoldersTest {
         }
         Dataset dataset = Layouts.open(root);
         assertThat(dataset.samples()).hasSize(2);
+        assertThat(dataset.notes().getFirst().examples()).hasSize(6).isSorted();
         assertThat(note(dataset.notes(), Kind.NOT_PICTURES))
-                .isEqualTo("6 files that are not pictures by their names were left out: "
+                .isEqualTo("6 files that are no pictures by name or content were left out: "
                         + "a/.jpg, a/Thumbs.db, a/jpg, b/.DS_Store, b/._b_0001.jpg, ...");
     }
 
@@ -143,5 +151,63 @@ final class FoldersTest {
                 .isThrownBy(() -> Layouts.open(root))
                 .withMessageStartingWith(root + ": ")
                 .withMessageContaining(message);
+    }
+
+    @Test
+    void picturesWithoutTheirExtensionAreToldByTheirFirstBytes() throws IOException {
+        DatasetTrees.folders(root, 1, "a", "b");
+        byte[] png = {(byte) 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0};
+        for (String name : List.of("a/img_0001", "a/x.jpg_large", "b/.hidden")) {
+            Files.write(root.resolve(name), png);
+        }
+        file(root, "b/notes");
+        Dataset dataset = Layouts.open(root);
+        assertThat(dataset.samples())
+                .extracting(Sample::name)
+                .containsExactly("a/a_0001.jpg", "a/img_0001", "a/x.jpg_large", "b/b_0001.jpg");
+        assertThat(note(dataset.notes(), Kind.NOT_PICTURES)).endsWith(": b/.hidden, b/notes");
+    }
+
+    @Test
+    void picturesOfFormatsThatAreNotReadArePicturesAndTheDecoderSaysWhy() throws IOException {
+        DatasetTrees.folders(root, 1, "a", "b");
+        file(root, "a/z.HEIC");
+        Sample heic = Layouts.open(root).samples().get(1);
+        assertThat(heic.name()).isEqualTo("a/z.HEIC");
+        assertThat(new PictureReader(PictureLimits.DEFAULT).read(heic.file()))
+                .isInstanceOfSatisfying(
+                        Reading.Unreadable.class,
+                        found -> assertThat(found.problem()).isEqualTo(Reading.Problem.UNKNOWN_FORMAT));
+    }
+
+    @Test
+    void picturesWithoutClassesAreReadAsFlatAndNotDivided() throws IOException {
+        file(root, "b.jpg");
+        file(root, "deep/er/a.jpg");
+        file(root, ".git/x.jpg");
+        Files.createSymbolicLink(root.resolve("deep/up"), root);
+        Dataset flat = Layouts.parse("flat").read(root);
+        assertThat(flat.classes()).containsExactly("unlabelled");
+        assertThat(flat.samples()).extracting(Sample::name).containsExactly("b.jpg", "deep/er/a.jpg");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Protocols.parse("half").plan(flat, Duplicates.NONE, 1))
+                .withMessageContaining("at least 2 classes, found only 'unlabelled'");
+    }
+
+    @Test
+    void aFolderOfLoosePicturesIsPointedToFlat() throws IOException {
+        file(root, "b.jpg");
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> Layouts.open(root))
+                .withMessageContaining("--layout flat");
+    }
+
+    @Test
+    void namesInMessagesCannotCommandATerminal() throws IOException {
+        file(root, "\u001b[31mred/a.jpg");
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> Layouts.open(root))
+                .withMessageContaining("\uFFFD[31mred")
+                .withMessageNotContaining("\u001b");
     }
 }

@@ -21,7 +21,7 @@ final class LayoutsTest {
 
     @Test
     void everyLayoutDescribesItselfAndIsReadFromItsName() {
-        assertThat(Layouts.all()).hasSize(8).allSatisfy(layout -> {
+        assertThat(Layouts.all()).hasSize(9).allSatisfy(layout -> {
             assertThat(Layouts.parse(layout.name()).text()).isEqualTo(layout.name());
             assertThat(layout.form()).startsWith(layout.name());
             assertThat(layout.looks()).isNotBlank();
@@ -60,15 +60,15 @@ final class LayoutsTest {
 
     @Test
     void theSignsOfTwoLayoutsAreRefusedUntilOneIsChosen() throws IOException {
-        DatasetTrees.fmd(root, 2, "a", "b");
-        DatasetTrees.splits(root, List.of("train", "test"), "a", "b");
+        DatasetTrees.dtd(root, 3, "a", "b");
+        DatasetTrees.file(root, "images.txt", "");
+        DatasetTrees.file(root, "image_class_labels.txt", "");
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(root))
-                .withMessage(
-                        root + ": expected the signs of one layout, found those of splits and fmd; choose the layout"
-                                + " by name");
-        Dataset chosen = Layouts.parse("fmd").read(root);
-        assertThat(chosen.counts()).containsExactly(2, 2);
+                .withMessage(root + ": expected the signs of one layout, found those of dtd and cub-200-2011; choose"
+                        + " the layout by name");
+        Dataset chosen = Layouts.parse("dtd").read(root);
+        assertThat(chosen.counts()).containsExactly(3, 3);
     }
 
     @Test

@@ -38,6 +38,19 @@ final class PublishedLayoutsTest {
     }
 
     @Test
+    void fmdIsNotSeenInEveryFolderCalledImage() throws IOException {
+        DatasetTrees.folders(root.resolve("image"), 2, "wood", "stone");
+        assertThat(Layouts.detect(root)).isEqualTo(new Fmd());
+        DatasetTrees.folders(root.resolve("image"), 2, "elephant");
+        assertThat(Layouts.detect(root)).isEqualTo(new Folders());
+        file(root, "mask/readme.txt");
+        assertThat(Layouts.detect(root)).isEqualTo(new Fmd());
+        file(root, "more/deeper/x.jpg");
+        assertThat(Layouts.detect(root)).isEqualTo(new Folders());
+        assertThat(note(new Fmd().read(root).notes(), Kind.UNUSED_PICTURES)).endsWith(": more");
+    }
+
+    @Test
     void kthKeepsTheLetterOfThePhysicalSample() throws IOException {
         DatasetTrees.kth(root, 2, "cork", "wool");
         file(root, "cork/loose.png");
@@ -55,7 +68,7 @@ final class PublishedLayoutsTest {
                         "NOT_PICTURES [empty class/readme.txt]",
                         "OUTSIDE_LAYOUT [cork/loose.png]",
                         "EMPTY_CLASSES [empty class]",
-                        "UNUSED_FOLDERS [cork/other]");
+                        "UNUSED_PICTURES [cork/other]");
     }
 
     @Test

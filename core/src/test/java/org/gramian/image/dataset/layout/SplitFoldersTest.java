@@ -64,8 +64,8 @@ final class SplitFoldersTest {
         Dataset dataset = Layouts.open(root);
         Split split = ((Assignment.Splits) dataset.assignment()).splits().getFirst();
         assertThat(split.parts()).containsOnly(Part.TRAIN, Part.TEST);
-        assertThat(note(dataset.notes(), Kind.VALIDATION_TESTS)).endsWith("as there is no folder test: val");
-        assertThat(note(dataset.notes(), Kind.UNUSED_FOLDERS)).endsWith(": extra");
+        assertThat(note(dataset.notes(), Kind.VALIDATION_TESTS)).endsWith("as there is no part to test: val");
+        assertThat(note(dataset.notes(), Kind.UNUSED_PICTURES)).endsWith(": extra");
     }
 
     @Test
@@ -88,5 +88,14 @@ final class SplitFoldersTest {
     void classesThatAreCalledTrainAndTestRemainClasses() throws IOException {
         DatasetTrees.folders(root, 2, "train", "test", "tram");
         assertThat(Layouts.open(root).classes()).containsExactly("test", "train", "tram");
+    }
+
+    @Test
+    void whatWasReadOfADataSetThatCannotBeTrainedOnIsThereToBeLookedAt() throws IOException {
+        DatasetTrees.splits(root, List.of("train", "test"), "a", "b");
+        file(root, "train/owl/x.jpg");
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> Layouts.open(root))
+                .satisfies(e -> assertThat(e.dataset().orElseThrow().classes()).containsExactly("a", "b", "owl"));
     }
 }

@@ -187,6 +187,30 @@ final class OfficialTest {
     }
 
     @Test
+    void aGivenSplitNeedsPicturesToTrainOnAndToTest() throws IOException {
+        DatasetTrees.folders(root, 6, "a", "b");
+        DatasetTrees.file(root, "list.csv", "path,label,fold\na/a_0001.jpg,a,test\nb/b_0001.jpg,b,test\n");
+        Dataset tests = Layouts.open(root.resolve("list.csv"));
+        assertMisfit("given", tests, "its split 'given' has no picture to train on");
+    }
+
+    @Test
+    void aClassWithoutPicturesToValidateIsNoted() throws IOException {
+        DatasetTrees.folders(root, 6, "a", "b");
+        DatasetTrees.file(root, "list.csv", """
+                path,label,fold
+                a/a_0001.jpg,a,train
+                a/a_0002.jpg,a,val
+                a/a_0003.jpg,a,test
+                b/b_0001.jpg,b,train
+                b/b_0003.jpg,b,test
+                """);
+        Plan plan = usual(Layouts.open(root.resolve("list.csv")));
+        assertThat(note(plan.notes(), Kind.UNVALIDATED_CLASSES))
+                .isEqualTo("1 class has no picture to validate in a fold: b (given)");
+    }
+
+    @Test
     void copiesAcrossAGivenSplitStayAndAreNamed() throws IOException {
         DatasetTrees.splits(root, List.of("train", "test"), "a", "b");
         Dataset without = Layouts.open(root);

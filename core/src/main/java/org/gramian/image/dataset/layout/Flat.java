@@ -1,0 +1,48 @@
+package org.gramian.image.dataset.layout;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.DatasetException;
+
+/**
+ * Pictures without classes, at any depth below a folder, all under the one label {@value #UNLABELLED}: enough to compute
+ * features, too little to train on, which protocols refuse. It is never detected, only asked for.
+ */
+public record Flat() implements Layout {
+    static final String UNLABELLED = "unlabelled";
+
+    @Override
+    public String text() {
+        return "flat";
+    }
+
+    @Override
+    public boolean matches(Path place) {
+        return Files.isDirectory(place);
+    }
+
+    @Override
+    public Dataset read(Path place) throws IOException {
+        Survey survey = new Survey(place);
+        collect(survey, place);
+        if (survey.entries().isEmpty()) {
+            throw new DatasetException(place, "expected pictures in this folder or below it, found none");
+        }
+        return survey.whole(this, new Assignment.None());
+    }
+
+    /** Links to folders are not entered: they may lead back. */
+    private static void collect(Survey survey, Path folder) throws DatasetException {
+        Listing inside = Listing.of(folder);
+        survey.noteOthers(inside);
+        inside.pictures().forEach(file -> survey.add(UNLABELLED, file));
+        for (Path deeper : inside.folders()) {
+            if (!Files.isSymbolicLink(deeper)) {
+                collect(survey, deeper);
+            }
+        }
+    }
+}

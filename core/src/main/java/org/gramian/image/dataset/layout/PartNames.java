@@ -1,0 +1,22 @@
+package org.gramian.image.dataset.layout;
+
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import org.gramian.image.dataset.Part;
+
+/** The names of train, validation and test in folders and in columns, in any case. */
+final class PartNames {
+    private static final Map<String, Part> PARTS = Map.of(
+            "train", Part.TRAIN,
+            "val", Part.VALIDATION,
+            "valid", Part.VALIDATION,
+            "validation", Part.VALIDATION,
+            "test", Part.TEST);
+
+    private PartNames() {}
+
+    static Optional<Part> of(String name) {
+        return Optional.ofNullable(PARTS.get(name.toLowerCase(Locale.ROOT)));
+    }
+}

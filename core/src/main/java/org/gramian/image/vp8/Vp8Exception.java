@@ -1,0 +1,30 @@
+package org.gramian.image.vp8;
+
+import java.io.IOException;
+
+/** Says why the data of a frame gives no picture. */
+public final class Vp8Exception extends IOException {
+    private static final long serialVersionUID = 1;
+
+    private final boolean truncated;
+
+    private Vp8Exception(boolean truncated, String message) {
+        super(message);
+        this.truncated = truncated;
+    }
+
+    /** The data ends before the picture does. */
+    static Vp8Exception truncated(String message) {
+        return new Vp8Exception(true, message);
+    }
+
+    /** The data says what the standard does not allow. */
+    static Vp8Exception corrupt(String message) {
+        return new Vp8Exception(false, message);
+    }
+
+    /** Whether the data ends too early, rather than being damaged. */
+    public boolean isTruncated() {
+        return truncated;
+    }
+}

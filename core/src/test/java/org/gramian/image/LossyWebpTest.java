@@ -1,0 +1,117 @@
+package org.gramian.image;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.image.TestPictures.read;
+import static org.gramian.image.TestPictures.refused;
+import static org.gramian.image.TestPictures.resource;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.gramian.image.Origin.Colour;
+import org.gramian.image.Reading.Problem;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Holds lossy WebP against what libwebp makes of the same files. */
+final class LossyWebpTest {
+    /** Where the frame begins in a file that has nothing else. */
+    private static final int FRAME = 20;
+
+    /** A file and the SHA-256 of its pixels as libwebp decodes them, over white. */
+    record Expected(String hash, String name) {
+        byte[] content() {
+            return resource("lossy/" + name);
+        }
+    }
+
+    static Stream<Expected> files() {
+        return new String(resource("lossy/expected.sha256"), UTF_8).lines().map(line -> {
+            String[] words = line.split(" +", 2);
+            return new Expected(words[0], words[1]);
+        });
+    }
+
+    @ParameterizedTest
+    @MethodSource("files")
+    void everyByteIsThatOfTheReferenceDecoder(Expected file) throws NoSuchAlgorithmException {
+        Reading.Readable reading = read(file.content());
+        byte[] hash =
+                MessageDigest.getInstance("SHA-256").digest(reading.picture().rgb());
+        assertThat(HexFormat.of().formatHex(hash)).isEqualTo(file.hash);
+        boolean alpha = file.name.startsWith("alpha") || file.name.startsWith("animated");
+        assertThat(reading.origin().colour()).isEqualTo(alpha ? Colour.RGB_ALPHA : Colour.RGB);
+        assertThat(reading.origin().orientation()).isEqualTo(file.name.startsWith("turned") ? 6 : 1);
+    }
+
+    @ParameterizedTest
+    @MethodSource("files")
+    void aFileThatEndsTooEarlyIsTruncated(Expected file) {
+        byte[] content = file.content();
+        for (int length = 16; length < content.length - 1; length += 1 + content.length / 50) {
+            assertThat(refused(Arrays.copyOf(content, length)).problem())
+                    .as("%d bytes", length)
+                    .isEqualTo(Problem.TRUNCATED);
+        }
+    }
+
+    /** A file that was cut and whose sizes were then made to agree: only the frame itself tells. */
+    @Test
+    void aFrameThatEndsTooEarlyIsTruncated() {
+        byte[] content = resource("lossy/even.webp");
+        int frame = content.length - FRAME;
+        for (int length = 10; length < frame - 8; length += 7) {
+            byte[] cut = Arrays.copyOf(content, FRAME + length + (length & 1));
+            ByteBuffer.wrap(cut)
+                    .order(ByteOrder.LITTLE_ENDIAN)
+                    .putInt(4, cut.length - 8)
+                    .putInt(16, length);
+            assertThat(refused(cut).problem()).as("%d bytes", length).isEqualTo(Problem.TRUNCATED);
+        }
+    }
+
+    @Test
+    void theLimitOfPixelsIsThatOfOtherFormats() {
+        byte[] content = resource("lossy/even.webp");
+        assertThat(new PictureReader(new PictureLimits(1 << 20, 48 * 32)).read(content))
+                .isInstanceOf(Reading.Readable.class);
+        assertThat(new PictureReader(new PictureLimits(1 << 20, 48 * 32 - 1)).read(content))
+                .isInstanceOfSatisfying(
+                        Reading.Unreadable.class,
+                        unreadable -> assertThat(unreadable.problem()).isEqualTo(Problem.TOO_LARGE));
+    }
+
+    @Test
+    void aFrameThatIsNoKeyFrameToBeShownIsCorrupt() {
+        int[] places = {0, 0, 0, 3};
+        int[] changes = {1, 8, 0x10, 1};
+        String[] reasons = {"key frame", "profile", "shown", "start code"};
+        for (int i = 0; i < places.length; i++) {
+            byte[] content = resource("lossy/even.webp");
+            content[FRAME + places[i]] ^= (byte) changes[i];
+            assertThat(refused(content).reason()).contains(reasons[i]);
+            assertThat(refused(content).problem()).isEqualTo(Problem.CORRUPT);
+        }
+    }
+
+    /** Headers are dense: most flips change what is decoded, few make it impossible. */
+    @RandomTest(times = 20)
+    void everyFlippedBitEndsInAPictureOrAReason(Seed seed) {
+        SplittableRandom random = seed.random();
+        PictureReader reader = new PictureReader(new PictureLimits(1 << 20, 1 << 16));
+        for (Expected file : files().toList()) {
+            byte[] content = file.content();
+            content[FRAME + random.nextInt(content.length - FRAME)] ^= (byte) (1 << random.nextInt(8));
+            assertThat(reader.read(content)).as(file.name).isNotNull();
+        }
+    }
+}

@@ -106,7 +106,7 @@ final class ComputedFeatures implements AutoCloseable {
     private void keep(Sample sample, int crop, MemorySegment feature) {
         byte[] hash = hashes.get(sample.file());
         if (hash != null) {
-            String key = survey.crops().key(crop, sample.name());
+            String key = survey.crops().key(crop, sample);
             extraction.cache().ifPresent(cache -> cache.put(hash, key, feature));
         }
     }

@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  * a feature that is computed again. Two processes that compute the same feature keep it twice.
  *
  * <p>A cache that cannot be written any more, as when the disk is full, says so once and goes on without: what is computed
- * is right either way, only the next run is slower.
+ * is right either way, only the next run is slower. So it is with one that cannot be read any more, as when somebody has
+ * removed its files meanwhile: what was in it is computed again.
  */
 public final class FeatureCache implements AutoCloseable {
     private final Path folder;
@@ -41,6 +42,7 @@ public final class FeatureCache implements AutoCloseable {
     private @Nullable FeatureSegmentWriter writer;
     private @Nullable Path written;
     private boolean writable = true;
+    private boolean readable = true;
     private boolean closed;
 
     private FeatureCache(Path folder, FeatureRecipe recipe, Consumer<String> warnings) {
@@ -58,7 +60,7 @@ public final class FeatureCache implements AutoCloseable {
      * Opens, and makes where it is not there, the cache of a recipe.
      *
      * @param root a folder for caches of all recipes
-     * @param warnings told once if features can no longer be kept
+     * @param warnings told once if features can no longer be kept, and once if they can no longer be read
      */
     public static FeatureCache open(Path root, FeatureRecipe recipe, Consumer<String> warnings) throws IOException {
         Path folder = root.resolve(recipe.folder());
@@ -92,16 +94,35 @@ public final class FeatureCache implements AutoCloseable {
     }
 
     /** Looks for features that other processes have added. */
-    public synchronized void refresh() throws IOException {
-        List<Path> files;
+    public synchronized void refresh() {
+        for (Path file : files()) {
+            try {
+                segments.computeIfAbsent(file, FeatureSegment::new).scan(this::add);
+            } catch (IOException e) {
+                unreadable(e);
+            }
+        }
+    }
+
+    private List<Path> files() {
         try (Stream<Path> all = Files.list(folder)) {
-            files = all.filter(file -> file.toString().endsWith(FeatureSegmentWriter.SUFFIX))
+            return all.filter(file -> file.toString().endsWith(FeatureSegmentWriter.SUFFIX))
                     .filter(file -> !file.equals(written))
                     .sorted()
                     .toList();
+        } catch (UncheckedIOException e) {
+            unreadable(new IOException(e.getMessage(), e));
+        } catch (IOException e) {
+            unreadable(e);
         }
-        for (Path file : files) {
-            segments.computeIfAbsent(file, FeatureSegment::new).scan(this::add);
+        return List.of();
+    }
+
+    private void unreadable(IOException e) {
+        if (readable) {
+            readable = false;
+            warnings.accept("the feature cache " + folder + " cannot be read any more (" + reason(e)
+                    + "): what was in it is computed again");
         }
     }
 
@@ -135,10 +156,10 @@ public final class FeatureCache implements AutoCloseable {
                     return feature;
                 }
             } catch (IOException e) {
-                throw new UncheckedIOException("the feature cache " + folder + " cannot be read", e);
+                unreadable(e);
             }
         }
-        index.remove(key); // damaged, if it was there: what is computed in its place will be found instead
+        index.remove(key); // damaged or gone, if it was there: what is computed in its place will be found instead
         return Optional.empty();
     }
 

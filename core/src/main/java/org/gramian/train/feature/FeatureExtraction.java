@@ -98,7 +98,7 @@ public record FeatureExtraction(FeatureExtractor extractor, PictureLimits limits
     private Computed kept(FeatureSurvey survey, int index, int crop) {
         Sample sample = survey.samples().get(index);
         return cache.orElseThrow()
-                .find(survey.hashes().get(index).orElseThrow(), survey.crops().key(crop, sample.name()))
+                .find(survey.hashes().get(index).orElseThrow(), survey.crops().key(crop, sample))
                 .filter(feature -> feature.byteSize() == extractor.bytes(survey.crops()))
                 .map(feature -> new Computed(feature, Optional.empty()))
                 .orElseGet(() -> again(survey, new Work(sample, List.of(crop))));

@@ -1,6 +1,7 @@
 package org.gramian.train.feature;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Locale;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
@@ -8,6 +9,7 @@ import org.gramian.image.crop.Crops;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -20,14 +22,19 @@ import org.gramian.tensor.Views;
  * <p><b>Bits.</b> Measured on the CPU, for every backbone here: the bits of a feature depend neither on its place in the
  * batch nor on what else is in it. They do depend on the size of the batch (one picture against several) and on the
  * number of threads, for other kernels are chosen then. So both, with the version of libtorch and the kind of device, are
- * part of the {@link FeatureRecipe}, and features that were kept equal features computed anew bit for bit.
+ * part of the {@link FeatureRecipe}, and on one machine features that were kept equal features computed anew bit for bit.
+ * On a GPU this was not measured: there TF32 is off and cuDNN chooses reproducible algorithms only, for which {@link
+ * #compute} cares, so that nobody's settings slip into the cache.
+ *
+ * <p>Not part of the recipe are the model of the GPU and the vector instructions of the processor, of which libtorch's C
+ * interface does not tell: features in a cache that different machines share may differ from new ones in the last bits.
  *
  * @param network the backbone and its weights
  * @param batch pictures at a time
  * @param type {@link DType#F32}, or {@link DType#F16}, to which results are rounded
  */
 public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
-    /** Larger batches are hardly faster on any device, and take memory. */
+    /** Pictures at a time unless told otherwise; part of the recipe, so a change makes caches start anew. */
     public static final int DEFAULT_BATCH = 16;
 
     public FeatureExtractor {
@@ -51,7 +58,7 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
         Libtorch libtorch = Libtorch.load();
         String kernels = network.device().kind() == Device.Kind.CPU
                 ? "cpu " + System.getProperty("os.arch") + ", " + libtorch.threads() + " threads"
-                : "cuda";
+                : "cuda, no TF32, reproducible cuDNN";
         return "libtorch " + libtorch.version() + ", " + kernels + ", batches of " + batch + ", java "
                 + Runtime.version().feature();
     }
@@ -71,19 +78,41 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
      *
      * @param pictures {@code [batch, 3, size, size]}, on the processor
      * @param target gets {@code [batch, c, h, w]} in this extractor's type
+     * @throws IllegalArgumentException if a feature is not a finite number of that type
      */
     void compute(Tensor pictures, MemorySegment target) {
         if (pictures.size(0) != batch) {
             throw new IllegalArgumentException(
                     "a batch of exactly " + batch + " pictures is wanted, found " + pictures.shape());
         }
+        if (network.device().kind() == Device.Kind.CUDA) {
+            Libtorch.load().setTf32(false);
+            Libtorch.load().setDeterministic(true);
+        }
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
             Var input = tape.constant(Tensors.to(pictures, network.device()));
             Var features = network.backbone()
                     .apply(input, Bindings.of(network.parameters().variables(tape)));
-            Tensor result = Views.contiguous(Tensors.to(Tensors.to(features.value(), type), Device.CPU));
+            Tensor rounded = Tensors.to(features.value(), type);
+            requireFinite(features.value(), rounded);
+            Tensor result = Views.contiguous(Tensors.to(rounded, Device.CPU));
             MemorySegment.copy(result.data(), 0, target, 0, target.byteSize());
         }
+    }
+
+    private void requireFinite(Tensor features, Tensor rounded) {
+        if (Reductions.allFinite(rounded)) {
+            return;
+        }
+        if (Reductions.allFinite(features)) {
+            throw new IllegalArgumentException(String.format(
+                    Locale.ROOT,
+                    "features of %s reach %.0f, more than the 65504 that f16 can hold: use --dtype f32",
+                    network.backbone(),
+                    Reductions.largestMagnitude(features)));
+        }
+        throw new IllegalArgumentException("features of " + network.backbone()
+                + " must be finite numbers, found some that are not: its weights are damaged or too large");
     }
 }

@@ -31,6 +31,12 @@ public record FeatureRecipe(
      */
     static final int PIXELS = 1;
 
+    /**
+     * The version of the networks' arithmetic: what a backbone computes of given pixels and weights. Raise it when features
+     * change by more than rounding; a test watches over it.
+     */
+    static final int NETWORKS = 1;
+
     /** @throws IllegalArgumentException if the type is none that features are kept in */
     public FeatureRecipe {
         if (type != DType.F32 && type != DType.F16) {
@@ -48,6 +54,7 @@ public record FeatureRecipe(
         parts.put("type", type.name());
         parts.put("engine", engine);
         parts.put("pixels", Integer.toString(PIXELS));
+        parts.put("networks", Integer.toString(NETWORKS));
         return parts;
     }
 

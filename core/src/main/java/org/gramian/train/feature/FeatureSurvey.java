@@ -28,12 +28,12 @@ public record FeatureSurvey(
             List<Sample> samples, Crops crops, List<Optional<byte[]>> hashes, Optional<FeatureCache> cache) {
         List<List<Integer>> missing = new ArrayList<>();
         for (int i = 0; i < samples.size(); i++) {
-            String name = samples.get(i).name();
+            Sample sample = samples.get(i);
             Optional<byte[]> hash = hashes.get(i);
             missing.add(IntStream.range(0, crops.count())
                     .filter(crop -> cache.isEmpty()
                             || hash.isEmpty()
-                            || !cache.get().contains(hash.get(), crops.key(crop, name)))
+                            || !cache.get().contains(hash.get(), crops.key(crop, sample)))
                     .boxed()
                     .toList());
         }

@@ -19,6 +19,7 @@ import java.util.SplittableRandom;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import javax.imageio.ImageIO;
+import org.gramian.autodiff.Parameter;
 import org.gramian.backbone.Backbone;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.Reading.Problem;
@@ -27,6 +28,8 @@ import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -207,6 +210,69 @@ class FeatureExtractionTest {
                 channel.write(ByteBuffer.wrap(new byte[] {1, 2, 3, 4}));
             }
         }
+    }
+
+    @Test
+    void aCacheRemovedAfterTheSurveyIsSaidSoOnceAndItsFeaturesAreComputedAgain() throws IOException {
+        List<String> warnings = new ArrayList<>();
+        FeatureExtractor extractor = extractor(DType.F32);
+        try (FeatureCache cache = FeatureCache.open(folder.resolve("removed"), extractor.recipe(), warnings::add)) {
+            FeatureExtraction extraction = new FeatureExtraction(extractor, PictureLimits.DEFAULT, Optional.of(cache));
+            run(extraction, PICTURES * crops.count());
+            FeatureSurvey survey = extraction.survey(samples, crops, _ -> {});
+            assertThat(survey.missingCount()).isZero();
+            remove(cache.folder());
+            CollectedFeatures collected = new CollectedFeatures();
+            extraction.run(survey, collected, _ -> {});
+            collected.requireSameAs(without(DType.F32));
+            run(extraction, 0);
+        }
+        assertThat(warnings).singleElement().asString().contains("cannot be read any more", "computed again");
+    }
+
+    private static void remove(Path cache) throws IOException {
+        try (Stream<Path> files = Files.list(cache)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(cache);
+    }
+
+    @Test
+    void featuresTooLargeForHalvesAreRefusedAndSinglesAreNot() throws IOException {
+        try (FrozenBackbone loud = FrozenBackbone.withoutWeights(Backbone.of("filters"), Device.CPU);
+                Scope _ = Scope.open()) {
+            enlarge(loud, 1e6);
+            FeatureExtractor half = new FeatureExtractor(loud, BATCH, DType.F16);
+            assertThatThrownBy(() -> run(new FeatureExtraction(half, PictureLimits.DEFAULT, Optional.empty()), -1))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("features of filters:bank reach ")
+                    .hasMessageContaining("65504")
+                    .hasMessageContaining("use --dtype f32");
+            FeatureExtractor single = new FeatureExtractor(loud, BATCH, DType.F32);
+            assertThat(run(new FeatureExtraction(single, PictureLimits.DEFAULT, Optional.empty()), -1)
+                            .features())
+                    .hasSize(PICTURES * crops.count());
+            enlarge(loud, Double.POSITIVE_INFINITY);
+            assertThatThrownBy(() -> run(new FeatureExtraction(single, PictureLimits.DEFAULT, Optional.empty()), -1))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("must be finite numbers");
+        }
+    }
+
+    private static void enlarge(FrozenBackbone network, double factor) {
+        for (Parameter parameter : network.parameters().all()) {
+            parameter.set(Elementwise.mul(parameter.value(), factor));
+        }
+    }
+
+    @Test
+    void whatIsComputedOnAGpuSaysThatItIsWithoutShortcuts() {
+        FrozenBackbone elsewhere = new FrozenBackbone(
+                network.backbone(), network.parameters(), network.preprocessing(), "0", Device.cuda(0));
+        assertThat(new FeatureExtractor(elsewhere, BATCH, DType.F32).recipe().engine())
+                .contains("cuda, no TF32, reproducible cuDNN");
     }
 
     @Test

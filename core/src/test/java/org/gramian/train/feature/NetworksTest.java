@@ -1,0 +1,130 @@
+package org.gramian.train.feature;
+
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.Backbones;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * If this fails because a network computes something else on purpose, raise {@link FeatureRecipe#NETWORKS}, so that no
+ * feature of the former arithmetic is used again, and put the new numbers here.
+ */
+class NetworksTest {
+    private static final String ADVICE =
+            "features of %s; if they were changed on purpose, raise FeatureRecipe.NETWORKS";
+    private static final int VERSION = 1;
+    private static final int SIDE = 64;
+    private static final int BATCH = 2;
+
+    /** Mean, root of the mean square, and two projections of the features of {@link #SIDE}×{@link #SIDE} pixels. */
+    private static final Map<String, double[]> FEATURES = Map.ofEntries(
+            Map.entry("vgg16", new double[] {0.5457151, 0.9807281, 0.4299143, -1.314091}),
+            Map.entry("vgg19", new double[] {0.4621515, 0.8099207, 0.2920703, 0.8360483}),
+            Map.entry("resnet18", new double[] {6.138327, 9.982702, -16.05579, 22.40809}),
+            Map.entry("resnet50", new double[] {105.7241, 162.0426, 87.6769, -43.57981}),
+            Map.entry("googlenet", new double[] {0.5860811, 1.087818, -0.07738302, 0.07696713}),
+            Map.entry("squeezenet", new double[] {0.3461629, 0.621581, 0.1649232, -0.05283434}),
+            Map.entry("efficientnet-lite4", new double[] {0.2955616, 5.232656, 3.23896, 3.670083}),
+            Map.entry("filters", new double[] {0.114075, 0.1559573, -0.02224284, -0.01280853}));
+
+    static List<String> names() {
+        return Backbones.names();
+    }
+
+    @Test
+    void theNumbersHereAreThoseOfTheVersion() {
+        assertThat(FeatureRecipe.NETWORKS)
+                .as("the version that the numbers of this test belong to")
+                .isEqualTo(VERSION);
+        assertThat(MadeUpFeatures.recipe().parts()).containsEntry("networks", "" + VERSION);
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void theFeaturesOfEveryBackboneAreThoseOfTheirVersion(String name) {
+        double[] found = summary(features(Backbone.of(name)));
+        double[] expected = Objects.requireNonNull(FEATURES.get(name), () -> name + " " + Arrays.toString(found));
+        for (int i = 0; i < found.length; i++) {
+            assertThat(found[i]).as(ADVICE, name).isCloseTo(expected[i], within(1e-4 * expected[1]));
+        }
+    }
+
+    private static float[] features(Backbone backbone) {
+        List<ParameterSpec> specs =
+                backbone.parameters().stream().map(NetworksTest::fixed).toList();
+        try (Scope _ = Scope.open();
+                FrozenBackbone network = new FrozenBackbone(
+                        backbone,
+                        ParameterSet.initialize(specs, new SplittableRandom(0), DType.F32, Device.CPU),
+                        backbone.preprocessing(),
+                        "fixed",
+                        Device.CPU)) {
+            Shape pictures = Shape.of(BATCH, 3, SIDE, SIDE);
+            float[] features = new float
+                    [Math.toIntExact(BATCH * backbone.features(SIDE, SIDE).elements())];
+            MemorySegment target = MemorySegment.ofArray(features);
+            new FeatureExtractor(network, BATCH, DType.F32)
+                    .compute(Tensors.of(uniform("pictures", pictures, -1, 1), pictures, DType.F32), target);
+            return target.toArray(JAVA_FLOAT);
+        }
+    }
+
+    /** None neutral, all decided by the name alone: neither order nor first values of parameters matter. */
+    private static ParameterSpec fixed(ParameterSpec spec) {
+        String name = spec.name();
+        Shape shape = spec.shape();
+        double spread = Math.sqrt(6.0 * shape.at(0) / shape.elements()); // keeps the size of rectified maps
+        Initializer initial = switch (spec.role()) {
+            case WEIGHT, STIEFEL -> from(name, -spread, spread);
+            case BIAS -> name.endsWith("bias") ? from(name, -0.2, 0.2) : from(name, 0.7, 1.3);
+            case FITTED ->
+                name.endsWith("running_var")
+                        ? from(name, 0.5, 2)
+                        : name.endsWith("running_mean") ? from(name, -0.2, 0.2) : spec.initial();
+        };
+        return new ParameterSpec(name, shape, spec.role(), initial);
+    }
+
+    private static Initializer from(String name, double low, double high) {
+        return (_, shape, type) -> Tensors.of(uniform(name, shape, low, high), shape, type);
+    }
+
+    private static double[] uniform(String name, Shape shape, double low, double high) {
+        return new SplittableRandom(name.hashCode())
+                .doubles(shape.elements(), low, high)
+                .toArray();
+    }
+
+    private static double[] summary(float[] values) {
+        double[] sums = new double[4];
+        for (int i = 0; i < values.length; i++) {
+            sums[0] += values[i];
+            sums[1] += (double) values[i] * values[i];
+            sums[2] += values[i] * Math.cos(0.7 * i);
+            sums[3] += values[i] * Math.sin(0.013 * i);
+        }
+        double count = values.length;
+        return new double[] {
+            sums[0] / count, Math.sqrt(sums[1] / count), sums[2] / Math.sqrt(count), sums[3] / Math.sqrt(count)
+        };
+    }
+}

@@ -12,7 +12,9 @@ import org.gramian.image.audit.Audit;
 import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.report.Album;
 import org.gramian.report.AuditPage;
 import org.gramian.report.ReportFile;
 import org.jspecify.annotations.Nullable;
@@ -86,21 +88,31 @@ final class AuditCommand implements Callable<Integer> {
         ReportFile page = html == null ? null : ReportFile.of(html);
         Function<Path, Reading> reader = new PictureReader(PictureLimits.DEFAULT)::read;
         Audit audit = new Audit(AuditOptions.DEFAULT, reader, threads);
-        Dataset dataset =
-                layout == null ? Layouts.open(folder) : Layouts.parse(layout).read(folder);
+        Dataset dataset = dataset();
         AuditReport report = run(audit, dataset);
+        // Before the files: the work is not lost if one of them cannot be written.
+        console.out().print(printed ? json(report) : new AuditTable(report, all).text());
+        console.out().flush();
         if (data != null) {
             data.write(json(report));
         }
         if (page != null) {
-            page.write(AuditPage.of(report, dataset, reader, Version.number()).html());
+            Album album = Album.of(report, dataset, reader, threads);
+            page.write(AuditPage.of(report, dataset, album, Version.number()).html());
         }
-        console.out().print(printed ? json(report) : new AuditTable(report, all).text());
-        console.out().flush();
         return report.spoils() ? Main.SPOILED : Main.DONE;
     }
 
-    private AuditReport run(Audit audit, Dataset dataset) throws IOException, InterruptedException {
+    /** Also one that cannot be trained on, for want of a class: the audit is there to say so. */
+    private Dataset dataset() throws IOException {
+        try {
+            return layout == null ? Layouts.open(folder) : Layouts.parse(layout).read(folder);
+        } catch (DatasetException e) {
+            return e.dataset().orElseThrow(() -> e);
+        }
+    }
+
+    private AuditReport run(Audit audit, Dataset dataset) throws InterruptedException {
         try (Progress progress = console.progress("auditing", dataset.samples().size())) {
             return audit.of(dataset, progress);
         }

@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.gramian.basis.Found;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.ClassCount;
 import org.gramian.image.audit.Contents;
@@ -14,7 +15,8 @@ import org.gramian.image.audit.Finding;
 import org.gramian.report.Verdict;
 
 /**
- * An audit as text for the terminal: classes, contents, findings, verdict.
+ * An audit as text for the terminal: classes, contents, findings, verdict. Names come from the disk: characters that a
+ * terminal would obey are not passed on to it.
  *
  * @param report what is shown
  * @param all whether lists are shown whole
@@ -31,10 +33,10 @@ record AuditTable(AuditReport report, boolean all) {
         text.append(String.format(
                 Locale.ROOT,
                 "%s: %,d pictures in %,d classes (layout %s)%n%n",
-                report.root(),
+                Found.visible(report.root()),
                 report.pictures(),
                 report.classes().size(),
-                report.layout()));
+                Found.visible(report.layout())));
         classes(text);
         contents(text);
         report.findings().forEach(finding -> finding(text, finding));
@@ -68,7 +70,7 @@ record AuditTable(AuditReport report, boolean all) {
     }
 
     private static List<String> row(ClassCount found, boolean lost) {
-        List<String> cells = new ArrayList<>(List.of(found.name(), number(found.pictures())));
+        List<String> cells = new ArrayList<>(List.of(Found.visible(found.name()), number(found.pictures())));
         if (lost) {
             cells.add(number(found.readable()));
         }
@@ -90,9 +92,9 @@ record AuditTable(AuditReport report, boolean all) {
             }
         }
         for (List<String> row : rows) {
-            StringBuilder line = new StringBuilder(String.format("%-" + widths[0] + "s", row.getFirst()));
+            StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%-" + widths[0] + "s", row.getFirst()));
             for (int i = 1; i < row.size(); i++) {
-                line.append(String.format("  %" + widths[i] + "s", row.get(i)));
+                line.append(String.format(Locale.ROOT, "  %" + widths[i] + "s", row.get(i)));
             }
             text.append(line.toString().stripTrailing()).append(System.lineSeparator());
         }
@@ -127,15 +129,18 @@ record AuditTable(AuditReport report, boolean all) {
 
     private void finding(StringBuilder text, Finding finding) {
         String newLine = System.lineSeparator();
-        text.append(String.format("%-8s%s%n", finding.severity(), finding.sentence()));
+        text.append(String.format(Locale.ROOT, "%-8s%s%n", finding.severity(), Found.visible(finding.sentence())));
         int shown =
                 all ? finding.items().size() : Math.min(ITEMS, finding.items().size());
         finding.items()
                 .subList(0, shown)
-                .forEach(item -> text.append(INDENT + "- ").append(item).append(newLine));
+                .forEach(item -> text.append(INDENT + "- ")
+                        .append(Found.visible(item.toString()))
+                        .append(newLine));
         if (shown < finding.items().size()) {
-            text.append(String.format(
-                    "%s... and %,d more (--all)%n", INDENT, finding.items().size() - shown));
+            text.append(INDENT)
+                    .append("... and " + number(finding.items().size() - shown) + " more (--all)")
+                    .append(newLine);
         }
         text.append(INDENT).append(finding.advice()).append(newLine).append(newLine);
     }

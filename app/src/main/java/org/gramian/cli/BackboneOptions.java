@@ -1,21 +1,30 @@
 package org.gramian.cli;
 
+import java.io.File;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightName;
-import org.gramian.backbone.weights.WeightStore;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.tensor.Device;
 import org.gramian.train.feature.FrozenBackbone;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options of every command that uses a backbone: which network, cut where, with which weights. */
 final class BackboneOptions {
+    /** How files of weights end, which no stored name is expected to. */
+    private static final List<String> ENDINGS = List.of(".pth", ".pt", ".h5", ".caffemodel", ".safetensors", ".bin");
+
+    @Mixin
+    private final WeightsOptions folder = new WeightsOptions();
+
     @Option(
             names = "--backbone",
             required = true,
@@ -60,11 +69,16 @@ final class BackboneOptions {
     }
 
     private Weights weights(Arena arena, Consumer<String> remarks) throws IOException {
-        String wanted = weights == null ? name : weights;
-        boolean file = weights != null
-                && (Files.exists(Path.of(weights)) || weights.contains("/") || weights.contains(".safetensors"));
-        return file
-                ? Weights.read(name, Path.of(wanted), arena, remarks)
-                : WeightStore.ofProcess().open(WeightName.parse(wanted), arena);
+        return weights != null && isFile(weights)
+                ? Weights.read(name, Path.of(weights), arena, remarks)
+                : folder.store().open(WeightName.parse(weights == null ? name : weights), arena, remarks);
+    }
+
+    /** Whether a text means a file rather than a name; what looks like one and is absent is a missing file. */
+    private static boolean isFile(String text) {
+        return text.contains("/")
+                || text.contains(File.separator)
+                || ENDINGS.stream().anyMatch(text.toLowerCase(Locale.ROOT)::endsWith)
+                || Files.isRegularFile(Path.of(text));
     }
 }

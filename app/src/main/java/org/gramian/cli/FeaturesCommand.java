@@ -14,7 +14,6 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
@@ -119,13 +118,11 @@ final class FeaturesCommand implements Callable<Integer> {
         Crops crops = crops();
         backbone.backbone().features(crops.size(), crops.size());
         caching.check();
-        FeaturesFile.requireWritable(out);
+        FeatureOutput.requireWritable(out);
         Dataset dataset =
                 layout == null ? Layouts.open(folder) : Layouts.parse(layout).read(folder);
         dataset.notes().forEach(note -> console.say(note.text()));
         Device device = torch.prepare();
-        Libtorch.load().setTf32(false);
-        Libtorch.load().setDeterministic(true);
         try (FrozenBackbone network = backbone.open(device, console::say)) {
             FeatureExtractor extractor = new FeatureExtractor(network, batch, precision.type);
             try (FeatureCache cache = caching.open(extractor.recipe(), console::say)) {
@@ -154,7 +151,7 @@ final class FeaturesCommand implements Callable<Integer> {
             survey = extraction.survey(dataset.samples(), crops, progress);
         }
         announce(extraction, survey);
-        try (FeaturesFile file = new FeaturesFile(out, dataset.samples())) {
+        try (FeatureOutput file = new FeatureOutput(out, dataset.samples())) {
             try (Progress progress = console.progress("features", pictures)) {
                 extraction.run(survey, file, progress);
             }
@@ -175,17 +172,20 @@ final class FeaturesCommand implements Callable<Integer> {
                         extractor.shape(survey.crops()),
                         Sizes.text(Math.multiplyExact(survey.count(), each)),
                         missing));
-        FeaturesFile.requireSpace(out, Math.multiplyExact(survey.count(), each));
+        long growth = 0;
         if (extraction.cache().isPresent() && missing > 0) {
             FeatureCache cache = extraction.cache().get();
-            long growth = FeatureCache.bytes(missing, each);
+            growth = FeatureCache.bytes(missing, each);
             console.say("they are kept in %s, %s more; --no-cache goes without"
                     .formatted(cache.folder(), Sizes.text(growth)));
             cache.requireSpace(growth);
+            growth = FeatureOutput.onSameDisk(out, cache.folder()) ? growth : 0;
         }
+        FeatureOutput.requireSpace(out, Math.multiplyExact(survey.count(), each), growth);
     }
 
-    private int finish(FeatureExtractor extractor, FeaturesFile file, Dataset dataset, Crops crops) throws IOException {
+    private int finish(FeatureExtractor extractor, FeatureOutput file, Dataset dataset, Crops crops)
+            throws IOException {
         if (file.rows() == 0) {
             console.say("no picture could be read: " + out + " was not written");
             return Main.SPOILED;
@@ -203,10 +203,10 @@ final class FeaturesCommand implements Callable<Integer> {
         about.put("weights", extractor.network().fingerprint());
         about.put("preprocessing", extractor.network().preprocessing().text());
         about.put("recipe", extractor.recipe().fingerprint());
-        about.put("classes", FeaturesFile.json(dataset.classes()));
+        about.put("classes", FeatureOutput.json(dataset.classes()));
         about.put(
                 "crops",
-                FeaturesFile.json(
+                FeatureOutput.json(
                         IntStream.range(0, crops.count()).mapToObj(crops::label).toList()));
         about.put("size", Integer.toString(crops.size()));
         return about;

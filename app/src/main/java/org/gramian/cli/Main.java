@@ -1,13 +1,9 @@
 package org.gramian.cli;
 
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.util.List;
 import java.util.Objects;
-import org.gramian.tensor.library.LibtorchException;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
@@ -20,7 +16,8 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         footer = {
             "",
-            "Exit codes: 0 done, 1 a check failed, 2 wrong usage or input, 3 data that would spoil training.",
+            "Exit codes: 0 done; 1 a check failed, or the program did; 2 wrong usage or input;",
+            "3 data: something that would spoil training, or pictures that could not be read and were left out.",
             "Environment: GRAMIAN_LIBTORCH, GRAMIAN_CACHE, GRAMIAN_WEIGHTS, GRAMIAN_JAVA_OPTS;",
             "GRAMIAN_DEBUG=1 shows stack traces."
         },
@@ -63,15 +60,21 @@ public final class Main implements Runnable {
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setUsageHelpWidth(110)
                 .setParameterExceptionHandler(Main::misused)
-                .setExecutionExceptionHandler(errors());
-        String[] stages = PoolCommand.stages().split("\n", -1);
-        for (String withPooling : List.of("pool", "gradcheck")) {
-            Objects.requireNonNull(line.getSubcommands().get(withPooling))
+                .setExecutionStrategy(Failures::run)
+                .setExecutionExceptionHandler(Failures::say);
+        footer(line, PoolCommand.stages(), "pool", "gradcheck");
+        footer(line, Listings.layouts(), "audit");
+        footer(line, Listings.crops() + Listings.layouts(), "features");
+        return line;
+    }
+
+    private static void footer(CommandLine line, String text, String... commands) {
+        for (String command : commands) {
+            Objects.requireNonNull(line.getSubcommands().get(command))
                     .getCommandSpec()
                     .usageMessage()
-                    .footer(stages);
+                    .footer(text.split("\n", -1));
         }
-        return line;
     }
 
     /** A wrong command line: what is wrong, what may have been meant, and where help is; not the whole help. */
@@ -82,25 +85,5 @@ public final class Main implements Runnable {
         CommandLine.UnmatchedArgumentException.printSuggestions(wrong, err);
         err.println("try '" + command + " --help'");
         return WRONG_INPUT;
-    }
-
-    /** What a person did wrong becomes one sentence; what we did wrong says so. */
-    private static IExecutionExceptionHandler errors() {
-        return (exception, commandLine, parsed) -> {
-            PrintWriter err = commandLine.getErr();
-            if (System.getenv("GRAMIAN_DEBUG") != null) {
-                exception.printStackTrace(err);
-            }
-            if (exception instanceof IllegalArgumentException
-                    || exception instanceof IllegalStateException
-                    || exception instanceof IOException
-                    || exception instanceof LibtorchException) {
-                err.println(commandLine.getCommandSpec().qualifiedName() + ": " + exception.getMessage());
-                return WRONG_INPUT;
-            }
-            err.println(commandLine.getCommandSpec().qualifiedName() + ": internal error: " + exception
-                    + "; please report it with what you typed and the output of GRAMIAN_DEBUG=1");
-            return FAILED;
-        };
     }
 }

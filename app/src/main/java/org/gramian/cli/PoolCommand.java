@@ -118,7 +118,7 @@ final class PoolCommand implements Callable<Integer> {
         Libtorch.load().setTf32(false);
         try (Arena arena = Arena.ofShared();
                 Scope _ = Scope.open()) {
-            Tensor maps = FeatureFile.read(features, "features", precision.type, arena);
+            Tensor maps = TensorInput.read(features, "features", precision.type, arena);
             requireMaps(maps);
             long channels = maps.size(1);
             warn(parsed, maps);
@@ -126,7 +126,7 @@ final class PoolCommand implements Callable<Integer> {
                     parsed.initialize(channels, new SplittableRandom(seed), precision.type, device)) {
                 new PoolParameters(parsed, parameters, console::say).fill(params, maps, arena);
                 Tensor gradient =
-                        upstream == null ? null : FeatureFile.read(upstream, "upstream", precision.type, arena);
+                        upstream == null ? null : TensorInput.read(upstream, "upstream", precision.type, arena);
                 PoolRun run = new PoolRun(parsed, parameters, device, batch);
                 target.write(run.compute(maps, gradient, this::progress), parsed);
             }

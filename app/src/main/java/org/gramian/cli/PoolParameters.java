@@ -92,7 +92,7 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
                         + parameter.spec().shape() + " for these features, found " + tensor.shape());
             }
             Tensor value = tensor.toTensor();
-            FeatureFile.requireFinite(stored.path(), name, value);
+            TensorInput.requireFinite(stored.path(), name, value);
             values.put(name, value);
         });
         return values;

@@ -1,5 +1,6 @@
 package org.gramian.cli;
 
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
@@ -10,45 +11,56 @@ import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Shows how far a long task is: a bar with the time left on a terminal, a line now and then in a log.
  *
- * <p>It is told the number of steps done so far, from any thread, as often as one likes.
+ * <p>It is told the number of steps done so far, from any thread, as often as one likes; before the first time it shows
+ * nothing, so that a task without steps leaves no bar behind that never moved. Where the number of all steps is not known,
+ * 0 or less, it shows a count. What standard error is decides between bar and lines, see {@link Terminal}: standard output
+ * may be a file.
  */
 sealed interface Progress extends LongConsumer, AutoCloseable {
     /** A bar on a terminal, lines elsewhere. */
-    @SuppressWarnings("SystemConsoleNull") // it is null again without a terminal, as before Java 22
     static Progress of(String task, long all, PrintWriter err) {
-        boolean terminal = System.console() != null && System.console().isTerminal();
-        return terminal ? new Bar(task, all) : new Lines(task, all, err, InstantSource.system());
+        return Terminal.isStandardError()
+                ? new Bar(task, all, System.err)
+                : new Lines(task, all, err, InstantSource.system());
     }
 
     @Override
     void close();
 
-    /** A bar that is drawn again and again in one line of standard error. */
+    /** A bar that is drawn again and again in one line of a terminal. */
     final class Bar implements Progress {
-        private final ProgressBar bar;
+        private final ProgressBarBuilder builder;
+        private @Nullable ProgressBar bar;
 
-        private Bar(String task, long all) {
-            bar = new ProgressBarBuilder()
+        Bar(String task, long all, PrintStream terminal) {
+            builder = new ProgressBarBuilder()
                     .setTaskName(task)
-                    .setInitialMax(all)
+                    .setInitialMax(all > 0 ? all : -1) // the library's word for not known
                     .setStyle(ProgressBarStyle.UNICODE_BLOCK)
                     .setUpdateIntervalMillis(200)
-                    .setConsumer(new ConsoleProgressBarConsumer(System.err))
-                    .build();
+                    .setConsumer(new ConsoleProgressBarConsumer(terminal));
         }
 
         @Override
-        public void accept(long done) {
-            bar.stepTo(done);
+        public synchronized void accept(long done) {
+            ProgressBar drawn = bar;
+            if (drawn == null) {
+                drawn = builder.build();
+                bar = drawn;
+            }
+            drawn.stepTo(done);
         }
 
         @Override
-        public void close() {
-            bar.close();
+        public synchronized void close() {
+            if (bar != null) {
+                bar.close();
+            }
         }
     }
 
@@ -83,8 +95,8 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
         }
 
         private String line(long done, double seconds) {
-            String far = task + ": " + done + " of " + all;
-            return done == 0
+            String far = task + ": " + done + (all > 0 ? " of " + all : "");
+            return done == 0 || all <= 0
                     ? far
                     : far + String.format(Locale.ROOT, ", about %.0f s left", seconds / done * Math.max(0, all - done));
         }

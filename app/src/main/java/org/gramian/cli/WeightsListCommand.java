@@ -1,7 +1,6 @@
 package org.gramian.cli;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -13,10 +12,10 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.Provenance;
 import org.gramian.backbone.weights.PublicFile;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
-import org.gramian.backbone.weights.Weights;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -94,14 +93,9 @@ final class WeightsListCommand implements Callable<Integer> {
                             new Row(name.text(), "import", 0, licence, WeightStore.importable(name.architecture())));
         }
         double size = Files.size(store.file(name)) / MEBIBYTE;
-        try (Arena arena = Arena.ofConfined()) {
-            Weights open = store.open(name, arena);
-            return new Row(
-                    name.text(),
-                    "installed",
-                    size,
-                    open.provenance().licence(),
-                    open.provenance().source());
+        try {
+            Provenance noted = store.provenance(name);
+            return new Row(name.text(), "installed", size, noted.licence(), noted.source());
         } catch (IOException e) {
             return new Row(name.text(), "damaged", size, "unknown", String.valueOf(e.getMessage()));
         }

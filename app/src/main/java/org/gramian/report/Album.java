@@ -9,8 +9,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.gramian.image.Reading;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.Finding;
@@ -33,8 +37,13 @@ public record Album(Map<String, String> images, Map<String, List<String>> strips
     private static final int OF_CLASSES = 400;
     private static final int OF_A_CLASS = 6;
 
-    /** Chooses the pictures and reads them again. */
-    static Album of(AuditReport report, Dataset dataset, Function<Path, Reading> reader) {
+    /**
+     * Chooses the pictures and reads them again.
+     *
+     * @param threads how many are read at the same time
+     */
+    public static Album of(AuditReport report, Dataset dataset, Function<Path, Reading> reader, int threads)
+            throws InterruptedException {
         Map<String, List<String>> strips = strips(report, dataset);
         Set<String> names = new LinkedHashSet<>();
         for (Finding finding : report.findings()) {
@@ -47,14 +56,28 @@ public record Album(Map<String, String> images, Map<String, List<String>> strips
         strips.values().forEach(names::addAll);
         Map<String, Path> files = new HashMap<>();
         dataset.samples().forEach(sample -> files.put(sample.name(), sample.file()));
-        Map<String, String> images = new ConcurrentHashMap<>();
-        names.parallelStream().forEach(name -> {
-            Path file = files.get(name);
-            if (file != null && reader.apply(file) instanceof Reading.Readable(var picture, var _)) {
-                images.put(name, Thumbnail.of(picture));
+        Map<String, String> images = new HashMap<>();
+        try (ExecutorService pool = Executors.newFixedThreadPool(Math.clamp(names.size(), 1, threads))) {
+            Map<String, Future<Optional<String>>> made = new HashMap<>();
+            for (String name : names) {
+                Path file = files.get(name);
+                if (file != null) {
+                    made.put(name, pool.submit(() -> thumbnail(reader.apply(file))));
+                }
             }
-        });
+            for (Map.Entry<String, Future<Optional<String>>> entry : made.entrySet()) {
+                entry.getValue().get().ifPresent(source -> images.put(entry.getKey(), source));
+            }
+        } catch (ExecutionException failed) {
+            throw new IllegalStateException(failed.getCause());
+        }
         return new Album(Map.copyOf(images), strips);
+    }
+
+    private static Optional<String> thumbnail(Reading reading) {
+        return reading instanceof Reading.Readable(var picture, var _)
+                ? Optional.of(Thumbnail.of(picture))
+                : Optional.empty();
     }
 
     /** The image of a picture; none if it cannot be read or there are too many. */
@@ -65,14 +88,15 @@ public record Album(Map<String, String> images, Map<String, List<String>> strips
     /** Pictures evenly spaced over each class: the first ones of a folder are often alike. */
     private static Map<String, List<String>> strips(AuditReport report, Dataset dataset) {
         Map<String, List<String>> byClass = new TreeMap<>();
+        Set<String> lost =
+                report.unreadable().stream().map(one -> one.picture().name()).collect(Collectors.toSet());
         for (Sample sample : dataset.samples()) {
-            byClass.computeIfAbsent(dataset.className(sample), _ -> new ArrayList<>())
-                    .add(sample.name());
+            List<String> readable = byClass.computeIfAbsent(dataset.className(sample), _ -> new ArrayList<>());
+            if (!lost.contains(sample.name())) {
+                readable.add(sample.name());
+            }
         }
         int each = Math.clamp(OF_CLASSES / Math.max(1, byClass.size()), 1, OF_A_CLASS);
-        report.unreadable()
-                .forEach(lost -> byClass.getOrDefault(lost.picture().label(), new ArrayList<>())
-                        .remove(lost.picture().name()));
         Map<String, List<String>> strips = new TreeMap<>();
         for (Map.Entry<String, List<String>> entry : byClass.entrySet()) {
             if (strips.size() < OF_CLASSES) {

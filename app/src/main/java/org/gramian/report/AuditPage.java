@@ -3,13 +3,10 @@ package org.gramian.report;
 import gg.jte.ContentType;
 import gg.jte.TemplateEngine;
 import gg.jte.output.StringOutput;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.gramian.image.Reading;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.ClassCount;
 import org.gramian.image.audit.DuplicateGroup;
@@ -31,20 +28,15 @@ public record AuditPage(AuditReport report, Album album, SizePlot plot, Map<Stri
     /** A list without pictures shows so many lines. */
     private static final int LINES = 200;
 
-    /** Reads the pictures to be shown, and lays them out. */
-    public static AuditPage of(AuditReport report, Dataset dataset, Function<Path, Reading> reader, String version) {
+    /** Lays out a report with its pictures. */
+    public static AuditPage of(AuditReport report, Dataset dataset, Album album, String version) {
         Map<String, String> labels =
                 dataset.samples().stream().collect(Collectors.toMap(sample -> sample.name(), dataset::className));
         report.duplicates().stream()
                 .map(DuplicateGroup::pictures)
                 .flatMap(List::stream)
                 .forEach(member -> labels.put(member.name(), caption(member)));
-        return new AuditPage(
-                report,
-                Album.of(report, dataset, reader),
-                SizePlot.of(report.contents().sizes()),
-                labels,
-                version);
+        return new AuditPage(report, album, SizePlot.of(report.contents().sizes()), labels, version);
     }
 
     private static String caption(Member member) {

@@ -1,12 +1,9 @@
 package org.gramian.report;
 
 import java.io.IOException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.util.UUID;
+import org.gramian.basis.WholeText;
 
 /**
  * A text file that appears under its name complete or not at all, replacing an older one.
@@ -28,14 +25,6 @@ public record ReportFile(Path path) {
     }
 
     public void write(String text) throws IOException {
-        Path partial = path.resolveSibling(".gramian-" + UUID.randomUUID() + ".partial");
-        try {
-            Files.writeString(partial, text, StandardOpenOption.CREATE_NEW);
-            Files.move(partial, path, StandardCopyOption.ATOMIC_MOVE);
-        } catch (FileSystemException e) {
-            throw new IOException(path + " could not be written: " + e.getReason(), e);
-        } finally {
-            Files.deleteIfExists(partial);
-        }
+        WholeText.write(path, file -> file.write(text));
     }
 }

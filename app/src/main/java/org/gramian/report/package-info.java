@@ -6,7 +6,7 @@
  * template {@code audit.jte}, which escapes every name: folders and files may be called anything.
  *
  * <pre>{@code
- * String html = AuditPage.of(report, dataset, reader, "0.1.0").html();
+ * String html = AuditPage.of(report, dataset, Album.of(report, dataset, reader, threads), "0.1.0").html();
  * ReportFile.of(Path.of("audit.html")).write(html);
  * }</pre>
  */

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Locale;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -144,6 +145,59 @@ class AuditCommandTest {
         }
         assertThat(Run.of("audit", pictures()).out()).contains("... and 10 more (--all)", "... and 25 more (--all)");
         assertThat(Run.of("audit", pictures(), "--all").out()).doesNotContain("more (--all)");
+    }
+
+    @Test
+    void oneClassOrOneMissingFromASplitIsAFindingAndNotTheEnd() throws IOException {
+        for (int i = 0; i < 10; i++) {
+            new PictureFolder(pictures()).add("paper/" + i + ".bmp", i);
+        }
+        Run one = Run.of("audit", pictures());
+        assertThat(one.code()).as(one.err()).isEqualTo(Main.SPOILED);
+        assertThat(one.out()).contains("SPOILS  there is only one class");
+
+        Path splits = folder.resolve("splits");
+        for (int i = 0; i < 10; i++) {
+            new PictureFolder(splits).add("train/paper/" + i + ".bmp", i).add("train/stone/" + i + ".bmp", -i - 1);
+            new PictureFolder(splits).add("test/paper/" + i + ".bmp", 100 + i);
+        }
+        Run missing = Run.of("audit", splits);
+        assertThat(missing.code()).as(missing.err()).isEqualTo(Main.SPOILED);
+        assertThat(missing.out()).contains("- stone: not in test of split given");
+    }
+
+    @Test
+    @DisabledOnOs(OS.WINDOWS) // where no folder can have such a name
+    void namesCannotCommandTheTerminal() throws IOException {
+        PictureFolder.sound(pictures()).add("\u001b[31mred/1.bmp", 5).add("\u001b[31mred/\u001b]0;x.bmp", NONSENSE);
+        Run run = Run.of("audit", pictures(), "--all");
+        assertThat(run.out()).contains("\uFFFD[31mred").doesNotContain("\u001b");
+    }
+
+    @Test
+    void figuresAreTheSameInEveryLanguage() throws IOException {
+        PictureFolder many = new PictureFolder(pictures());
+        for (int i = 10; i < 40; i++) {
+            many.add("class" + i + "/1.bmp", i).add("class" + i + "/2.bmp", -i);
+        }
+        String plain = Run.of("audit", pictures()).out();
+        Locale before = Locale.getDefault();
+        try {
+            Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
+            assertThat(Run.of("audit", pictures()).out()).isEqualTo(plain);
+        } finally {
+            Locale.setDefault(before);
+        }
+    }
+
+    @Test
+    @DisabledOnOs(OS.WINDOWS) // where names may be longer
+    void whatWasFoundIsShownEvenIfAFileCannotBeWritten() throws IOException {
+        PictureFolder.sound(pictures());
+        Run run = Run.of("audit", pictures(), "--json", folder.resolve("x".repeat(300)));
+        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.out()).contains("24 pictures in 2 classes");
+        assertThat(run.err()).contains("cannot be written");
     }
 
     @Test

@@ -2,6 +2,7 @@ package org.gramian.cli;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
@@ -149,6 +150,34 @@ class FeaturesCommandTest {
         assertThat(run.code()).isEqualTo(Main.SPOILED);
         assertThat(run.err()).contains("no picture could be read");
         assertThat(out).doesNotExist();
+    }
+
+    @Test
+    void whatTheCacheTakesOnTheSameDiskCountsToo() throws IOException {
+        assertThat(FeatureOutput.onSameDisk(out, photos)).isTrue();
+        FeatureOutput.requireSpace(out, 5_000_000, 3_000_000, 13_000_000);
+        assertThatThrownBy(() -> FeatureOutput.requireSpace(out, 5_000_000, 3_000_000, 12_999_999))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("OUT needs 5.0 MB, and as much again")
+                .hasMessageContaining("3.0 MB go to the feature cache")
+                .hasMessageContaining("--no-cache");
+        assertThatThrownBy(() -> FeatureOutput.requireSpace(out, 5_000_000, 0, 9_999_999))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("found 10.0 MB free")
+                .satisfies(refused -> assertThat(refused.getMessage()).doesNotContain("cache"));
+    }
+
+    @Test
+    void theHelpListsLayoutsAndCrops() {
+        String help = Run.of("features", "--help").out();
+        for (String layout : List.of("folders", "csv[:<root>]", "kth-tips-2b", "cub-200-2011")) {
+            assertThat(help).contains(layout);
+            assertThat(Run.of("audit", "--help").out()).contains(layout);
+        }
+        assertThat(help).contains("NAME[:SIZE][+flips]").containsPattern("paper +.*15 to train on, 5 to test");
+        assertThat(Listings.crops() + Listings.layouts())
+                .as("lines that need no wrapping")
+                .doesNotContainPattern(".{111}");
     }
 
     @Test

@@ -2,11 +2,18 @@ package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ProgressTest {
     private final StringWriter log = new StringWriter();
@@ -40,5 +47,56 @@ class ProgressTest {
         seconds.set(60);
         progress.accept(0);
         assertThat(log.toString().strip()).isEqualTo("reading pictures: 0 of 400");
+    }
+
+    @Test
+    void whereTheNumberOfStepsIsNotKnownTheyAreCounted() {
+        Progress counted = new Progress.Lines(
+                "reading pictures", 0, new PrintWriter(log), () -> Instant.ofEpochSecond(seconds.get()));
+        seconds.set(10);
+        counted.accept(7);
+        assertThat(log.toString().strip()).isEqualTo("reading pictures: 7");
+    }
+
+    private static String drawn(long all, long... steps) {
+        ByteArrayOutputStream terminal = new ByteArrayOutputStream();
+        try (Progress bar =
+                new Progress.Bar("features", all, new PrintStream(terminal, true, StandardCharsets.UTF_8))) {
+            for (long step : steps) {
+                bar.accept(step);
+            }
+        }
+        return terminal.toString(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void aBarShowsTaskAndStepsInOneLine() {
+        assertThat(drawn(400, 100, 400)).contains("features", "100%", "400/400").contains("\r");
+    }
+
+    @Test
+    void aTaskThatNeverMovesDrawsNoBar() {
+        assertThat(drawn(400)).isEmpty();
+    }
+
+    @Test
+    void aBarOfAnUnknownNumberOfStepsCountsThem() {
+        assertThat(drawn(0, 7)).contains("features", "7/?").doesNotContain("7/0");
+    }
+
+    @Test
+    void standardErrorDecidesWhetherThereIsABar(@TempDir Path folder) throws IOException {
+        assertThat(leadsToATerminal(folder, "/dev/pts/3")).isTrue();
+        assertThat(leadsToATerminal(folder, "/dev/tty1")).isTrue();
+        assertThat(leadsToATerminal(folder, "/dev/null")).isFalse();
+        assertThat(leadsToATerminal(folder, "pipe:[123]")).isFalse();
+        assertThat(leadsToATerminal(folder, "/home/me/dev/pts/log")).isFalse();
+    }
+
+    private static boolean leadsToATerminal(Path folder, String target) throws IOException {
+        Path link = Files.createSymbolicLink(folder.resolve("link"), Path.of(target));
+        boolean answer = Terminal.isTerminal(link);
+        Files.delete(link);
+        return answer;
     }
 }

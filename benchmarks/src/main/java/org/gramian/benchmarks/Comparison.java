@@ -27,6 +27,13 @@ record Comparison(
                 .orElse(OptionalDouble.empty());
     }
 
+    /** Pictures that the first side loads in a second, by its median, where pictures are loaded. */
+    OptionalDouble perSecond() {
+        return workload == Workload.PICTURES
+                ? OptionalDouble.of(spec.number("batch") / first.median())
+                : OptionalDouble.empty();
+    }
+
     /**
      * Runs both sides in turns: the numbers are compared, then each side warms up, then they are timed A B, B A, A B …
      *

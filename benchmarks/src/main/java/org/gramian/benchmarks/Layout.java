@@ -11,7 +11,7 @@ final class Layout {
 
     private Layout() {}
 
-    /** Aligned columns, then the agreement of the sides, then the facts. */
+    /** Aligned columns, then the agreement of the sides and the rates, then the facts. */
     static String columns(Report report) {
         List<List<String>> lines = new ArrayList<>(List.of(Report.HEADINGS));
         lines.addAll(report.rows());
@@ -25,6 +25,7 @@ final class Layout {
         lines.forEach(line -> text.append(aligned(line, widths)).append('\n'));
         text.append('\n');
         report.agreements().forEach(line -> text.append(line).append('\n'));
+        report.rates().forEach(line -> text.append(line).append('\n'));
         report.facts()
                 .forEach((name, fact) ->
                         text.append(name).append(": ").append(fact).append('\n'));
@@ -52,6 +53,7 @@ final class Layout {
         report.agreements()
                 .forEach(line ->
                         text.append("- ").append(line.replace("|", "\\|")).append('\n'));
+        report.rates().forEach(line -> text.append("- ").append(line).append('\n'));
         text.append("\n| | |\n|---|---|\n");
         report.facts().forEach((name, fact) -> text.append(markdownRow(List.of(name, fact))));
         return text.toString();

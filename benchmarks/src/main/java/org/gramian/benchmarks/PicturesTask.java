@@ -31,6 +31,9 @@ import org.gramian.image.dataset.Sample;
 
 /** JPEG files of 512×384 through the loader: decoded, brought to a short side of 256, the middle cut out. */
 final class PicturesTask implements Task {
+    /** Pictures per second that the loader must be able to deliver with two threads. */
+    static final int ASKED = 150;
+
     private static final int WIDTH = 512;
     private static final int HEIGHT = 384;
 

@@ -3,6 +3,7 @@ package org.gramian.benchmarks;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SequencedMap;
 
@@ -67,6 +68,19 @@ record Report(SequencedMap<String, String> facts, List<Comparison> comparisons) 
                 .toList();
     }
 
+    /** One line per workload of which not the time of a run is asked for, but how much is done in a second. */
+    List<String> rates() {
+        return comparisons.stream()
+                .flatMap(comparison -> comparison.perSecond().stream()
+                        .mapToObj(rate -> String.format(
+                                Locale.ROOT,
+                                "%s: %.0f per second; at least %d are asked for",
+                                comparison.workload().text(),
+                                rate,
+                                PicturesTask.ASKED)))
+                .toList();
+    }
+
     /** Everything, as JSON is made of: maps, lists and numbers. */
     SequencedMap<String, Object> tree() {
         SequencedMap<String, Object> tree = new LinkedHashMap<>();
@@ -83,6 +97,7 @@ record Report(SequencedMap<String, String> facts, List<Comparison> comparisons) 
         comparison.second().ifPresent(second -> sides.add(tree(second)));
         tree.put("sides", sides);
         comparison.ratio().ifPresent(ratio -> tree.put("timesAsFast", ratio));
+        comparison.perSecond().ifPresent(rate -> tree.put("perSecond", rate));
         comparison.agreement().ifPresent(agreement -> tree.put("largestDifference", agreement.largestDifference()));
         return tree;
     }

@@ -41,6 +41,9 @@ enum Workload {
 
     /** What it is, with its sizes. */
     String title(TaskSpec spec) {
+        if (this == PICTURES) {
+            return spec.number("batch") + " " + title + " to " + square(spec.number("side"));
+        }
         String sizes = this == HEAD || this == DEFINITION
                 ? spec.number("channels") + " maps of " + square(spec.number("side"))
                 : square(spec.number("side")) + " pixels";

@@ -54,7 +54,11 @@ class BenchmarkTest {
             assertThat(workload.get("sides").get(0).get("seconds").size()).isEqualTo(1);
         }
         assertThat(workloads.get(3).get("timesAsFast").asDouble()).isPositive();
-        assertThat(Files.readString(markdown)).contains("| kernel matrix of one picture", "| libtorch | ");
+        assertThat(workloads.get(4).get("perSecond").asDouble()).isPositive();
+        assertThat(Files.readString(markdown))
+                .contains("| kernel matrix of one picture", "| libtorch | ")
+                .contains("| 5 JPEG files of 512×384 decoded, resized and cropped to 32×32 | Gramian |")
+                .containsPattern("- pictures: \\d+ per second; at least 150 are asked for");
     }
 
     @Test

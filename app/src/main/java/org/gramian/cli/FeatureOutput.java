@@ -35,7 +35,7 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>Features are collected in a nameless file beside it, for they may exceed memory, and the number of rows is known at
  * the end only; the real file then appears in one step. The nameless file is gone with this process, however it ends.
  */
-final class FeaturesFile implements FeatureSink, AutoCloseable {
+final class FeatureOutput implements FeatureSink, AutoCloseable {
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final Path path;
@@ -48,7 +48,7 @@ final class FeaturesFile implements FeatureSink, AutoCloseable {
     private int last = -1;
     private long rows;
 
-    FeaturesFile(Path path, List<Sample> samples) throws IOException {
+    FeatureOutput(Path path, List<Sample> samples) throws IOException {
         this.path = path;
         this.samples = samples;
         this.scratch = FileChannel.open(
@@ -74,13 +74,31 @@ final class FeaturesFile implements FeatureSink, AutoCloseable {
         }
     }
 
-    /** Says so, too, if the disk is too full for the features: twice, while the file is put together. */
-    static void requireSpace(Path path, long bytes) throws IOException {
+    /** Whether a folder shares its free space with this file. */
+    static boolean onSameDisk(Path path, Path other) throws IOException {
+        return Files.getFileStore(folder(path)).equals(Files.getFileStore(other));
+    }
+
+    /**
+     * Says so, too, if the disk is too full.
+     *
+     * @param bytes of the features: they are there twice while the file is put together
+     * @param cache bytes by which the feature cache will grow on the same disk
+     */
+    static void requireSpace(Path path, long bytes, long cache) throws IOException {
         FileStore store = Files.getFileStore(folder(path));
-        if (store.getTotalSpace() > 0 && 2 * bytes > store.getUsableSpace()) {
-            throw new IllegalArgumentException(
-                    "OUT needs " + Sizes.text(bytes) + ", and as much again while it is written," + " found "
-                            + Sizes.text(store.getUsableSpace()) + " free in " + folder(path));
+        // Some network file systems know no sizes and answer zero to everything.
+        requireSpace(path, bytes, cache, store.getTotalSpace() == 0 ? Long.MAX_VALUE : store.getUsableSpace());
+    }
+
+    static void requireSpace(Path path, long bytes, long cache, long free) {
+        if (Math.addExact(Math.multiplyExact(2, bytes), cache) > free) {
+            String growth =
+                    cache == 0 ? "" : ", and " + Sizes.text(cache) + " go to the feature cache on the same disk";
+            throw new IllegalArgumentException("OUT needs " + Sizes.text(bytes)
+                    + ", and as much again while it is written"
+                    + growth + "; found " + Sizes.text(free) + " free in " + folder(path)
+                    + (cache == 0 ? "" : "; make room, name another disk by --cache-dir, or go without by --no-cache"));
         }
     }
 

@@ -16,10 +16,10 @@ import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 
 /** One tensor from a {@code .npy} file, or from a {@code .safetensors} file under a key; told apart by content. */
-final class FeatureFile {
+final class TensorInput {
     private static final byte[] NPY_MAGIC = "\u0093NUMPY".getBytes(StandardCharsets.ISO_8859_1);
 
-    private FeatureFile() {}
+    private TensorInput() {}
 
     /** Reads finite numbers and converts them to a type. */
     static Tensor read(Path path, String key, DType type, Arena arena) throws IOException {

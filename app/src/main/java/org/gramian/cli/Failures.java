@@ -1,0 +1,101 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.util.Objects;
+import org.gramian.tensor.library.LibtorchException;
+import picocli.CommandLine;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.RunLast;
+
+/** What is said when a command fails: what a person did wrong is one sentence; what we did wrong says so. */
+final class Failures {
+    private Failures() {}
+
+    /** Runs the command that was typed; a full memory, which picocli does not care for, is said like any other failure. */
+    static int run(ParseResult parsed) {
+        try {
+            return new RunLast().execute(parsed);
+        } catch (OutOfMemoryError full) {
+            ParseResult typed = parsed;
+            while (typed.hasSubcommand()) {
+                typed = typed.subcommand();
+            }
+            return outOfMemory(full, typed.commandSpec().commandLine());
+        }
+    }
+
+    static int say(Exception exception, CommandLine line, ParseResult parsed) {
+        for (Throwable cause = exception; cause != null; cause = cause.getCause()) {
+            if (cause instanceof OutOfMemoryError full) {
+                return outOfMemory(full, line);
+            }
+        }
+        trace(exception, line);
+        return switch (exception) {
+            case UncheckedIOException wrapped -> wrong(sentence(Objects.requireNonNull(wrapped.getCause())), line);
+            case IOException wrong -> wrong(sentence(wrong), line);
+            case IllegalArgumentException wrong -> wrong(message(wrong), line);
+            case IllegalStateException wrong -> wrong(message(wrong), line);
+            case LibtorchException wrong -> wrong(message(wrong), line);
+            default -> {
+                println(
+                        "internal error: " + exception
+                                + "; please report it with what you typed and the output of GRAMIAN_DEBUG=1",
+                        line);
+                yield Main.FAILED;
+            }
+        };
+    }
+
+    private static int wrong(String sentence, CommandLine line) {
+        println(sentence, line);
+        return Main.WRONG_INPUT;
+    }
+
+    /** Java names only the file where it is missing or locked. */
+    private static String sentence(IOException exception) {
+        return switch (exception) {
+            case NoSuchFileException missing
+            when missing.getReason() == null -> missing.getFile() + ": there is no such file or folder";
+            case AccessDeniedException locked
+            when locked.getReason() == null -> locked.getFile() + ": this user may not read or write it";
+            case FileSystemException other
+            when other.getReason() == null ->
+                other.getMessage() + ": " + other.getClass().getSimpleName();
+            default -> message(exception);
+        };
+    }
+
+    private static String message(Exception exception) {
+        String message = exception.getMessage();
+        return message == null ? exception.toString() : message;
+    }
+
+    private static int outOfMemory(OutOfMemoryError full, CommandLine line) {
+        trace(full, line);
+        long most = Runtime.getRuntime().maxMemory();
+        println(
+                "memory is full (" + full.getMessage() + "; Java may take " + Sizes.text(most)
+                        + "): allow more by GRAMIAN_JAVA_OPTS=-Xmx" + Math.ceilDiv(2 * most, 1L << 30)
+                        + "g, or take smaller batches, pictures or files",
+                line);
+        return Main.FAILED;
+    }
+
+    private static void println(String sentence, CommandLine line) {
+        line.getErr().println(line.getCommandSpec().qualifiedName() + ": " + sentence);
+        line.getErr().flush();
+    }
+
+    private static void trace(Throwable failed, CommandLine line) {
+        if (System.getenv("GRAMIAN_DEBUG") != null) {
+            PrintWriter err = line.getErr();
+            failed.printStackTrace(err);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+package org.gramian.report;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ReportFileTest {
+    @Test
+    void aFolderThatVanishedIsSaidToBeTheReason(@TempDir Path folder) throws IOException {
+        Path reports = Files.createDirectory(folder.resolve("reports"));
+        ReportFile file = ReportFile.of(reports.resolve("audit.json"));
+        Files.delete(reports);
+        assertThatThrownBy(() -> file.write("text"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("audit.json: cannot be written: there is no folder ")
+                .hasMessageNotContaining("null");
+    }
+}

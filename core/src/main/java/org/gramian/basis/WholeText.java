@@ -4,17 +4,13 @@ import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.Writer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
-import java.util.UUID;
 
 /**
  * A text file in UTF-8 that appears under its name complete or not at all: written beside it, forced to the disk, then
@@ -43,10 +39,8 @@ public final class WholeText {
         if (!Files.isDirectory(folder)) {
             throw new IOException(path + ": cannot be written: there is no folder " + folder);
         }
-        // Not Files.createTempFile: its files are private to the owner, whatever the user's umask says.
-        Path partial = folder.resolve(".gramian-" + UUID.randomUUID() + ".partial");
         try {
-            writeAndRename(partial, path, content);
+            WholeFile.put(path, partial -> make(partial, content));
         } catch (AccessDeniedException e) {
             throw new IOException(path + ": cannot be written: permission denied in folder " + folder, e);
         } catch (IOException e) {
@@ -54,30 +48,17 @@ public final class WholeText {
         }
     }
 
-    private static void writeAndRename(Path partial, Path path, Content content) throws IOException {
-        try {
-            // A bare encoder reports half a surrogate pair, where a charset would write a question mark for it.
-            try (Writer text = new BufferedWriter(new OutputStreamWriter(
-                    Files.newOutputStream(partial, StandardOpenOption.CREATE_NEW),
-                    StandardCharsets.UTF_8.newEncoder()))) {
-                content.writeTo(text);
-            }
-            // After the close, which writes and checks the last character.
-            try (FileChannel channel = FileChannel.open(partial, StandardOpenOption.WRITE)) {
-                channel.force(true);
-            }
-            Files.move(partial, path, StandardCopyOption.ATOMIC_MOVE);
-        } finally {
-            Files.deleteIfExists(partial);
+    private static void make(Path partial, Content content) throws IOException {
+        // A bare encoder reports half a surrogate pair, where a charset would write a question mark for it.
+        try (Writer text = new BufferedWriter(new OutputStreamWriter(
+                Files.newOutputStream(partial, StandardOpenOption.CREATE_NEW), StandardCharsets.UTF_8.newEncoder()))) {
+            content.writeTo(text);
         }
     }
 
     private static String reason(IOException e) {
-        if (e instanceof CharacterCodingException) {
-            return "expected text that UTF-8 can hold, found half a surrogate pair";
-        }
-        // A file system's own message begins with the partial file's name, which means nothing to the user.
-        String message = e instanceof FileSystemException failure ? failure.getReason() : e.getMessage();
-        return message == null ? e.getClass().getSimpleName() : message;
+        return e instanceof CharacterCodingException
+                ? "expected text that UTF-8 can hold, found half a surrogate pair"
+                : WholeFile.reason(e);
     }
 }

@@ -6,14 +6,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Objects;
-import java.util.UUID;
+import org.gramian.basis.WholeFile;
 
 /**
  * A file that appears under its name complete or not at all: written beside it, forced to the disk, then renamed over
@@ -53,27 +51,19 @@ final class OutputFile {
         if (!Files.isDirectory(folder)) {
             throw new TensorFileException(path, "cannot be written: there is no folder " + folder);
         }
-        // Not Files.createTempFile: its files are private to the owner, whatever the user's umask says.
-        Path partial = folder.resolve(".gramian-" + UUID.randomUUID() + ".partial");
         try {
-            writeAndRename(partial, path, content);
+            WholeFile.put(path, partial -> make(partial, content));
         } catch (AccessDeniedException e) {
             throw new TensorFileException(path, "cannot be written: permission denied in folder " + folder, e);
         } catch (IOException e) {
-            throw new TensorFileException(path, "cannot be written in folder " + folder + ": " + reason(e), e);
+            throw new TensorFileException(
+                    path, "cannot be written in folder " + folder + ": " + WholeFile.reason(e), e);
         }
     }
 
-    private static void writeAndRename(Path partial, Path path, Content content) throws IOException {
-        try {
-            try (FileChannel channel =
-                    FileChannel.open(partial, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
-                content.writeTo(channel);
-                channel.force(true);
-            }
-            Files.move(partial, path, StandardCopyOption.ATOMIC_MOVE);
-        } finally {
-            Files.deleteIfExists(partial);
+    private static void make(Path partial, Content content) throws IOException {
+        try (FileChannel channel = FileChannel.open(partial, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
+            content.writeTo(channel);
         }
     }
 
@@ -90,11 +80,5 @@ final class OutputFile {
         while (bytes.hasRemaining()) {
             channel.write(bytes);
         }
-    }
-
-    private static String reason(IOException e) {
-        // A file system's own message begins with the partial file's name, which means nothing to the user.
-        String message = e instanceof FileSystemException failure ? failure.getReason() : e.getMessage();
-        return message == null ? e.getClass().getSimpleName() : message;
     }
 }

@@ -6,7 +6,6 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -14,9 +13,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.gramian.basis.WholeFile;
 import org.gramian.tensor.library.CacheFolder;
 import org.gramian.train.feature.FeatureSegment.Location;
 import org.jspecify.annotations.Nullable;
@@ -68,9 +67,7 @@ public final class FeatureCache implements AutoCloseable {
             Files.createDirectories(folder);
             Path description = folder.resolve("recipe.json");
             if (!Files.exists(description)) {
-                Path partial = folder.resolve(".recipe-" + UUID.randomUUID());
-                Files.writeString(partial, recipe.json());
-                Files.move(partial, description, StandardCopyOption.ATOMIC_MOVE);
+                WholeFile.put(description, partial -> Files.writeString(partial, recipe.json()));
             }
         } catch (IOException e) {
             throw new IOException(

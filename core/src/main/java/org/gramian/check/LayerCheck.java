@@ -16,6 +16,7 @@ import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.ResponseNorm;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
+import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -69,7 +70,8 @@ public final class LayerCheck {
             check.maps();
             check.classification();
             for (String pooling : POOLINGS) {
-                check.outcomes.addAll(PoolingCheck.of(pooling, device).outcomes());
+                check.outcomes.addAll(
+                        PoolingCheck.of(Pooling.parse(pooling), device).outcomes());
             }
             return check.outcomes;
         } finally {

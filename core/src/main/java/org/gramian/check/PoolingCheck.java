@@ -1,7 +1,6 @@
 package org.gramian.check;
 
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,8 +10,6 @@ import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
-import org.gramian.autodiff.Shapes;
-import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
@@ -21,23 +18,30 @@ import org.gramian.spd.Rbf;
 import org.gramian.spd.Sigma;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 
 /**
  * The gradients of a pooling with respect to features and every trained parameter, against central differences.
  *
  * <p>{@code sigma=mean} is a constant on the way back by definition: differences are taken with each image's σ held at
- * its value.
+ * its value. Stages that follow a formula other than the derivative, as {@code triu:gradient=printed}, are expected to
+ * deviate, by exactly what is stated of them: each is compared by itself, and all of them together in every input.
  *
- * @param pooling what was checked, as text
- * @param outcomes one per input: {@code features}, {@code conv.weight}, …
+ * @param pooling what was checked
+ * @param formulas one per stated deviation
+ * @param inputs one per input: {@code features}, {@code conv.weight}, …
  */
-public record PoolingCheck(String pooling, List<Outcome> outcomes) {
+public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, List<GradientComparison> inputs) {
     private static final int IMAGES = 2;
+
+    public PoolingCheck {
+        formulas = List.copyOf(formulas);
+        inputs = List.copyOf(inputs);
+    }
 
     /** Elements of each input that are checked: all would take hours, fewer of a large pooling take seconds. */
     private static int sample(Pooling pooling, Tensor features) {
@@ -45,35 +49,53 @@ public record PoolingCheck(String pooling, List<Outcome> outcomes) {
     }
 
     /** Checks a pooling on small random features whose number of channels and positions differ. */
-    public static PoolingCheck of(String text, Device device) {
-        Pooling pooling = Pooling.parse(text);
+    public static PoolingCheck of(Pooling pooling, Device device) {
         int channels = smallestChannels(pooling);
         SplittableRandom random = new SplittableRandom(11);
         try (Scope _ = Scope.open();
                 ParameterSet parameters = pooling.initialize(channels, random, DType.F64, device)) {
-            Tensor features =
-                    Tensors.to(Tensors.gaussian(random, Shape.of(IMAGES, channels, 3, channels), DType.F64), device);
+            Tensor gaussian = Tensors.gaussian(random, Shape.of(IMAGES, channels, 3, channels), DType.F64);
+            Tensor features = Tensors.to(Elementwise.mul(gaussian, scale(pooling, channels)), device);
             Fitting.fit(pooling, features, parameters);
-            return new PoolingCheck(text, check(pooling, features, parameters));
+            List<GradientComparison> formulas = StatedFormula.of(pooling).stream()
+                    .map(formula -> formula.compare(device))
+                    .toList();
+            StandIn exact = StandIn.exact(pooling, features, parameters);
+            StandIn stated = formulas.isEmpty() ? exact : StandIn.stated(pooling, features, parameters);
+            return new PoolingCheck(pooling, formulas, compare(exact, stated, parameters));
         }
+    }
+
+    /**
+     * How large the features are, so that a fixed σ is no larger than the distances of maps: all K_ij near 1 would leave
+     * differences nothing but rounding.
+     */
+    private static double scale(Pooling pooling, int channels) {
+        return pooling.aggregation() instanceof SecondOrder second
+                        && second.kernel() instanceof Rbf rbf
+                        && rbf.sigma() instanceof Sigma.Fixed fixed
+                ? Math.max(1, fixed.value() / Math.sqrt(6.0 * channels))
+                : 1;
     }
 
     /** Enough channels for every stage. */
     private static int smallestChannels(Pooling pooling) {
+        String last = "";
         for (int channels = 5; channels <= 4096; channels++) {
             try {
                 pooling.descriptorSize(channels);
                 return channels;
             } catch (IllegalArgumentException tooFew) {
-                // try one more
+                last = tooFew.getMessage(); // try one more
             }
         }
-        throw new IllegalArgumentException("no number of channels up to 4096 fits " + pooling);
+        throw new IllegalArgumentException("no number of channels up to 4096 fits " + pooling + ": " + last);
     }
 
-    private static List<Outcome> check(Pooling pooling, Tensor features, ParameterSet parameters) {
+    /** The gradients of a pooling at a point beside its derivative and beside that of another function. */
+    static List<GradientComparison> compare(StandIn exact, StandIn stated, ParameterSet parameters) {
         List<String> names = new ArrayList<>(List.of("features"));
-        List<Tensor> inputs = new ArrayList<>(List.of(features));
+        List<Tensor> inputs = new ArrayList<>(List.of(exact.features()));
         Map<String, Tensor> fixed = new LinkedHashMap<>();
         for (Parameter parameter : parameters.all()) {
             if (parameter.spec().role() == Role.FITTED) {
@@ -83,46 +105,24 @@ public record PoolingCheck(String pooling, List<Outcome> outcomes) {
                 inputs.add(parameter.value());
             }
         }
-        List<Pooling> held = meanSigma(pooling) ? withSigmaHeld(pooling, features, parameters) : List.of();
-        GradientCheck.Report report = GradientCheck.of(x -> pooling.apply(x.getFirst(), bind(x, names, fixed)))
-                .withReference(x -> reference(pooling, held, x.getFirst(), bind(x, names, fixed)))
-                .withAtMost(sample(pooling, features))
-                .check(inputs.toArray(Tensor[]::new));
-        return report.deviations().stream()
-                .map(d -> new Outcome(pooling + ": " + names.get(d.input()), d.error(), LayerCheck.TOLERANCE))
-                .toList();
-    }
-
-    private static boolean meanSigma(Pooling pooling) {
-        return pooling.aggregation() instanceof SecondOrder(Rbf(Sigma.Mean _, double _), var _, var _);
-    }
-
-    /** The pooling itself, or image by image the one with that image's σ held. */
-    private static Var reference(Pooling pooling, List<Pooling> held, Var features, Bindings parameters) {
-        if (held.isEmpty()) {
-            return pooling.apply(features, parameters);
+        GradientCheck check = GradientCheck.of(x -> exact.pooling().apply(x.getFirst(), bind(x, names, fixed)))
+                .withAtMost(sample(exact.pooling(), exact.features()));
+        Tensor[] point = inputs.toArray(Tensor[]::new);
+        GradientCheck.Report ofExact = check.withReference(x -> exact.apply(x.getFirst(), bind(x, names, fixed)))
+                .check(point);
+        GradientCheck.Report ofStated = stated == exact
+                ? ofExact
+                : check.withReference(x -> stated.apply(x.getFirst(), bind(x, names, fixed)))
+                        .check(point);
+        List<GradientComparison> comparisons = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            comparisons.add(new GradientComparison(
+                    names.get(i),
+                    ofExact.deviations().get(i).error(),
+                    ofStated.deviations().get(i).error(),
+                    LayerCheck.TOLERANCE));
         }
-        List<Var> descriptors = new ArrayList<>();
-        for (int i = 0; i < held.size(); i++) {
-            descriptors.add(held.get(i).apply(Shapes.slice(features, 0, i, i + 1), parameters));
-        }
-        return Shapes.concat(descriptors, 0);
-    }
-
-    private static List<Pooling> withSigmaHeld(Pooling pooling, Tensor features, ParameterSet parameters) {
-        SecondOrder second = (SecondOrder) pooling.aggregation();
-        List<Pooling> held = new ArrayList<>();
-        try (Scope _ = Scope.open();
-                Tape tape = Tape.inference()) {
-            Var maps = pooling.reduce(tape.constant(features), Bindings.of(parameters.variables(tape)));
-            for (int i = 0; i < IMAGES; i++) {
-                double sigma = Rbf.meanDistance(Views.slice(maps.value(), 0, i, i + 1));
-                Rbf kernel = new Rbf(new Sigma.Fixed(sigma), second.kernel().jitter());
-                SecondOrder aggregation = new SecondOrder(kernel, second.transforms(), second.vectorization());
-                held.add(new Pooling(pooling.reductions(), aggregation, pooling.normalizations()));
-            }
-        }
-        return held;
+        return comparisons;
     }
 
     private static Bindings bind(List<Var> inputs, List<String> names, Map<String, Tensor> fixed) {
@@ -135,8 +135,16 @@ public record PoolingCheck(String pooling, List<Outcome> outcomes) {
         return Bindings.of(variables);
     }
 
-    /** The outcome of the largest error. */
-    public Outcome worst() {
-        return outcomes.stream().max(Comparator.comparingDouble(Outcome::error)).orElseThrow();
+    /** The comparisons of the inputs with what is stated, as other self-checks give theirs. */
+    List<Outcome> outcomes() {
+        return inputs.stream()
+                .map(input -> new Outcome(pooling + ": " + input.subject(), input.fromStated(), input.tolerance()))
+                .toList();
+    }
+
+    /** Whether every gradient is what is stated of it: the derivative, or off by exactly the stated formulas. */
+    public boolean passed() {
+        return formulas.stream().allMatch(GradientComparison::passed)
+                && inputs.stream().allMatch(GradientComparison::passed);
     }
 }

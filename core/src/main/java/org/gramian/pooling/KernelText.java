@@ -2,6 +2,7 @@ package org.gramian.pooling;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.gramian.spd.Backward;
 import org.gramian.spd.Bilinear;
 import org.gramian.spd.Covariance;
 import org.gramian.spd.Kernel;
@@ -39,6 +40,9 @@ final class KernelText {
         }
         if (kernel.jitter() != Words.defaultJitter(word(kernel))) {
             arguments.add("jitter=" + Words.number(kernel.jitter()));
+        }
+        if (kernel instanceof Rbf rbf && rbf.backward() != Backward.EXACT) {
+            arguments.add("gradient=" + rbf.backward().text());
         }
         return arguments.isEmpty() ? word(kernel) : word(kernel) + ":" + String.join(",", arguments);
     }

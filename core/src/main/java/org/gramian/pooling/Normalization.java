@@ -2,10 +2,12 @@ package org.gramian.pooling;
 
 import static org.gramian.autodiff.Adjoint.list;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
+import org.gramian.basis.Choice;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
@@ -17,14 +19,38 @@ public sealed interface Normalization extends Stage {
         return channels;
     }
 
+    /** What {@link Root} takes for its slope on the way back. */
+    enum Slope {
+        /** The derivative. */
+        EXACT,
+        /** {@code 0.5/(|y| + 0.03)} of the output y, as in the authors' code: with ε = 0, |y|/(|y|+0.03) of the true one. */
+        AUTHORS;
+
+        /** What the authors' code adds, so that the slope at 0 is finite. */
+        public static final double AUTHORS_MARGIN = 0.03;
+
+        /** The word, as {@code authors}. */
+        public String text() {
+            return Choice.text(this);
+        }
+
+        /** Reads {@link #text} back. */
+        public static Slope parse(String text) {
+            return Choice.parse(Slope.class, "the gradient", text);
+        }
+    }
+
     /**
      * The signed root, smoothed at 0: {@code v / (√(|v|+ε) + √ε)}, which is {@code √(v+ε) − √ε} for positive v without
      * the cancellation.
      *
      * <p>Slope {@code 1/(2√(|v|+ε))}, {@code 1/(2√ε)} at 0. With ε = 0, the paper as printed, the slope at 0 is infinite;
      * it counts as 0 there, since exact zeros occur after ReLU.
+     *
+     * @param epsilon ε
+     * @param slope the derivative, or what the authors' code takes for it
      */
-    record Root(double epsilon) implements Normalization {
+    record Root(double epsilon, Slope slope) implements Normalization {
         /** Slope 158 at 0. */
         static final double DEFAULT_EPSILON = 1e-5;
 
@@ -34,9 +60,21 @@ public sealed interface Normalization extends Stage {
             }
         }
 
+        /** With the derivative on the way back. */
+        public Root(double epsilon) {
+            this(epsilon, Slope.EXACT);
+        }
+
         @Override
         public String text() {
-            return epsilon == DEFAULT_EPSILON ? "root" : "root:eps=" + Words.number(epsilon);
+            List<String> arguments = new ArrayList<>();
+            if (epsilon != DEFAULT_EPSILON) {
+                arguments.add("eps=" + Words.number(epsilon));
+            }
+            if (slope != Slope.EXACT) {
+                arguments.add("gradient=" + slope.text());
+            }
+            return arguments.isEmpty() ? "root" : "root:" + String.join(",", arguments);
         }
 
         @Override
@@ -47,11 +85,15 @@ public sealed interface Normalization extends Stage {
                 Tensor value = epsilon == 0
                         ? Elementwise.mul(Elementwise.sign(v), root)
                         : Elementwise.div(v, Elementwise.add(root, Math.sqrt(epsilon)));
-                return Result.of(value, (g, wanted) -> list(slopeTimes(g, root)), root);
+                return Result.of(value, (g, wanted) -> list(slopeTimes(g, root, value)), root);
             });
         }
 
-        private Tensor slopeTimes(Tensor g, Tensor root) {
+        private Tensor slopeTimes(Tensor g, Tensor root, Tensor value) {
+            if (slope == Slope.AUTHORS) {
+                Tensor margin = Elementwise.add(Elementwise.abs(value), Slope.AUTHORS_MARGIN);
+                return Elementwise.mulInPlace(Elementwise.div(g, margin), 0.5);
+            }
             Tensor quotient = Elementwise.mulInPlace(Elementwise.div(g, root), 0.5);
             return epsilon > 0 ? quotient : Elementwise.where(Elementwise.greater(root, 0), quotient, 0);
         }

@@ -2,6 +2,7 @@ package org.gramian.pooling;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -34,7 +35,16 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * @throws PoolingSyntaxException if it cannot be read; the message names the nearest valid word
      */
     public static Pooling parse(String text) {
-        return PoolingParser.parse(text);
+        return parse(text, Fidelity.CORRECTED);
+    }
+
+    /**
+     * Reads the text form as above, with the arguments that are not written at the values of a fidelity.
+     *
+     * @throws PoolingSyntaxException if it cannot be read; the message names the nearest valid word
+     */
+    public static Pooling parse(String text, Fidelity fidelity) {
+        return PoolingParser.parse(text, fidelity);
     }
 
     /** The text form, which {@link #parse} reads back to an equal pooling. */
@@ -101,20 +111,41 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
 
     /** Descriptors {@code [n, d]} of features {@code [n, c, h, w]}. */
     public Var apply(Var features, Bindings parameters) {
-        Var x = aggregation.apply(reduce(features, parameters), parameters);
+        return trace(features, parameters, (stage, value) -> {});
+    }
+
+    /**
+     * The same, with a listener that is told what leaves every stage as soon as it is computed, under words such as
+     * {@code transform 2, relu}: for looking into a pooling whose result is not what it should be.
+     */
+    public Var trace(Var features, Bindings parameters, BiConsumer<String, Var> listener) {
+        Var maps = reduce(features, parameters, listener);
+        Var x = aggregation instanceof SecondOrder secondOrder
+                ? secondOrder.trace(maps, parameters, listener)
+                : told(listener, "aggregation " + aggregation.text(), aggregation.apply(maps, parameters));
         for (Normalization normalization : normalizations) {
-            x = normalization.apply(x, parameters);
+            x = told(listener, "normalization " + normalization.text(), normalization.apply(x, parameters));
         }
         return x;
     }
 
     /** The maps {@code [n, C, N]} that the aggregation sees, of features {@code [n, c, h, w]}. */
     public Var reduce(Var features, Bindings parameters) {
+        return reduce(features, parameters, (stage, value) -> {});
+    }
+
+    private Var reduce(Var features, Bindings parameters, BiConsumer<String, Var> listener) {
         Var x = Shapes.reshape(features, mapSizes("pooling", features.value()));
         for (int i = 0; i < reductions.size(); i++) {
-            x = reductions.get(i).apply(x, parameters.under(name(i)));
+            Reduction reduction = reductions.get(i);
+            x = told(listener, "reduction " + reduction.text(), reduction.apply(x, parameters.under(name(i))));
         }
         return x;
+    }
+
+    static Var told(BiConsumer<String, Var> listener, String stage, Var value) {
+        listener.accept(stage, value);
+        return value;
     }
 
     /** The sizes {@code [n, c, N]} of features {@code [n, c, h, w]} seen as maps. */

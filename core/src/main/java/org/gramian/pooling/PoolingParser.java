@@ -12,17 +12,19 @@ final class PoolingParser {
     private static final int LONGEST = 1000;
 
     private final String text;
+    private final Fidelity fidelity;
     private final List<Reduction> reductions = new ArrayList<>();
     private final List<Transform> transforms = new ArrayList<>();
     private final List<Normalization> normalizations = new ArrayList<>();
     private @Nullable Kernel kernel;
     private @Nullable Aggregation aggregation;
 
-    private PoolingParser(String text) {
+    private PoolingParser(String text, Fidelity fidelity) {
         this.text = text;
+        this.fidelity = fidelity;
     }
 
-    static Pooling parse(String given) {
+    static Pooling parse(String given, Fidelity fidelity) {
         String text = given.strip().toLowerCase(Locale.ROOT);
         if (text.length() > LONGEST) {
             throw new PoolingSyntaxException(
@@ -34,7 +36,7 @@ final class PoolingParser {
                             + String.join(", ", Presets.all().keySet()) + "; found nothing");
         }
         String preset = Presets.all().get(text);
-        PoolingParser parser = new PoolingParser(preset == null ? text : preset);
+        PoolingParser parser = new PoolingParser(preset == null ? text : preset, fidelity);
         for (String part : parser.text.split("/", -1)) {
             parser.add(part.strip());
         }
@@ -45,7 +47,8 @@ final class PoolingParser {
         int colon = part.indexOf(':');
         String name = colon < 0 ? part : part.substring(0, colon);
         Words.Rule rule = Words.rule(name).orElseThrow(() -> unknown(name));
-        WordArguments arguments = new WordArguments(rule.word(), colon < 0 ? "" : part.substring(colon + 1));
+        WordArguments arguments =
+                new WordArguments(rule.word(), colon < 0 ? "" : part.substring(colon + 1), fidelity.arguments(name));
         Object made;
         try {
             made = rule.making().apply(arguments);

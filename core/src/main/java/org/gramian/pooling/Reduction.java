@@ -31,18 +31,29 @@ public sealed interface Reduction extends Stage {
     /**
      * The paper's 1×1 convolution with ReLU, {@code max(0, W f + b)} at each position; parameters {@code weight [k, c, 1,
      * 1]} and {@code bias [k]}.
+     *
+     * @param channels k
+     * @param initialBias first value of each element of the bias
      */
-    record Conv(int channels) implements Reduction {
+    record Conv(int channels, double initialBias) implements Reduction {
         /** Keeps most units alive at the start, as in the authors' code. */
         static final double INITIAL_BIAS = 0.2;
 
         public Conv {
             requirePositive("conv", channels);
+            if (!Double.isFinite(initialBias)) {
+                throw new IllegalArgumentException("conv: the bias must be a number, found " + initialBias);
+            }
+        }
+
+        /** With a first bias of 0.2. */
+        public Conv(int channels) {
+            this(channels, INITIAL_BIAS);
         }
 
         @Override
         public String text() {
-            return "conv:" + channels;
+            return "conv:" + channels + (initialBias == INITIAL_BIAS ? "" : ",bias=" + Words.number(initialBias));
         }
 
         @Override
@@ -58,7 +69,7 @@ public sealed interface Reduction extends Stage {
                             "bias",
                             Shape.of(channels),
                             Role.BIAS,
-                            (random, shape, type) -> Tensors.of(repeated(INITIAL_BIAS, channels), shape, type)));
+                            (random, shape, type) -> Tensors.of(repeated(initialBias, channels), shape, type)));
         }
 
         /** Gaussian of variance 2/c (He et al., 2015). */

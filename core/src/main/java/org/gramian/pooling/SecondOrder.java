@@ -1,7 +1,10 @@
 package org.gramian.pooling;
 
+import static org.gramian.pooling.Pooling.told;
+
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
@@ -58,12 +61,35 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     @Override
     public Var apply(Var maps, Bindings parameters) {
-        Var matrices = kernel.apply(maps, parameters.under(KernelText.word(kernel)));
+        return trace(maps, parameters, (stage, value) -> {});
+    }
+
+    /** The transforms alone, from kernel matrices {@code [n, C, C]} to {@code [n, C', C']}. */
+    public Var transform(Var matrices, Bindings parameters) {
+        return transform(matrices, parameters, (stage, value) -> {});
+    }
+
+    /** As {@link Pooling#trace}. */
+    Var trace(Var maps, Bindings parameters, BiConsumer<String, Var> listener) {
+        Var matrices = told(
+                listener,
+                "kernel " + KernelText.of(kernel),
+                kernel.apply(maps, parameters.under(KernelText.word(kernel))));
+        Var transformed = transform(matrices, parameters, listener);
+        return told(listener, "vectorization " + vectorization.text(), vectorization.apply(transformed, parameters));
+    }
+
+    private Var transform(Var kernelMatrices, Bindings parameters, BiConsumer<String, Var> listener) {
+        Var matrices = kernelMatrices;
         int index = 0;
-        for (Transform transform : transforms) {
-            matrices = transform.apply(matrices, parameters.under("spd" + index));
+        for (int i = 0; i < transforms.size(); i++) {
+            Transform transform = transforms.get(i);
+            matrices = told(
+                    listener,
+                    "transform " + (i + 1) + ", " + transform.text(),
+                    transform.apply(matrices, parameters.under("spd" + index)));
             index += transform instanceof Transform.Spd ? 1 : 0;
         }
-        return vectorization.apply(matrices, parameters);
+        return matrices;
     }
 }

@@ -6,6 +6,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
+import org.gramian.basis.Choice;
 import org.gramian.spd.NewtonSchulz;
 import org.gramian.spd.SpdTransform;
 import org.gramian.spd.Spectral;
@@ -15,17 +16,45 @@ import org.gramian.tensor.Shape;
 
 /** A step from symmetric matrices to symmetric matrices. */
 public sealed interface Transform extends Stage {
-    /** The learned {@code Y = WᵀKW} of the paper, {@code weight [C, size]} with orthonormal columns. */
-    record Spd(int size) implements Transform {
+    /** Where W of {@link Spd} starts. */
+    enum Start {
+        /** The Q of a Gaussian matrix: a random point of the manifold. */
+        ORTHONORMAL,
+        /** Xavier's uniform numbers, off the manifold until the first step, as in the authors' code; square W only. */
+        XAVIER;
+
+        /** The word, as {@code xavier}. */
+        public String text() {
+            return Choice.text(this);
+        }
+
+        /** Reads {@link #text} back. */
+        public static Start parse(String text) {
+            return Choice.parse(Start.class, "init", text);
+        }
+    }
+
+    /**
+     * The learned {@code Y = WᵀKW} of the paper, {@code weight [C, size]} with orthonormal columns.
+     *
+     * @param size C'
+     * @param start the first W
+     */
+    record Spd(int size, Start start) implements Transform {
         public Spd {
             if (size < 1) {
                 throw new IllegalArgumentException("spd: a size of at least 1 is wanted, found " + size);
             }
         }
 
+        /** Starting on the manifold. */
+        public Spd(int size) {
+            this(size, Start.ORTHONORMAL);
+        }
+
         @Override
         public String text() {
-            return "spd:" + size;
+            return "spd:" + size + (start == Start.ORTHONORMAL ? "" : ",init=" + start.text());
         }
 
         @Override
@@ -34,13 +63,21 @@ public sealed interface Transform extends Stage {
                 throw new IllegalArgumentException("spd:" + size + " cannot follow matrices of size " + channels
                         + ": C' must not exceed C; the largest that fits is spd:" + channels);
             }
+            if (start == Start.XAVIER && size != channels) {
+                throw new IllegalArgumentException(text() + " cannot follow matrices of size " + channels
+                        + ": the authors' code, which starts W so, has C' = C only; write spd:" + channels
+                        + ", or spd:" + size + ",init=" + Start.ORTHONORMAL.text());
+            }
             return size;
         }
 
         @Override
         public List<ParameterSpec> parameters(long channels) {
-            return List.of(
-                    new ParameterSpec("weight", Shape.of(channels, outputs(channels)), Role.STIEFEL, Stiefel::random));
+            ParameterSpec.Initializer first = switch (start) {
+                case ORTHONORMAL -> Stiefel::random;
+                case XAVIER -> Stiefel::xavier;
+            };
+            return List.of(new ParameterSpec("weight", Shape.of(channels, outputs(channels)), Role.STIEFEL, first));
         }
 
         @Override

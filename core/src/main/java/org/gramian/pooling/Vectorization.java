@@ -4,6 +4,7 @@ import java.util.Locale;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
+import org.gramian.spd.Backward;
 import org.gramian.spd.UpperTriangle;
 
 /** How a symmetric matrix becomes a vector. */
@@ -18,6 +19,23 @@ public enum Vectorization implements Stage {
         @Override
         public Var apply(Var matrices, Bindings parameters) {
             return UpperTriangle.vectorize(matrices);
+        }
+    },
+    /** The same numbers, with the gradient as the paper prints it: twice the true one off the diagonal. */
+    TRIU_PRINTED {
+        @Override
+        public String text() {
+            return "triu:gradient=" + Backward.PRINTED.text();
+        }
+
+        @Override
+        public long outputs(long channels) {
+            return UpperTriangle.length(channels);
+        }
+
+        @Override
+        public Var apply(Var matrices, Bindings parameters) {
+            return UpperTriangle.vectorize(matrices, Backward.PRINTED);
         }
     },
     /** The whole matrix row by row: {@code C²} numbers, as in the paper's "kernel only" rows. */

@@ -6,21 +6,24 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.gramian.basis.NearestWord;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The arguments of one word: {@code name=value} pairs, of which the first that is asked for may stand without its name,
- * as in {@code conv:512}.
+ * as in {@code conv:512}. Those that are not written may have a value by the {@link Fidelity}.
  */
 final class WordArguments {
     private final Words.Word word;
+    private final Map<String, String> unwritten;
     private final Map<String, String> named = new LinkedHashMap<>();
     private final Set<String> known = new LinkedHashSet<>();
     private @Nullable String unnamed;
 
-    WordArguments(Words.Word word, String text) {
+    WordArguments(Words.Word word, String text, Map<String, String> unwritten) {
         this.word = word;
+        this.unwritten = unwritten;
         for (String part : text.isEmpty() ? new String[0] : text.split(",", -1)) {
             int equals = part.indexOf('=');
             if (equals > 0) {
@@ -67,6 +70,16 @@ final class WordArguments {
         return found == null ? byDefault : toNumber(name, found);
     }
 
+    /** One of several words, always with its name before it. */
+    <T> T choice(String name, Function<String, T> reading) {
+        known.add(name);
+        String found = named.getOrDefault(name, unwritten.get(name));
+        if (found == null) {
+            throw problem("the argument '" + name + "' is missing");
+        }
+        return reading.apply(found);
+    }
+
     private @Nullable String find(String name) {
         String found = named.get(name);
         if (found == null && known.isEmpty()) {
@@ -77,7 +90,7 @@ final class WordArguments {
             }
         }
         known.add(name);
-        return found;
+        return found == null ? unwritten.get(name) : found;
     }
 
     private String required(String name) {

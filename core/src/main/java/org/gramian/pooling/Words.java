@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 import org.gramian.basis.NearestWord;
+import org.gramian.spd.Backward;
 import org.gramian.spd.Bilinear;
 import org.gramian.spd.Covariance;
 import org.gramian.spd.Laplacian;
@@ -39,9 +40,9 @@ public final class Words {
     private static final List<Rule> RULES = List.of(
             new Rule(
                     "conv",
-                    "conv:<channels>",
+                    "conv:<channels>[,bias=" + number(Reduction.Conv.INITIAL_BIAS) + "]",
                     "1x1 convolution and ReLU",
-                    a -> new Reduction.Conv(a.count("channels"))),
+                    a -> new Reduction.Conv(a.count("channels"), a.number("bias"))),
             new Rule(
                     "pca",
                     "pca:<channels>",
@@ -49,9 +50,10 @@ public final class Words {
                     a -> new Reduction.Pca(a.count("channels"))),
             new Rule(
                     "rbf",
-                    "rbf[:sigma=mean|mean-full|estimate|learned|<number>,jitter=" + number(Rbf.DEFAULT_JITTER) + "]",
+                    "rbf[:sigma=mean|mean-full|estimate|learned|<number>,jitter=" + number(Rbf.DEFAULT_JITTER)
+                            + ",gradient=exact|printed]",
                     "K = exp(-|fi-fj|^2 / 2 sigma^2)",
-                    a -> new Rbf(sigma(a), jitter(a))),
+                    a -> new Rbf(sigma(a), jitter(a), a.choice("gradient", Backward::parse))),
             new Rule(
                     "laplacian",
                     "laplacian:sigma=<number>[,jitter=0]",
@@ -67,9 +69,9 @@ public final class Words {
             new Rule("average", "average", "mean of each map, first order", a -> new Average()),
             new Rule(
                     "spd",
-                    "spd:<size>",
+                    "spd:<size>[,init=orthonormal|xavier]",
                     "Y = W^T K W, W with orthonormal columns",
-                    a -> new Transform.Spd(a.count("size"))),
+                    a -> new Transform.Spd(a.count("size"), a.choice("init", Transform.Start::parse))),
             new Rule("relu", "relu", "max(Y, 0), element by element", a -> new Transform.Relu()),
             new Rule(
                     "reeig",
@@ -92,13 +94,19 @@ public final class Words {
                     "isqrt[:iterations=" + Transform.Isqrt.DEFAULT_ITERATIONS + "]",
                     "matrix square root by Newton-Schulz",
                     a -> new Transform.Isqrt(a.count("iterations", Transform.Isqrt.DEFAULT_ITERATIONS))),
-            new Rule("triu", "triu", "upper triangle, off-diagonal times sqrt 2", a -> Vectorization.TRIU),
+            new Rule(
+                    "triu",
+                    "triu[:gradient=exact|printed]",
+                    "upper triangle, off-diagonal times sqrt 2",
+                    a -> a.choice("gradient", Backward::parse) == Backward.EXACT
+                            ? Vectorization.TRIU
+                            : Vectorization.TRIU_PRINTED),
             new Rule("flat", "flat", "the whole matrix", a -> Vectorization.FLAT),
             new Rule(
                     "root",
-                    "root[:eps=" + number(Normalization.Root.DEFAULT_EPSILON) + "]",
+                    "root[:eps=" + number(Normalization.Root.DEFAULT_EPSILON) + ",gradient=exact|authors]",
                     "signed square root",
-                    a -> new Normalization.Root(a.number("eps", Normalization.Root.DEFAULT_EPSILON))),
+                    a -> new Normalization.Root(a.number("eps"), a.choice("gradient", Normalization.Slope::parse))),
             new Rule("l2", "l2", "unit length", a -> new Normalization.L2()));
 
     private Words() {}

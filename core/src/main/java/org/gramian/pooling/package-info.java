@@ -19,6 +19,9 @@
  *
  * <p>{@link org.gramian.pooling.Words} lists the words of that form with their arguments, {@link
  * org.gramian.pooling.Presets} the named poolings.
+ *
+ * <p>{@link org.gramian.pooling.Fidelity} says what arguments are that nobody wrote: those of the paper as printed, of its
+ * authors' code, or corrected ones, as in {@code Pooling.parse("paper", Fidelity.AUTHORS)}.
  */
 @NullMarked
 package org.gramian.pooling;

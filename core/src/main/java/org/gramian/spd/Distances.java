@@ -72,18 +72,21 @@ final class Distances {
      * The gradient of {@code L(D)} with respect to the maps: {@code dM = 2(rowsum(T)∘X − TX)}, {@code T = P + Pᵀ}, for
      * {@code P = dL/dD}.
      *
-     * <p>A column of ones beside X makes rowsum(T) part of the product, and {@code TX = PX + PᵀX} needs no T. The paper's
-     * factor 4 assumes a symmetric upstream gradient; its per-map equation is half the true gradient.
+     * <p>A column of ones beside X makes rowsum(T) part of the product, and {@code TX = PX + PᵀX} needs no T. As printed
+     * in the paper it is {@code 4(rowsum(P)∘X − PX)}, the same for a symmetric P alone; the paper's per-map equation is
+     * half the true gradient.
      */
-    static Tensor backward(Tensor p, Tensor centred) {
+    static Tensor backward(Tensor p, Tensor centred, Backward formula) {
         long positions = centred.size(2);
         Tensor ones = Tensors.full(1, centred.shape().with(2, 1), centred.type(), centred.device());
         Tensor x = Views.concat(List.of(centred, ones), 2);
         Tensor tx = Products.matmul(p, x);
-        Products.addProducts(tx, 1, 1, Views.transpose(p), x);
+        if (formula == Backward.EXACT) {
+            Products.addProducts(tx, 1, 1, Views.transpose(p), x);
+        }
         Tensor rowSums = Views.slice(tx, 2, positions, positions + 1);
         Tensor difference = Elementwise.sub(Elementwise.mul(centred, rowSums), Views.slice(tx, 2, 0, positions));
-        return Elementwise.mulInPlace(difference, 2);
+        return Elementwise.mulInPlace(difference, formula == Backward.EXACT ? 2 : 4);
     }
 
     private static Tensor squaredNorms(Tensor maps) {

@@ -37,7 +37,7 @@ public record Laplacian(double sigma, double jitter) implements Kernel {
                     k,
                     (g, wanted) -> {
                         Tensor p = Elementwise.mul(Elementwise.mul(g, k), Distances.inverseOrZero(d));
-                        return list(Distances.backward(Elementwise.mulInPlace(p, -0.5 / sigma), x));
+                        return list(Distances.backward(Elementwise.mulInPlace(p, -0.5 / sigma), x, Backward.EXACT));
                     },
                     x,
                     d);

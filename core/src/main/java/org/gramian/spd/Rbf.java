@@ -24,12 +24,14 @@ import org.jspecify.annotations.Nullable;
  * <p>{@code K} has a unit diagonal before the jitter and is positive definite when all maps differ; equal maps (two dead
  * channels, say) make it singular, which the jitter mends. Backward, for {@code G = dL/dK∘K/(−2σ²)}, {@code T = G + Gᵀ}:
  * {@code dL/dM = 2(rowsum(T)∘M − TM)}. Where σ takes part, {@code dL/dσ = Σ dL/dK∘K∘D/σ³}, and through the mean
- * distance {@code dσ/dM = 2(rowsum(U)∘M − UM)/(C(C−1))}, {@code U_ij = 1/d_ij} or 0 where {@code d_ij = 0}.
+ * distance {@code dσ/dM = 2(rowsum(U)∘M − UM)/(C(C−1))}, {@code U_ij = 1/d_ij} or 0 where {@code d_ij = 0}. The paper
+ * prints {@code dL/dM = 4(rowsum(G)∘M − GM)}, which is the same for a symmetric {@code dL/dK} alone.
  *
  * @param sigma how the width is chosen
  * @param jitter ε
+ * @param backward the derivative, or the formula with the factor 4
  */
-public record Rbf(Sigma sigma, double jitter) implements Kernel {
+public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kernel {
     /** Enough to keep K invertible in single precision beside dead channels. */
     public static final double DEFAULT_JITTER = 1e-4;
 
@@ -38,6 +40,11 @@ public record Rbf(Sigma sigma, double jitter) implements Kernel {
 
     public Rbf {
         Kernel.requireJitter(jitter);
+    }
+
+    /** With the derivative on the way back. */
+    public Rbf(Sigma sigma, double jitter) {
+        this(sigma, jitter, Backward.EXACT);
     }
 
     @Override
@@ -104,7 +111,7 @@ public record Rbf(Sigma sigma, double jitter) implements Kernel {
         Tensor width = floored(given == null ? Distances.meanOverPairs(Elementwise.sqrt(d)) : given);
         Tensor factor = factor(width);
         Tensor k = kernel(d, factor);
-        return Result.of(k, (g, wanted) -> list(Distances.backward(scaled(g, k, factor), x)), x, factor);
+        return Result.of(k, (g, wanted) -> list(Distances.backward(scaled(g, k, factor), x, backward)), x, factor);
     }
 
     private Result meanWidth(Tensor maps) {
@@ -125,7 +132,7 @@ public record Rbf(Sigma sigma, double jitter) implements Kernel {
                     Tensor throughWidth = Elementwise.mul(
                             Distances.inverseOrZero(d), Elementwise.mul(aboveFloor(ofWidth, width), 0.5 / pairs));
                     Tensor p = Elementwise.add(Elementwise.mul(gk, factor), throughWidth);
-                    return list(Distances.backward(p, x));
+                    return list(Distances.backward(p, x, backward));
                 },
                 x,
                 squares,
@@ -146,7 +153,7 @@ public record Rbf(Sigma sigma, double jitter) implements Kernel {
                     Tensor p = scaled(g, k, factor);
                     // dL/dlogσ = σ·Σ g∘K∘D/σ³ = −2·Σ P∘D
                     Tensor ofLog = Elementwise.mul(Reductions.sum(Elementwise.mul(p, squares), 0, 1, 2), -2);
-                    return list(Distances.backward(p, x), Views.reshape(aboveFloor(ofLog, width), 1));
+                    return list(Distances.backward(p, x, backward), Views.reshape(aboveFloor(ofLog, width), 1));
                 },
                 x,
                 squares,

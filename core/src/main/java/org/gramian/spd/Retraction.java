@@ -1,5 +1,6 @@
 package org.gramian.spd;
 
+import org.gramian.basis.Choice;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Decompositions.Eigen;
 import org.gramian.tensor.Elementwise;
@@ -11,7 +12,7 @@ import org.gramian.tensor.Views;
 
 /**
  * Ways from a point W of the {@link Stiefel} manifold along a tangent vector ξ back onto the manifold; all agree to first
- * order in ξ.
+ * order in ξ, {@link #QR_UNSIGNED} up to the signs of columns.
  */
 public enum Retraction {
     /**
@@ -22,6 +23,16 @@ public enum Retraction {
         @Override
         Tensor move(Tensor w, Tensor xi) {
             return Decompositions.orthonormalColumns(Elementwise.add(w, xi), true);
+        }
+    },
+    /**
+     * The same Q with the signs that the library leaves, as the paper and the authors' code have it: columns flip at
+     * random, and momentum of a flipped column points the wrong way.
+     */
+    QR_UNSIGNED {
+        @Override
+        Tensor move(Tensor w, Tensor xi) {
+            return Decompositions.orthonormalColumns(Elementwise.add(w, xi), false);
         }
     },
     /**
@@ -62,6 +73,16 @@ public enum Retraction {
     };
 
     abstract Tensor move(Tensor w, Tensor xi);
+
+    /** The word, as {@code qr-unsigned}. */
+    public String text() {
+        return Choice.text(this);
+    }
+
+    /** Reads {@link #text} back. */
+    public static Retraction parse(String text) {
+        return Choice.parse(Retraction.class, "the retraction", text);
+    }
 
     /** The point reached from W along ξ. */
     public Tensor apply(Tensor w, Tensor xi) {

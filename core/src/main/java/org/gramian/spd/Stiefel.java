@@ -1,6 +1,7 @@
 package org.gramian.spd;
 
 import java.util.random.RandomGenerator;
+import org.gramian.basis.Choice;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Elementwise;
@@ -25,7 +26,17 @@ public final class Stiefel {
         /** {@code F − W Fᵀ W}, as in the paper. */
         CANONICAL,
         /** {@code F − W·sym(WᵀF)}, as in the authors' code; they differ by up to a factor 2. */
-        EUCLIDEAN
+        EUCLIDEAN;
+
+        /** The word, as {@code canonical}. */
+        public String text() {
+            return Choice.text(this);
+        }
+
+        /** Reads {@link #text} back. */
+        public static Metric parse(String text) {
+            return Choice.parse(Metric.class, "the metric", text);
+        }
     }
 
     /** A random point, uniformly distributed: the Q of a Gaussian matrix, signs fixed. */
@@ -34,6 +45,15 @@ public final class Stiefel {
             Tensor gaussian = Tensors.gaussian(random, shape, DType.F64);
             return scope.keep(Tensors.to(Decompositions.orthonormalColumns(gaussian, true), type));
         }
+    }
+
+    /**
+     * Uniform numbers between ±√(3/C), C the number of rows: columns of about unit length, not orthogonal. Where Caffe's
+     * {@code xavier} puts a square W; the first retraction brings it onto the manifold.
+     */
+    public static Tensor xavier(RandomGenerator random, Shape shape, DType type) {
+        double bound = Math.sqrt(3.0 / shape.at(0));
+        return Tensors.uniform(random, -bound, bound, shape, type);
     }
 
     /** The Riemannian gradient at W for the Euclidean gradient F. */

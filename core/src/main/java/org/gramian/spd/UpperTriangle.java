@@ -21,10 +21,10 @@ import org.gramian.tensor.Views;
  * ‖Y‖_F}; {@code [n, C, C]} becomes {@code [n, C(C+1)/2]}.
  *
  * <p>Backward: {@code E_ii = g_k}, {@code E_ij = E_ji = g_k·√2/2}. The paper prints √2 on both sides, which doubles the
- * off-diagonal gradient.
+ * off-diagonal gradient: {@link Backward#PRINTED}.
  */
 public final class UpperTriangle {
-    private record Key(long size, DType type, Device device) {}
+    private record Key(long size, DType type, Device device, Backward backward) {}
 
     /**
      * Where each element of the vector lies in the flattened matrix, where each of the matrix lies in the vector, and the
@@ -43,13 +43,18 @@ public final class UpperTriangle {
     }
 
     public static Var vectorize(Var matrices) {
+        return vectorize(matrices, Backward.EXACT);
+    }
+
+    /** The same vector, with the derivative or the paper's formula on the way back. */
+    public static Var vectorize(Var matrices, Backward backward) {
         Tensor y = matrices.value();
         if (y.shape().rank() != 3 || y.size(1) != y.size(2)) {
             throw new IllegalArgumentException("triu: matrices [n, C, C] are wanted, found " + y);
         }
         long n = y.size(0);
         long size = y.size(1);
-        Layout layout = LAYOUTS.computeIfAbsent(new Key(size, y.type(), y.device()), UpperTriangle::layout);
+        Layout layout = LAYOUTS.computeIfAbsent(new Key(size, y.type(), y.device(), backward), UpperTriangle::layout);
         return matrices.tape()
                 .apply(
                         List.of(matrices),
@@ -70,6 +75,7 @@ public final class UpperTriangle {
         long[] toMatrix = new long[size * size];
         double[] factors = new double[length];
         double[] gradientFactors = new double[length];
+        double ofBoth = key.backward() == Backward.EXACT ? Math.sqrt(2) / 2 : Math.sqrt(2);
         int k = 0;
         for (int i = 0; i < size; i++) {
             for (int j = i; j < size; j++, k++) {
@@ -77,7 +83,7 @@ public final class UpperTriangle {
                 toMatrix[i * size + j] = k;
                 toMatrix[j * size + i] = k;
                 factors[k] = i == j ? 1 : Math.sqrt(2);
-                gradientFactors[k] = i == j ? 1 : Math.sqrt(2) / 2;
+                gradientFactors[k] = i == j ? 1 : ofBoth;
             }
         }
         Shape shape = Shape.of(length);

@@ -34,10 +34,13 @@ class PoolingParserTest {
         assertThat(Pooling.parse(spaced)).as(spaced).isEqualTo(pooling);
     }
 
-    private static String randomPooling(SplittableRandom random) {
+    static String randomPooling(SplittableRandom random) {
         List<String> stages = new ArrayList<>();
         for (int i = random.nextInt(3); i > 0; i--) {
-            stages.add((random.nextBoolean() ? "conv:" : "pca:") + count(random));
+            stages.add(pick(random, "pca:", "conv:") + count(random));
+        }
+        for (int i = random.nextInt(2); i > 0; i--) {
+            stages.add("conv:" + count(random) + ",bias=" + pick(random, "0", "-.5", "-3E-12", number(random)));
         }
         if (random.nextInt(6) == 0) {
             stages.add("average");
@@ -46,10 +49,17 @@ class PoolingParserTest {
             for (int i = random.nextInt(4); i > 0; i--) {
                 stages.add(transform(random));
             }
-            stages.add(random.nextBoolean() ? "triu" : "flat");
+            stages.add(pick(random, "flat", "triu", "triu:gradient=exact", "triu:gradient=printed"));
         }
         for (int i = random.nextInt(3); i > 0; i--) {
-            stages.add(pick(random, "l2", "root", "root:eps=" + number(random), "root:" + number(random)));
+            stages.add(pick(
+                    random,
+                    "l2",
+                    "root",
+                    "root:eps=" + number(random),
+                    "root:" + number(random) + ",gradient=exact",
+                    "root:gradient=authors",
+                    "root:gradient=authors,eps=" + number(random)));
         }
         return String.join("/", stages);
     }
@@ -58,7 +68,9 @@ class PoolingParserTest {
         String jitter = random.nextBoolean() ? "" : "jitter=" + number(random);
         String more = jitter.isEmpty() ? "" : "," + jitter;
         return switch (random.nextInt(5)) {
-            case 0 -> "rbf:sigma=" + pick(random, "mean", "mean-full", "estimate", "learned", number(random)) + more;
+            case 0 ->
+                "rbf:sigma=" + pick(random, "mean", "mean-full", "estimate", "learned", number(random)) + more
+                        + pick(random, "", ",gradient=exact", ",gradient=printed");
             case 1 -> "laplacian:" + pick(random, "", "sigma=") + number(random) + more;
             case 2 ->
                 "polynomial:degree=" + (1 + random.nextInt(5)) + ",scale=" + number(random) + ",offset="
@@ -70,7 +82,7 @@ class PoolingParserTest {
 
     private static String transform(SplittableRandom random) {
         return switch (random.nextInt(7)) {
-            case 0 -> "spd:" + count(random);
+            case 0 -> "spd:" + count(random) + pick(random, "", ",init=orthonormal", ",init=xavier");
             case 1 -> "relu";
             case 2 -> "reeig:" + number(random);
             case 3 -> pick(random, "log", "log:floor=" + number(random));
@@ -158,6 +170,12 @@ class PoolingParserTest {
         "rbf:sigm=3/triu, sigm, sigma",
         "rbf:jiter=1/triu, jiter, jitter",
         "rbf/triu/root:epps=1, epps, eps",
+        "rbf:gradient=prnted/triu, prnted, printed",
+        "rbf/triu:gradient=exakt, exakt, exact",
+        "rbf/triu:gradiant=exact, gradiant, gradient",
+        "rbf/triu/root:gradient=author, author, authors",
+        "'rbf/spd:3,init=xavir/triu', xavir, xavier",
+        "'conv:3,bais=1/rbf/triu', bais, bias",
         "rbf/log:flor=1/triu, flor, floor"
     })
     void aTypoGetsTheNearestWord(String text, String typed, String meant) {
@@ -245,6 +263,9 @@ class PoolingParserTest {
                 "rbf/log:floor=-1/triu            | positive number                  | found -1",
                 "rbf/power:0/triu                 | between 0 and 1                  | found 0",
                 "rbf/power:1.5/triu               | between 0 and 1                  | found 1.5",
+                "rbf/triu:printed                 | 'printed' is not wanted          | written triu",
+                "conv:5,bias=x/rbf/triu           | 'bias' must be a number          | found 'x'",
+                "rbf/spd:5,init=/triu             | init is one of orthonormal, xavier | found ''",
                 "rbf/triu/root:eps=-1             | eps must be a number of at least | found -1"
             })
     void aWrongArgumentIsNamedWithWhatIsWanted(String text, String problem, String more) {

@@ -78,6 +78,17 @@ class StagesTest {
                 .containsExactly(new double[] {0.25, 0, 0, 1.0 / 6}, Offset.offset(1e-15));
     }
 
+    @Test
+    void theRootOfTheAuthorsGoesBackByHalfOverItsValueAndAMargin() {
+        Normalization.Root root = new Normalization.Root(0, Normalization.Slope.AUTHORS);
+        assertThat(value(root, row(-4, 0, 9)).toDoubles()).containsExactly(-2, 0, 3);
+        assertThat(slopes(root, row(-4, 0, 9, 1e-4)))
+                .containsExactly(new double[] {0.5 / 2.03, 0.5 / 0.03, 0.5 / 3.03, 0.5 / 0.04}, Offset.offset(1e-13));
+        Normalization.Root smooth = new Normalization.Root(1e-5, Normalization.Slope.AUTHORS);
+        double y = value(smooth, row(0.7)).item();
+        assertThat(slopes(smooth, row(0.7))[0]).isCloseTo(0.5 / (y + 0.03), Offset.offset(1e-14));
+    }
+
     @RandomTest
     void theRootIsTheDifferenceOfTwoRoots(Seed seed) {
         double epsilon = Math.pow(10, -seed.random().nextInt(8));

@@ -67,12 +67,12 @@ record KernelUnderTest(String name, Kernel kernel, UnaryOperator<double[][]> def
     }
 
     boolean isLearned() {
-        return kernel instanceof Rbf(Sigma.Learned _, double _);
+        return kernel instanceof Rbf(Sigma.Learned _, double _, Backward _);
     }
 
     /** Whether σ is the mean distance, taken for a constant on the way back. */
     boolean holdsMean() {
-        return kernel instanceof Rbf(Sigma.Mean _, double _);
+        return kernel instanceof Rbf(Sigma.Mean _, double _, Backward _);
     }
 
     /** {@code log σ} of {@link #LEARNED}. */

@@ -1,0 +1,21 @@
+package org.gramian.spd;
+
+import org.gramian.basis.Choice;
+
+/** Which formula a layer follows on the way back, where the one printed in the paper is not the derivative. */
+public enum Backward {
+    /** The derivative, for any upstream gradient. */
+    EXACT,
+    /** The formula of the paper, to reproduce it: {@link Rbf} and {@link UpperTriangle} say how it deviates. */
+    PRINTED;
+
+    /** The word, as {@code printed}. */
+    public String text() {
+        return Choice.text(this);
+    }
+
+    /** Reads {@link #text} back. */
+    public static Backward parse(String text) {
+        return Choice.parse(Backward.class, "the gradient", text);
+    }
+}

@@ -1,0 +1,165 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Var;
+import org.gramian.spd.Stiefel;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+class FidelityTest {
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "paper     | conv:512,bias=0/rbf:jitter=0,gradient=printed/spd:512/relu/triu:gradient=printed/root:eps=0/l2",
+                "authors   | conv:512/rbf:sigma=50,jitter=0/spd:512,init=xavier/relu/triu/root:eps=0,gradient=authors/l2",
+                "corrected | conv:512/rbf/spd:512/relu/triu/root/l2"
+            })
+    void thePoolingOfThePaperSaysEveryDeviation(String fidelity, String text) {
+        Fidelity chosen = Fidelity.parse(fidelity);
+        assertThat(Pooling.parse("paper", chosen).text()).isEqualTo(text);
+        assertThat(chosen.applyTo(Pooling.parse("paper")).text()).isEqualTo(text);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "authors | rbf:sigma=mean/triu     | rbf:jitter=0/triu",
+                "authors | rbf:3,jitter=1e-4/triu  | rbf:sigma=3/triu",
+                "authors | rbf/triu/root:eps=1e-5  | rbf:sigma=50,jitter=0/triu/root:gradient=authors",
+                "authors | rbf/spd:3,init=orthonormal/triu | rbf:sigma=50,jitter=0/spd:3/triu",
+                "paper   | rbf:gradient=exact/triu | rbf:jitter=0/triu:gradient=printed",
+                "paper   | rbf/triu:gradient=exact | rbf:jitter=0,gradient=printed/triu",
+                "paper   | conv:4,bias=0.2/bilinear/flat/root:1e-5 | conv:4/bilinear/flat/root",
+                "paper   | covariance/isqrt/flat   | covariance/isqrt:5/flat"
+            })
+    void whatIsWrittenWinsOverTheFidelity(String fidelity, String text, String meant) {
+        assertThat(Pooling.parse(text, Fidelity.parse(fidelity)).text()).isEqualTo(meant);
+    }
+
+    @RandomTest(times = 200)
+    void whatAFidelityGivesIsReadBackWithoutIt(Seed seed) {
+        String text = PoolingParserTest.randomPooling(seed.random());
+        for (Fidelity fidelity : Fidelity.values()) {
+            Pooling pooling = Pooling.parse(text, fidelity);
+            assertThat(Pooling.parse(pooling.text()))
+                    .as("%s, %s", fidelity, text)
+                    .isEqualTo(pooling);
+            Pooling applied = fidelity.applyTo(pooling);
+            assertThat(fidelity.applyTo(applied)).as("%s, %s", fidelity, text).isEqualTo(applied);
+        }
+    }
+
+    @RandomTest(times = 200)
+    void theTextUnderAFidelityIsReadBackUnderIt(Seed seed) {
+        Pooling pooling = Pooling.parse(PoolingParserTest.randomPooling(seed.random()));
+        for (Fidelity fidelity : Fidelity.values()) {
+            assertThat(Pooling.parse(fidelity.textOf(pooling), fidelity))
+                    .as("%s: %s", fidelity, fidelity.textOf(pooling))
+                    .isEqualTo(pooling);
+        }
+        assertThat(Fidelity.CORRECTED.textOf(pooling)).isEqualTo(pooling.text());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Fidelity.class)
+    void aFidelityIsReadBackFromItsWordAndHasAPresetThatFits(Fidelity fidelity) {
+        assertThat(Fidelity.parse(fidelity.text())).isEqualTo(fidelity);
+        assertThat(Pooling.parse(fidelity.preset(), fidelity).descriptorSize(512))
+                .isPositive();
+        assertThat(fidelity.normalizesScores()).isEqualTo(fidelity == Fidelity.AUTHORS);
+    }
+
+    @Test
+    void aMistypedFidelityGetsTheNearest() {
+        assertThatThrownBy(() -> Fidelity.parse("autors"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("paper, authors, corrected")
+                .hasMessageContaining("did you mean 'authors'?");
+    }
+
+    @Test
+    void theAuthorsHaveSquareMatricesOnly() {
+        Pooling smaller = Pooling.parse("rbf/spd:4/triu", Fidelity.AUTHORS);
+        assertThatThrownBy(() -> smaller.descriptorSize(7))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("C' = C only")
+                .hasMessageContaining("spd:7")
+                .hasMessageContaining("init=orthonormal");
+        assertThat(smaller.descriptorSize(4)).isEqualTo(10);
+        assertThat(Pooling.parse("rbf/spd:4/triu", Fidelity.PAPER).descriptorSize(7))
+                .isEqualTo(10);
+    }
+
+    @Test
+    void firstValuesAreThoseOfTheFidelity() {
+        try (ParameterSet paper = initial(Fidelity.PAPER);
+                ParameterSet authors = initial(Fidelity.AUTHORS);
+                ParameterSet corrected = initial(Fidelity.CORRECTED)) {
+            assertThat(values(paper, "conv.bias")).containsOnly(0);
+            assertThat(values(authors, "conv.bias")).containsOnly(0.2);
+            assertThat(values(corrected, "conv.bias")).containsOnly(0.2);
+            assertThat(values(paper, "spd0.weight")).containsExactly(values(corrected, "spd0.weight"));
+            assertThat(Stiefel.orthogonalityError(paper.get("spd0.weight").value()))
+                    .isLessThan(1e-12);
+            double bound = Math.sqrt(3.0 / 48);
+            double[] w = values(authors, "spd0.weight");
+            assertThat(Arrays.stream(w).map(Math::abs).max().orElseThrow()).isBetween(0.98 * bound, bound);
+            assertThat(Arrays.stream(w).map(x -> x * x).sum() / 48)
+                    .as("columns of about unit length")
+                    .isBetween(0.9, 1.1);
+            assertThat(Stiefel.orthogonalityError(authors.get("spd0.weight").value()))
+                    .as("not on the manifold")
+                    .isGreaterThan(0.1);
+        }
+    }
+
+    private static ParameterSet initial(Fidelity fidelity) {
+        return Pooling.parse("conv:48/rbf/spd:48/triu", fidelity)
+                .initialize(20, new SplittableRandom(1), DType.F64, Device.CPU);
+    }
+
+    private static double[] values(ParameterSet parameters, String name) {
+        return parameters.get(name).value().toDoubles();
+    }
+
+    private record Own() implements CustomAggregation {
+        @Override
+        public String text() {
+            return "own";
+        }
+
+        @Override
+        public long outputs(long channels) {
+            return channels;
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            return maps;
+        }
+    }
+
+    @Test
+    void anAggregationOfAUserIsLeftAloneOrRefused() {
+        Pooling own = new Pooling(List.of(), new Own(), List.of());
+        assertThat(Fidelity.CORRECTED.applyTo(own)).isEqualTo(own);
+        assertThatThrownBy(() -> Fidelity.PAPER.applyTo(own))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("'own'");
+    }
+}

@@ -1,0 +1,57 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a listener is told of a pooling. */
+class PoolingTraceTest {
+    private static List<String> stages(Trial trial, Tape tape, Tensor features) {
+        List<String> stages = new ArrayList<>();
+        Var traced = trial.pooling.trace(
+                tape.constant(features),
+                Bindings.of(trial.parameters.variables(tape)),
+                (stage, value) -> stages.add(stage + " " + value.shape()));
+        assertTensor(traced.value()).isIdenticalTo(trial.describe(features));
+        return stages;
+    }
+
+    @Test
+    void everyStageIsToldInOrderWithWhatLeavesIt() {
+        try (Scope _ = Scope.open();
+                Trial trial = Trial.of("conv:6/rbf/spd:5/relu/spd:3/triu/root/l2");
+                Tape tape = Tape.inference()) {
+            assertThat(stages(trial, tape, Trial.features(1)))
+                    .containsExactly(
+                            "reduction conv:6 [3, 6, 20]",
+                            "kernel rbf [3, 6, 6]",
+                            "transform 1, spd:5 [3, 5, 5]",
+                            "transform 2, relu [3, 5, 5]",
+                            "transform 3, spd:3 [3, 3, 3]",
+                            "vectorization triu [3, 6]",
+                            "normalization root [3, 6]",
+                            "normalization l2 [3, 6]");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"average", "pca:4/average/l2", "bilinear/flat", "covariance/isqrt/triu"})
+    void theLastIsTheDescriptor(String text) {
+        try (Scope _ = Scope.open();
+                Trial trial = Trial.of(text);
+                Tape tape = Tape.inference()) {
+            long size = trial.pooling.descriptorSize(Trial.CHANNELS);
+            assertThat(stages(trial, tape, Trial.features(2)).getLast()).endsWith("[3, " + size + "]");
+        }
+    }
+}

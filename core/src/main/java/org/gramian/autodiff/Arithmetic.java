@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.BinaryOperator;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
+import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Shape;
@@ -104,6 +105,15 @@ public final class Arithmetic {
     /** {@code max(x, 0)}; the derivative at 0 is 0. */
     public static Var relu(Var x) {
         return unary(x, Elementwise::relu, (g, y) -> Elementwise.reluBackward(g, y));
+    }
+
+    /** The same numbers rounded to another floating-point type; the gradient comes back in the type of x. */
+    public static Var cast(Var x, DType type) {
+        if (!type.isFloating()) {
+            throw new IllegalArgumentException("cast: a floating-point type is wanted, found " + type);
+        }
+        DType own = x.value().type();
+        return own == type ? x : unary(x, v -> Tensors.to(v, type), (g, y) -> Tensors.to(g, own));
     }
 
     /** The sum of all elements. */

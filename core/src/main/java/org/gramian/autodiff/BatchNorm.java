@@ -16,7 +16,8 @@ import org.gramian.tensor.Views;
  *
  * <p>While training, μ and v are the mean and the biased variance over all other dimensions, and gradients flow through
  * them: {@code dx = γ/√(v+ε)·(g − mean(g) − x̂·mean(g∘x̂))} (Ioffe and Szegedy, 2015). While predicting they are the
- * running statistics, which are constants. Shapes: x {@code [n, c, ...]}, the rest {@code [c]}.
+ * running statistics, which are constants. A single value per channel has no variance: while training it is normalized by
+ * the running statistics, which stay as they are. Shapes: x {@code [n, c, ...]}, the rest {@code [c]}.
  *
  * @param epsilon ε, added to the variance
  * @param momentum share of the new batch in the running statistics
@@ -34,12 +35,15 @@ public record BatchNorm(double epsilon, double momentum) {
         int[] others = others(x);
         Shape perChannel = perChannel(x);
         double count = x.shape().elements() / (double) x.shape().at(1);
+        if (count == 1) {
+            return predict(x, gamma, beta, running);
+        }
         return x.tape().apply(List.of(x, gamma, beta), () -> {
             Tensor mean = Elementwise.mul(Reductions.sum(x.value(), others), 1 / count);
             Tensor centred = Elementwise.sub(x.value(), mean);
             Tensor variance = Elementwise.mul(Reductions.sum(Elementwise.mul(centred, centred), others), 1 / count);
             move(running.mean(), mean);
-            move(running.variance(), Elementwise.mul(variance, count / Math.max(1, count - 1)));
+            move(running.variance(), Elementwise.mul(variance, count / (count - 1)));
             Tensor inverse = Elementwise.pow(Elementwise.add(variance, epsilon), -0.5);
             Tensor normal = Elementwise.mul(centred, inverse);
             return Result.of(

@@ -28,6 +28,13 @@ public final class Gradients implements AutoCloseable {
         return gradient;
     }
 
+    /** Takes the gradient of a variable out: from then on it belongs to the caller, who closes it. */
+    public Tensor release(Var variable) {
+        Tensor gradient = of(variable);
+        gradients.remove(variable);
+        return gradient;
+    }
+
     /** Whether a gradient reached the variable. */
     public boolean has(Var variable) {
         return gradients.containsKey(variable);

@@ -5,9 +5,12 @@ import static org.gramian.autodiff.Adjoint.list;
 import java.util.Arrays;
 import java.util.List;
 import org.gramian.tensor.Convolution;
+import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Window;
+import org.jspecify.annotations.Nullable;
 
 /** Differentiable functions of feature maps {@code [n, c, h, w]}: convolution, pooling, response normalization. */
 public final class Maps {
@@ -23,20 +26,39 @@ public final class Maps {
         return convolve(input, new Filters(weight, bias), convolution, Activation.RELU);
     }
 
-    /** Convolution and activation in one node: only the activated maps are kept, half of what two nodes hold. */
+    /**
+     * Convolution and activation in one node: only the activated maps are kept, half of what two nodes hold.
+     *
+     * <p>Maps of {@link DType#BF16} are convolved in that type: filters in single precision are rounded for it, and their
+     * gradients come back in single precision, so that training moves the exact numbers.
+     */
     public static Var convolve(Var input, Filters filters, Convolution convolution, Activation activation) {
         Var weight = filters.weight();
         Var bias = filters.bias();
+        DType exact = weight.value().type();
         return input.tape().apply(filters.with(input), () -> {
-            Tensor y = activation.inPlace(
-                    convolution.apply(input.value(), weight.value(), bias == null ? null : bias.value()));
-            return Result.of(y, (g, wanted) -> {
-                boolean[] all = Arrays.copyOf(wanted, 3); // without a bias its gradient is not wanted
-                Convolution.Gradients gradients =
-                        convolution.backward(activation.backward(g, y), input.value(), weight.value(), all);
-                return list(gradients.input(), gradients.weight(), gradients.bias());
-            });
+            Tensor x = input.value();
+            Tensor w = rounded(weight.value(), x);
+            Tensor y = activation.inPlace(convolution.apply(x, w, bias == null ? null : rounded(bias.value(), x)));
+            return Result.of(
+                    y,
+                    (g, wanted) -> {
+                        boolean[] all = Arrays.copyOf(wanted, 3); // without a bias its gradient is not wanted
+                        Convolution.Gradients gradients = convolution.backward(activation.backward(g, y), x, w, all);
+                        return list(gradients.input(), to(gradients.weight(), exact), to(gradients.bias(), exact));
+                    },
+                    w);
         });
+    }
+
+    /** Single precision goes with BF16 by rounding; any other difference of types is a mistake that is left to be found. */
+    private static Tensor rounded(Tensor filters, Tensor maps) {
+        boolean mixed = maps.type() == DType.BF16 && filters.type() == DType.F32;
+        return mixed ? Tensors.to(filters, DType.BF16) : filters;
+    }
+
+    private static @Nullable Tensor to(@Nullable Tensor gradient, DType type) {
+        return gradient == null ? null : Tensors.to(gradient, type);
     }
 
     /** The sum of two maps of one shape, and its activation, in one node. */
@@ -84,9 +106,13 @@ public final class Maps {
 
     /**
      * Local response normalization across channels, {@code x / (k + α·mean(x² over the window))^β}, as in AlexNet and
-     * GoogLeNet; the mean runs over {@code size} neighbouring channels, missing ones counted as zeros.
+     * GoogLeNet; the mean runs over {@code size} neighbouring channels, missing ones counted as zeros. It is computed in
+     * single precision for {@link DType#BF16}, in which {@code k} would swallow most of a small mean.
      */
     public static Var localResponseNorm(Var input, ResponseNorm norm) {
+        if (input.value().type() == DType.BF16) {
+            return Arithmetic.cast(localResponseNorm(Arithmetic.cast(input, DType.F32), norm), DType.BF16);
+        }
         Tensor x = input.value();
         Var squares = Shapes.reshape(Arithmetic.mul(input, input), x.size(0), 1, x.size(1), x.size(2) * x.size(3));
         Var means = averagePool(squares, norm.window());

@@ -54,6 +54,21 @@ public final class ParameterSet implements AutoCloseable {
         return parameter;
     }
 
+    /**
+     * The parameters whose names begin with a layer's name and a dot, under the rest of their names. They are the same
+     * parameters and stay this set's: do not close it.
+     */
+    public ParameterSet under(String layer) {
+        ParameterSet part = new ParameterSet();
+        String prefix = layer + ".";
+        parameters.forEach((name, parameter) -> {
+            if (name.startsWith(prefix)) {
+                part.parameters.put(name.substring(prefix.length()), parameter);
+            }
+        });
+        return part;
+    }
+
     /** Variables of a tape by name: those that training moves ask for a gradient. */
     public SequencedMap<String, Var> variables(Tape tape) {
         SequencedMap<String, Var> variables = new LinkedHashMap<>();

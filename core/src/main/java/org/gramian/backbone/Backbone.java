@@ -3,6 +3,7 @@ package org.gramian.backbone;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
@@ -101,6 +102,11 @@ public final class Backbone {
         return stages.parameters(Network.COLOURS);
     }
 
+    /** Number of maps that leave the layer, whatever the size of the pictures. */
+    public long channels() {
+        return stages.channels(Network.COLOURS);
+    }
+
     /** The names of the network's parameters that only class scores need, wherever it is cut. */
     public Set<String> classifier() {
         Set<String> names = new LinkedHashSet<>();
@@ -157,6 +163,14 @@ public final class Backbone {
 
     /** Features of preprocessed pictures. */
     public Var apply(Var pictures, Bindings parameters) {
+        return trace(pictures, parameters, (layer, maps) -> {});
+    }
+
+    /**
+     * The same, with a listener that is told what leaves every layer as soon as it is computed; on a tape that does not
+     * record, the maps are gone after the call.
+     */
+    public Var trace(Var pictures, Bindings parameters, BiConsumer<String, Var> listener) {
         Shape shape = pictures.shape();
         if (shape.rank() != 4 || shape.at(1) != Network.COLOURS || shape.at(0) == 0) {
             throw new IllegalArgumentException(
@@ -168,6 +182,7 @@ public final class Backbone {
         Var maps = pictures;
         for (Stage stage : stages.stages()) {
             maps = stage.apply(maps, parameters);
+            listener.accept(stage.name(), maps);
             tape.keepOnly(maps, mark);
         }
         return maps;

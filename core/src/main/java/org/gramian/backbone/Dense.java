@@ -15,6 +15,7 @@ import org.gramian.tensor.Shape;
  * A fully connected layer, {@code W·vec(x) + b}, and a ReLU or none; its output counts as maps of one position.
  *
  * <p>Parameters {@code name.weight [k, c·side·side]} and {@code name.bias [k]}. It fits maps of {@code side × side} only.
+ * Sums are made in the type of the parameters, whatever that of the maps: reading the weights is what takes the time.
  *
  * @param name of the stage and of its parameters
  * @param channels number of outputs
@@ -45,8 +46,11 @@ record Dense(String name, int channels, int side, Activation activation) impleme
     public Var apply(Var maps, Bindings parameters) {
         long pictures = maps.shape().at(0);
         Bindings own = parameters.under(name);
-        Var rows = Shapes.reshape(maps, pictures, maps.shape().elements() / pictures);
-        Var sums = Matrices.linear(rows, own.get("weight"), own.get("bias"));
+        Var weight = own.get("weight");
+        Var rows = Arithmetic.cast(
+                Shapes.reshape(maps, pictures, maps.shape().elements() / pictures),
+                weight.value().type());
+        Var sums = Matrices.linear(rows, weight, own.get("bias"));
         Var ended = activation == Activation.RELU ? Arithmetic.relu(sums) : sums;
         return Shapes.reshape(ended, pictures, channels, 1, 1);
     }

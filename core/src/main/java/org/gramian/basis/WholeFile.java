@@ -2,6 +2,7 @@ package org.gramian.basis;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
+import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +16,9 @@ import java.util.UUID;
  * whatever was there. On any failure the partial file is removed and the old one is left as it was.
  */
 public final class WholeFile {
+    private static final String BEGIN = ".gramian-";
+    private static final String END = ".partial";
+
     private WholeFile() {}
 
     /** Makes a file. */
@@ -28,7 +32,7 @@ public final class WholeFile {
     public static void put(Path path, Making making) throws IOException {
         Path folder = Objects.requireNonNull(path.toAbsolutePath().getParent(), "only a folder has no parent");
         // Not Files.createTempFile: its files are private to the owner, whatever the user's umask says.
-        Path partial = folder.resolve(".gramian-" + UUID.randomUUID() + ".partial");
+        Path partial = folder.resolve(BEGIN + UUID.randomUUID() + END);
         try {
             making.makeAt(partial);
             try (FileChannel channel = FileChannel.open(partial, StandardOpenOption.WRITE)) {
@@ -40,9 +44,21 @@ public final class WholeFile {
         }
     }
 
+    /** Removes what processes that were killed left of files in a folder; nobody else may be writing there. */
+    public static void sweep(Path folder) throws IOException {
+        try (DirectoryStream<Path> partials = Files.newDirectoryStream(folder, BEGIN + "*" + END)) {
+            for (Path partial : partials) {
+                Files.deleteIfExists(partial);
+            }
+        }
+    }
+
     /** Why a file could not be put: a file system's own message begins with the partial file's name, which means nothing. */
     public static String reason(IOException e) {
         String message = e instanceof FileSystemException failure ? failure.getReason() : e.getMessage();
-        return message == null ? e.getClass().getSimpleName() : message;
+        if (message == null) {
+            return e.getClass().getSimpleName();
+        }
+        return message.contains("No space left") ? message + ": make room there, or name another folder" : message;
     }
 }

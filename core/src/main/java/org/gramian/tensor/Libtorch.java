@@ -125,6 +125,17 @@ public final class Libtorch {
 
     /** Memory of the GPU in use by all processes, in bytes, where CUDA's runtime tells. */
     public Optional<Long> cudaMemoryInUse() {
+        return cudaMemory().map(memory -> memory.total - memory.free);
+    }
+
+    /** Memory of the GPU that no process has taken, in bytes, where CUDA's runtime tells. */
+    public Optional<Long> cudaMemoryFree() {
+        return cudaMemory().map(Memory::free);
+    }
+
+    private record Memory(long free, long total) {}
+
+    private Optional<Memory> cudaMemory() {
         if (cudaDevices == 0) {
             return Optional.empty();
         }
@@ -132,8 +143,8 @@ public final class Libtorch {
             MemorySegment free = arena.allocate(JAVA_LONG);
             MemorySegment total = arena.allocate(JAVA_LONG);
             return find("cudaMemGetInfo", FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS))
-                    .map(f -> invoke(f, free, total))
-                    .map(code -> total.get(JAVA_LONG, 0) - free.get(JAVA_LONG, 0));
+                    .filter(f -> (int) invoke(f, free, total) == 0)
+                    .map(_ -> new Memory(free.get(JAVA_LONG, 0), total.get(JAVA_LONG, 0)));
         }
     }
 

@@ -75,6 +75,25 @@ class BatchNormTest {
     }
 
     @RandomTest
+    void aSingleValuePerChannelTeachesTheStatisticsNothingAndIsNormalizedByThem(Seed seed) {
+        Tensor x = seed.gaussian(1, 3);
+        BatchNorm.Statistics running = start();
+        try (Tape tape = Tape.recording()) {
+            Var trained = tape.variable(x);
+            Var gamma = tape.variable(seed.gaussian(3));
+            Var beta = tape.variable(seed.gaussian(3));
+            Var y = NORM.train(trained, gamma, beta, running);
+            assertTensor(y.value())
+                    .isCloseTo(NORM.predict(trained, gamma, beta, start()).value(), 1e-15);
+            try (Gradients gradients = tape.backward(y, Tensors.full(1, y.shape(), DType.F64, Device.CPU))) {
+                assertThat(gradients.of(trained).toDoubles()).doesNotContain(0);
+            }
+        }
+        assertThat(running.mean().toDoubles()).containsOnly(0.5);
+        assertThat(running.variance().toDoubles()).containsOnly(2);
+    }
+
+    @RandomTest
     void predictionUsesTheRunningStatisticsAndLeavesThemAlone(Seed seed) {
         Tensor x = seed.gaussian(2, 3);
         BatchNorm.Statistics running = start();

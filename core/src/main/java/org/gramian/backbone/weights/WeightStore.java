@@ -1,11 +1,13 @@
 package org.gramian.backbone.weights;
 
+import java.io.File;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
@@ -25,6 +27,9 @@ public record WeightStore(Path folder) {
     public static final String VARIABLE = "GRAMIAN_WEIGHTS";
 
     private static final String ENDING = ".safetensors";
+
+    /** How files of weights end, which no stored name is expected to. */
+    private static final List<String> ENDINGS = List.of(".pth", ".pt", ".h5", ".caffemodel", ENDING, ".bin");
 
     /** {@value #VARIABLE}, else {@code weights} in the program's cache folder. */
     public static WeightStore ofProcess() {
@@ -70,6 +75,27 @@ public record WeightStore(Path folder) {
         Provenance provenance = new Provenance(fingerprint, noted.source(), noted.sourceSha256(), noted.licence());
         return new Weights(
                 name.architecture(), opened.conversion.tensors(), opened.conversion.preprocessing(), provenance);
+    }
+
+    /**
+     * Opens weights by what a user calls them: a file of any known format, or a name of this store.
+     *
+     * @param architecture the network they are for
+     * @throws MissingWeightsException if it is a name and there are none of it
+     */
+    public Weights find(String architecture, String nameOrFile, Arena arena, Consumer<String> remarks)
+            throws IOException {
+        return isFile(nameOrFile)
+                ? Weights.read(architecture, Path.of(nameOrFile), arena, remarks)
+                : open(WeightName.parse(nameOrFile), arena, remarks);
+    }
+
+    /** Whether a text means a file rather than a name; what looks like one and is absent is a missing file. */
+    private static boolean isFile(String text) {
+        return text.contains("/")
+                || text.contains(File.separator)
+                || ENDINGS.stream().anyMatch(text.toLowerCase(Locale.ROOT)::endsWith)
+                || Files.isRegularFile(Path.of(text));
     }
 
     /**

@@ -25,7 +25,8 @@ final class OutputFileTest {
                     channel.write(ByteBuffer.allocate(100));
                     throw new IOException("No space left on device");
                 }))
-                .withMessage(path + ": cannot be written in folder " + folder + ": No space left on device");
+                .withMessage(path + ": cannot be written in folder " + folder
+                        + ": No space left on device: make room there, or name another folder");
         assertOnly(path, "old");
     }
 

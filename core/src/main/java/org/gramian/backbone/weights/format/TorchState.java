@@ -14,6 +14,7 @@ import org.gramian.backbone.weights.format.Pickled.Storage;
 import org.gramian.backbone.weights.format.Pickled.Text;
 import org.gramian.backbone.weights.format.Pickled.View;
 import org.gramian.basis.Found;
+import org.gramian.basis.Names;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;

@@ -1,4 +1,4 @@
-package org.gramian.backbone.weights.format;
+package org.gramian.basis;
 
 import java.util.Collection;
 import java.util.stream.Collectors;

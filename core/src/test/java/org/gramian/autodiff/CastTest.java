@@ -1,0 +1,111 @@
+package org.gramian.autodiff;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.Objects;
+import java.util.SplittableRandom;
+import org.gramian.tensor.Convolution;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Numbers of two precisions in one computation. */
+class CastTest {
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    @RandomTest(times = 5)
+    void aCastRoundsAndItsGradientComesBackInTheOldType(Seed seed) {
+        Tensor x = Tensors.to(seed.gaussian(3, 4), DType.F32);
+        try (Tape tape = Tape.recording()) {
+            Var exact = tape.variable(x);
+            Var rounded = Arithmetic.cast(exact, DType.BF16);
+            assertTensor(rounded.value()).isIdenticalTo(Tensors.to(x, DType.BF16));
+            Tensor upstream = Tensors.gaussian(new SplittableRandom(~seed.value()), x.shape(), DType.BF16);
+            try (Gradients gradients = tape.backward(rounded, upstream)) {
+                assertTensor(gradients.of(exact)).isIdenticalTo(Tensors.to(upstream, DType.F32));
+            }
+        }
+    }
+
+    @Test
+    void aCastToTheSameTypeIsNoStep() {
+        try (Tape tape = Tape.recording()) {
+            Var x = tape.variable(Tensors.full(1, Shape.of(2), DType.F32, Device.CPU));
+            assertThat(Arithmetic.cast(x, DType.F32)).isSameAs(x);
+            assertThatThrownBy(() -> Arithmetic.cast(x, DType.I64))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("I64");
+        }
+    }
+
+    /** What the node does inside is what casts around a convolution in BF16 do, to the bit. */
+    @RandomTest(times = 8)
+    void filtersAreRoundedForMapsInBf16AndGetExactGradients(Seed seed) {
+        SplittableRandom random = seed.random();
+        Convolution convolution = new Convolution(1 + random.nextInt(2), random.nextInt(2), 1);
+        Tensor x = Tensors.gaussian(random, Shape.of(2, 3, 6, 7), DType.BF16);
+        Tensor w = Tensors.gaussian(random, Shape.of(4, 3, 3, 3), DType.F32);
+        Tensor b = Tensors.gaussian(random, Shape.of(4), DType.F32);
+        Tensor[] inside = run(x, w, b, (maps, filters) -> Maps.convolve(maps, filters, convolution, Activation.RELU));
+        Tensor[] outside =
+                run(x, w, b, (maps, filters) -> Maps.convolve(maps, rounded(filters), convolution, Activation.RELU));
+        for (int i = 0; i < inside.length; i++) {
+            assertTensor(inside[i]).isIdenticalTo(outside[i]);
+        }
+        assertThat(inside).extracting(Tensor::type).containsExactly(DType.BF16, DType.BF16, DType.F32, DType.F32);
+    }
+
+    private interface Convolving {
+        Var apply(Var maps, Filters filters);
+    }
+
+    private static Filters rounded(Filters filters) {
+        Var bias = Objects.requireNonNull(filters.bias());
+        return new Filters(Arithmetic.cast(filters.weight(), DType.BF16), Arithmetic.cast(bias, DType.BF16));
+    }
+
+    /** The value, and the gradients of maps, weights and biases. */
+    private static Tensor[] run(Tensor x, Tensor w, Tensor b, Convolving convolving) {
+        try (Tape tape = Tape.recording()) {
+            Var maps = tape.variable(x);
+            Filters filters = new Filters(tape.variable(w), tape.variable(b));
+            Var y = convolving.apply(maps, filters);
+            Tensor value = Tensors.copy(y.value());
+            Tensor upstream = Tensors.gaussian(new SplittableRandom(3), y.shape(), DType.BF16);
+            try (Gradients gradients = tape.backward(y, upstream)) {
+                return new Tensor[] {
+                    value,
+                    Tensors.copy(gradients.of(maps)),
+                    Tensors.copy(gradients.of(filters.weight())),
+                    Tensors.copy(gradients.of(Objects.requireNonNull(filters.bias())))
+                };
+            }
+        }
+    }
+
+    @Test
+    void anyOtherMixtureIsRefused() {
+        try (Tape tape = Tape.inference()) {
+            Var maps = tape.constant(Tensors.gaussian(new SplittableRandom(1), Shape.of(1, 2, 3, 3), DType.F64));
+            Var weight = tape.constant(Tensors.gaussian(new SplittableRandom(1), Shape.of(1, 2, 3, 3), DType.F32));
+            assertThatThrownBy(
+                            () -> Maps.convolve(maps, new Filters(weight, null), Convolution.plain(), Activation.NONE))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContainingAll("F64", "F32", "types");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+package org.gramian.backbone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Networks whose maps are BF16 while their parameters, and what training moves, are single precision. */
+class MixedPrecisionTest {
+    /** BF16 has eight bits, 0.4 % of a number; roundings of tens of layers add up like a random walk. */
+    private static final double TOLERANCE = 3e-2;
+
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    /**
+     * Every network at its default layer, but EfficientNet after its first blocks: with random weights the difference
+     * grows with every one of its thirty, whatever made it; with trained ones it does not.
+     */
+    static Stream<Backbone> all() {
+        return Backbones.all().stream()
+                .map(backbone -> backbone.name().equals("efficientnet-lite4") ? backbone.cutAt("block4") : backbone);
+    }
+
+    private static Tensor pictures(long... sizes) {
+        return Tensors.gaussian(new SplittableRandom(12), Shape.of(sizes), DType.F32);
+    }
+
+    @ParameterizedTest
+    @MethodSource("all")
+    void featuresAreThoseOfSinglePrecisionNearly(Backbone backbone) {
+        try (Trial trial = Trial.of(backbone, DType.F32);
+                Tape tape = Tape.inference()) {
+            Var mixed = mixed(trial, tape.constant(pictures(1, 3, 66, 75)), trial.frozen(tape));
+            Tensor exact = trial.features(pictures(1, 3, 66, 75));
+            assertThat(difference(mixed.value(), exact)).isStrictlyBetween(0.0, TOLERANCE);
+        }
+    }
+
+    /** Fully connected layers included. */
+    @ParameterizedTest
+    @ValueSource(strings = {"resnet18", "googlenet"})
+    void classScoresAreThoseOfSinglePrecisionNearly(String name) {
+        Backbone backbone = Backbone.of(name, Backbone.LOGITS);
+        try (Trial trial = Trial.of(backbone, DType.F32);
+                Tape tape = Tape.inference()) {
+            Tensor pictures = pictures(1, 3, 224, 224);
+            Var mixed = mixed(trial, tape.constant(pictures), trial.frozen(tape));
+            assertThat(difference(mixed.value(), trial.features(pictures))).isStrictlyBetween(0.0, TOLERANCE);
+        }
+    }
+
+    /** The gradient of every parameter, the way back through every kind of layer that is trained. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"squeezenet:fire2", "resnet18:layer1", "googlenet:inception_3a", "efficientnet-lite4:block1"})
+    void gradientsAreSinglePrecisionAndThoseOfItNearly(String cut) {
+        String[] parts = cut.split(":", 2);
+        Backbone backbone = Backbone.of(parts[0], parts[1]);
+        try (Trial trial = Trial.of(backbone, DType.F32)) {
+            List<Tensor> exact = gradients(trial, DType.F32);
+            List<Tensor> mixed = gradients(trial, DType.BF16);
+            assertThat(mixed).hasSameSizeAs(exact).isNotEmpty();
+            double errors = 0;
+            for (int i = 0; i < exact.size(); i++) {
+                assertThat(mixed.get(i).type()).isEqualTo(DType.F32);
+                errors += difference(mixed.get(i), exact.get(i)) / exact.size();
+            }
+            assertThat(errors).as("mean relative error").isStrictlyBetween(0.0, 0.1);
+        }
+    }
+
+    private static List<Tensor> gradients(Trial trial, DType maps) {
+        try (Tape tape = Tape.recording()) {
+            var variables = trial.parameters().variables(tape);
+            Var input = Arithmetic.cast(tape.constant(pictures(2, 3, 48, 56)), maps);
+            Var features = Arithmetic.cast(trial.backbone().apply(input, Bindings.of(variables)), DType.F32);
+            List<Tensor> found = new ArrayList<>();
+            try (Gradients gradients =
+                    tape.backward(features, pictures(features.shape().sizes()))) {
+                for (Parameter parameter : trial.parameters().all()) {
+                    Var variable = Objects.requireNonNull(variables.get(parameter.name()));
+                    if (gradients.has(variable)) {
+                        found.add(Tensors.copy(gradients.of(variable)));
+                    }
+                }
+            }
+            return found;
+        }
+    }
+
+    /** One step of a ten-thousandth of the weights, 40 times less than BF16 can tell apart, is not lost. */
+    @Test
+    void aStepSmallerThanTheRoundingMovesTheWeights() {
+        try (Trial trial = Trial.of(Backbone.of("squeezenet", "fire3"), DType.F32)) {
+            Parameter first = trial.parameters().all().iterator().next();
+            Tensor before = Tensors.copy(first.value());
+            Tensor gradient = gradients(trial, DType.BF16).getFirst();
+            double rate = 1e-4 * Reductions.largestMagnitude(before) / Reductions.largestMagnitude(gradient);
+            first.set(Elementwise.addScaled(before, gradient, -rate));
+            assertTensor(first.value()).isCloseTo(before, 1.01e-4);
+            assertThat(difference(first.value(), before)).isGreaterThan(1e-6);
+        }
+    }
+
+    private static Var mixed(Trial trial, Var pictures, Bindings parameters) {
+        return Arithmetic.cast(trial.backbone().apply(Arithmetic.cast(pictures, DType.BF16), parameters), DType.F32);
+    }
+
+    /** {@code ‖a − b‖ / ‖b‖}. */
+    private static double difference(Tensor a, Tensor b) {
+        return Math.sqrt(squares(Elementwise.sub(a, b)) / squares(b));
+    }
+
+    private static double squares(Tensor x) {
+        return Reductions.sum(Elementwise.mul(x, x)).item();
+    }
+}

@@ -1,5 +1,6 @@
 package org.gramian.image;
 
+import java.awt.image.BufferedImage;
 import java.util.Objects;
 
 /**
@@ -21,6 +22,20 @@ public final class Picture {
         this.width = width;
         this.height = height;
         this.rgb = Objects.requireNonNull(rgb);
+    }
+
+    /**
+     * The pixels of an image in memory, by the rules of {@link PictureReader}: profiles ignored, transparency over white.
+     *
+     * @throws IllegalArgumentException if its samples are of a kind that is not read
+     */
+    public static Picture of(BufferedImage image) {
+        try {
+            Samples.check(image.getColorModel(), image.getSampleModel());
+            return new Samples(image).picture();
+        } catch (UnreadableException unknown) {
+            throw new IllegalArgumentException(unknown.getMessage(), unknown);
+        }
     }
 
     public int width() {

@@ -1,19 +1,26 @@
 package org.gramian.image.audit;
 
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
+import org.gramian.basis.Sha256;
 import org.gramian.image.Reading;
 import org.gramian.image.audit.Finding.Item;
+import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
+import org.gramian.image.dataset.Sample;
 
 /**
  * Looks at every picture of a data set once and says what would spoil training.
@@ -35,18 +42,29 @@ public final class Audit {
     private final AuditOptions options;
     private final Function<Path, Reading> reader;
     private final int threads;
+    private final Optional<Crops> crops;
 
     /**
      * @param reader reads a picture's file, from several threads at once; {@code new PictureReader(limits)::read}
      * @param threads how many pictures are read at the same time, at least 1
      */
     public Audit(AuditOptions options, Function<Path, Reading> reader, int threads) {
+        this(options, reader, threads, Optional.empty());
+    }
+
+    private Audit(AuditOptions options, Function<Path, Reading> reader, int threads, Optional<Crops> crops) {
         if (threads < 1) {
             throw new IllegalArgumentException("an audit needs at least 1 thread, found " + threads);
         }
         this.options = options;
         this.reader = reader;
         this.threads = threads;
+        this.crops = crops;
+    }
+
+    /** The same audit, to which a picture that these crops cannot be taken from is as good as unreadable. */
+    public Audit requiring(Crops needed) {
+        return new Audit(options, reader, threads, Optional.of(needed));
     }
 
     /**
@@ -59,8 +77,10 @@ public final class Audit {
         Facts[] facts = new Facts[dataset.samples().size()];
         UnreadablePicture[] unreadable = new UnreadablePicture[facts.length];
         Workers.forEach(facts.length, threads, progress, index -> {
-            switch (reader.apply(dataset.samples().get(index).file())) {
-                case Reading.Readable readable -> facts[index] = Facts.of(index, readable);
+            Sample sample = dataset.samples().get(index);
+            Reading whole = reader.apply(sample.file());
+            switch (crops.map(needed -> needed.seen(whole, sample)).orElse(whole)) {
+                case Reading.Readable _ -> facts[index] = Facts.of(index, (Reading.Readable) whole);
                 case Reading.Unreadable(Reading.Problem problem, String reason) ->
                     unreadable[index] = new UnreadablePicture(subject.member(index), problem, reason);
             }
@@ -80,11 +100,26 @@ public final class Audit {
                 dataset.source().layout(),
                 options,
                 subject.parts(),
+                content(dataset, readable),
                 classes,
                 Contents.of(readable),
                 lost,
                 duplicates,
                 findings);
+    }
+
+    private static String content(Dataset dataset, List<Facts> readable) {
+        MessageDigest digest = Sha256.digest();
+        for (Facts fact : readable) {
+            byte[] name = dataset.samples().get(fact.index()).name().getBytes(StandardCharsets.UTF_8);
+            digest.update(ByteBuffer.allocate(Integer.BYTES + name.length + 2 * Long.BYTES)
+                    .putInt(name.length)
+                    .put(name)
+                    .putLong(fact.digest().high())
+                    .putLong(fact.digest().low())
+                    .flip());
+        }
+        return Sha256.hex(digest.digest());
     }
 
     private static <T> List<T> present(T[] values) {

@@ -11,6 +11,7 @@ import java.util.Optional;
  * @param layout the layout that was read
  * @param options where the lines were drawn
  * @param splits the parts of the only given split, in the order of {@link ClassCount#splits}; empty without one
+ * @param content 64 hexadecimal digits, a hash of the names and pixels of all readable pictures: others for other pictures
  * @param classes how many pictures each class has, in the order of the data set
  * @param contents what the readable pictures are like
  * @param unreadable those that could not be read
@@ -22,6 +23,7 @@ public record AuditReport(
         String layout,
         AuditOptions options,
         List<String> splits,
+        String content,
         List<ClassCount> classes,
         Contents contents,
         List<UnreadablePicture> unreadable,

@@ -27,7 +27,11 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private long left;
 
-    /** Starts loading. */
+    /**
+     * Starts loading.
+     *
+     * @param list must not change; it is asked by several threads, and may make its elements as they are asked for
+     */
     public BatchLoader(Rendering rendering, List<Work> list, Prefetch prefetch) {
         long crops = list.stream().mapToLong(work -> work.crops().size()).sum();
         int size = rendering.crops().size();

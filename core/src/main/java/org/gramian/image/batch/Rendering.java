@@ -1,8 +1,13 @@
 package org.gramian.image.batch;
 
+import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.function.Function;
+import java.util.function.ObjIntConsumer;
+import org.gramian.image.Picture;
 import org.gramian.image.Reading;
+import org.gramian.image.crop.Crop;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
 
@@ -15,7 +20,28 @@ import org.gramian.image.crop.Preprocessing;
  */
 public record Rendering(Function<Path, Reading> reader, Crops crops, Preprocessing preprocessing) {
     /** Bytes of one crop: {@code [3, size, size]} in single precision. */
-    long bytes() {
+    public long bytes() {
         return 3L * crops.size() * crops.size() * Float.BYTES;
+    }
+
+    /**
+     * Writes all crops of one picture, {@code [crops, 3, size, size]}.
+     *
+     * @param picture what crops are taken from
+     * @param target {@code crops.count()} times {@link #bytes}
+     * @throws IllegalArgumentException if there are no crops of such a picture, see {@link Crops#refusal}
+     */
+    public void write(Picture picture, String name, MemorySegment target) {
+        ObjIntConsumer<MemorySegment> writer = writer(picture, name);
+        for (int crop = 0; crop < crops.count(); crop++) {
+            writer.accept(target.asSlice(crop * bytes(), bytes()), crop);
+        }
+    }
+
+    /** Scales a picture once and writes its crops, by their numbers, where it is told. */
+    ObjIntConsumer<MemorySegment> writer(Picture picture, String name) {
+        List<Crop> windows = crops.of(picture.width(), picture.height(), name);
+        Picture scaled = windows.getFirst().scale(picture); // to the size that all of them share
+        return (slot, crop) -> preprocessing.write(scaled, windows.get(crop), slot);
     }
 }

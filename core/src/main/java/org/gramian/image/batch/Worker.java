@@ -6,11 +6,8 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.ObjIntConsumer;
 import org.gramian.image.Picture;
-import org.gramian.image.Reading.Problem;
 import org.gramian.image.Reading.Readable;
 import org.gramian.image.Reading.Unreadable;
-import org.gramian.image.crop.Crop;
-import org.gramian.image.dataset.Box;
 import org.gramian.image.dataset.Sample;
 
 /** One thread's work: takes the next picture, decodes it, writes its crops where they belong, until there is none left. */
@@ -26,7 +23,7 @@ final class Worker implements Runnable {
     /** A worker that any number of threads may run at once. */
     Worker(Rendering rendering, List<Work> list, BatchQueue queue) {
         this.rendering = rendering;
-        this.list = List.copyOf(list);
+        this.list = list;
         this.queue = queue;
         this.starts = new long[list.size()];
         for (int i = 1; i < starts.length; i++) {
@@ -49,31 +46,9 @@ final class Worker implements Runnable {
 
     private void load(int index) throws InterruptedException {
         Sample sample = list.get(index).sample();
-        switch (rendering.reader().apply(sample.file())) {
+        switch (rendering.crops().seen(rendering.reader().apply(sample.file()), sample)) {
             case Unreadable problem -> leaveOut(index, problem);
-            case Readable(Picture picture, var _) -> {
-                Optional<Picture> region = rendering.crops().region(picture, sample);
-                if (region.isPresent()) {
-                    crop(index, region.get());
-                } else {
-                    String box = sample.box().map(Box::toString).orElse("none");
-                    leaveOut(
-                            index,
-                            new Unreadable(
-                                    Problem.NO_BOX,
-                                    "expected a box inside the picture of " + picture + " for crops +box, found "
-                                            + box));
-                }
-            }
-        }
-    }
-
-    private void crop(int index, Picture picture) throws InterruptedException {
-        Optional<String> refusal = rendering.crops().refusal(picture.width(), picture.height());
-        if (refusal.isPresent()) {
-            leaveOut(index, new Unreadable(Problem.TOO_THIN, refusal.get()));
-        } else {
-            write(index, picture);
+            case Readable(Picture picture, var _) -> write(index, picture);
         }
     }
 
@@ -82,10 +57,10 @@ final class Worker implements Runnable {
     }
 
     private void write(int index, Picture picture) throws InterruptedException {
-        String name = list.get(index).sample().name();
-        List<Crop> crops = rendering.crops().of(picture.width(), picture.height(), name);
-        Picture scaled = crops.getFirst().scale(picture); // to the size that all of them share
-        fill(index, Optional.empty(), (slot, crop) -> rendering.preprocessing().write(scaled, crops.get(crop), slot));
+        fill(
+                index,
+                Optional.empty(),
+                rendering.writer(picture, list.get(index).sample().name()));
     }
 
     private void fill(int index, Optional<Unreadable> problem, ObjIntConsumer<MemorySegment> content)

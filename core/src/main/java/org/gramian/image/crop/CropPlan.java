@@ -117,6 +117,11 @@ public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
         return new CropPlan(kind, pixels, flips, boxed);
     }
 
+    /** The same plan for crops of whole pictures. */
+    public CropPlan whole() {
+        return new CropPlan(kind, size, flips, false);
+    }
+
     /** The crops to test with: the same for every seed. */
     public Crops testing() {
         return crops(false, 0);

@@ -11,7 +11,9 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.gramian.basis.Sha256;
+import org.gramian.image.Origin;
 import org.gramian.image.Picture;
+import org.gramian.image.Reading;
 import org.gramian.image.dataset.Box;
 import org.gramian.image.dataset.Sample;
 
@@ -56,6 +58,27 @@ public final class Crops {
      */
     public Optional<Picture> region(Picture picture, Sample sample) {
         return boxed ? sample.box().flatMap(box -> within(picture, box)) : Optional.of(picture);
+    }
+
+    /**
+     * What crops can be taken from, out of what came of reading a picture: its {@link #region}, or the reason why there is
+     * none.
+     */
+    public Reading seen(Reading reading, Sample sample) {
+        if (!(reading instanceof Reading.Readable(Picture picture, Origin origin))) {
+            return reading;
+        }
+        Optional<Picture> region = region(picture, sample);
+        if (region.isEmpty()) {
+            String box = sample.box().map(Box::toString).orElse("none");
+            return new Reading.Unreadable(
+                    Reading.Problem.NO_BOX,
+                    "expected a box inside the picture of " + picture + " for crops +box, found " + box);
+        }
+        Picture seen = region.get();
+        return refusal(seen.width(), seen.height())
+                .<Reading>map(reason -> new Reading.Unreadable(Reading.Problem.TOO_THIN, reason))
+                .orElseGet(() -> new Reading.Readable(seen, origin));
     }
 
     /** Every pixel that the box touches. */

@@ -2,6 +2,7 @@ package org.gramian.image.batch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -22,5 +23,13 @@ class ShuffleTest {
             others.add(Shuffle.epoch(ITEMS, seed.value(), 4 + near));
         }
         assertThat(others).hasSize(13);
+    }
+
+    @RandomTest
+    void numbersAreShuffledAsAListOfThemIs(Seed seed) {
+        for (int count : new int[] {0, 1, 2, ITEMS.size()}) {
+            assertThat(Arrays.stream(Shuffle.epoch(count, seed.value(), 4)).boxed())
+                    .isEqualTo(Shuffle.epoch(ITEMS.subList(0, count), seed.value(), 4));
+        }
     }
 }

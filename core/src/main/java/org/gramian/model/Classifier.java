@@ -1,0 +1,156 @@
+package org.gramian.model;
+
+import java.awt.image.BufferedImage;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.gramian.image.Picture;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading;
+import org.gramian.image.Reading.Problem;
+import org.gramian.image.batch.Rendering;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensors;
+
+/**
+ * A trained model, ready to answer: {@code Classifier.load(path).predict(picture)}.
+ *
+ * <p>A picture's crops, those of the card, go through the model together; their probabilities are averaged. Any number of
+ * threads may ask at once, and each gets the bits that it would get alone. {@link #close} waits for those who are being
+ * answered; whoever asks afterwards gets an {@link IllegalStateException}.
+ *
+ * <p>A model that was trained on boxes of objects takes the whole picture for the box: cut it by {@link Picture#crop} first.
+ * For many files, {@link Scoring} is faster: it decodes ahead and computes larger batches.
+ */
+public final class Classifier implements AutoCloseable {
+    /** What keeps crops aligned as libtorch likes them. */
+    private static final long ALIGNMENT = 64;
+
+    private final Model model;
+    private final ModelCard card;
+    private final Rendering rendering;
+    private final ReadWriteLock lock = new ReentrantReadWriteLock();
+    private boolean closed;
+
+    private Classifier(Model model, ModelCard card) {
+        this.model = model;
+        this.card = card;
+        this.rendering = new Rendering(
+                new PictureReader(PictureLimits.DEFAULT)::read,
+                card.crops().whole().testing(),
+                card.preprocessing());
+    }
+
+    /**
+     * Reads a model file, for the processor.
+     *
+     * @throws ModelFileException if it is none that can be used
+     */
+    public static Classifier load(Path file) throws ModelFileException {
+        return load(file, Device.CPU);
+    }
+
+    /**
+     * Reads a model file, for a device.
+     *
+     * @throws ModelFileException if it is none that can be used
+     */
+    public static Classifier load(Path file, Device device) throws ModelFileException {
+        ModelFile.Stored stored = ModelFile.read(file, device);
+        return new Classifier(stored.model(), stored.card());
+    }
+
+    /**
+     * A model that is in memory already; takes it over, and closes it in the end. Nobody may train it meanwhile.
+     *
+     * @throws IllegalArgumentException if the card does not fit the model
+     */
+    public static Classifier of(Model model, ModelCard card) {
+        ModelHeader.of(model, card);
+        return new Classifier(model, card);
+    }
+
+    /**
+     * What the picture in a file shows.
+     *
+     * @throws UnreadablePictureException if the file is no picture that can be read
+     */
+    public Answer predict(Path file) throws UnreadablePictureException {
+        return switch (rendering.reader().apply(file)) {
+            case Reading.Unreadable problem -> throw new UnreadablePictureException(file, problem);
+            case Reading.Readable(Picture picture, var _) -> {
+                Optional<String> refusal = rendering.crops().refusal(picture.width(), picture.height());
+                if (refusal.isPresent()) {
+                    throw new UnreadablePictureException(file, new Reading.Unreadable(Problem.TOO_THIN, refusal.get()));
+                }
+                yield predict(picture);
+            }
+        };
+    }
+
+    /**
+     * What an image of Java shows.
+     *
+     * @throws IllegalArgumentException as for {@link #predict(Picture)}, or if its pixels are of a kind that is not read
+     */
+    public Answer predict(BufferedImage image) {
+        return predict(Picture.of(image));
+    }
+
+    /**
+     * What a picture shows.
+     *
+     * @throws IllegalArgumentException if it is too long and thin for the crops, or the model's scores of it are not finite
+     * @throws IllegalStateException if this classifier was closed
+     */
+    public Answer predict(Picture picture) {
+        lock.readLock().lock();
+        try (Arena arena = Arena.ofConfined()) {
+            if (closed) {
+                throw new IllegalStateException("this classifier was closed: load the model again");
+            }
+            int crops = rendering.crops().count();
+            int size = rendering.crops().size();
+            MemorySegment memory = arena.allocate(Math.multiplyExact(crops, rendering.bytes()), ALIGNMENT);
+            // Test crops do not depend on a name: none of them is drawn.
+            rendering.write(picture, "", memory);
+            float[][] scores = Scoring.compute(
+                    model,
+                    () -> Tensors.viewOf(memory, DType.F32, Shape.of(crops, 3, size, size)),
+                    Scoring.Rows.SCORES);
+            return Answer.of(Logits.ofCrops(scores), card);
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    /** What the model says of itself. */
+    public ModelCard card() {
+        return card;
+    }
+
+    /** The names it answers with, in the order of the scores. */
+    public List<String> classes() {
+        return card.classes();
+    }
+
+    @Override
+    public void close() {
+        lock.writeLock().lock();
+        try {
+            if (!closed) {
+                closed = true;
+                model.close();
+            }
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+}

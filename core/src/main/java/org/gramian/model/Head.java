@@ -1,0 +1,94 @@
+package org.gramian.model;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.gramian.autodiff.BatchNorm;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Var;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensors;
+
+/**
+ * What stands on a backbone: features {@code [n, c, h, w]} to descriptors {@code [n, d]} to scores {@code [n, k]}.
+ *
+ * <p>Scores are {@code z = v·Wᵀ + b}, batch-normalized if wanted (the authors' code does so, the paper does not).
+ * Parameters: those of the pooling under {@code pooling}, {@code classifier.weight [k, d]} and {@code classifier.bias
+ * [k]}, and {@code norm.weight}, {@code norm.bias}, {@code norm.running_mean}, {@code norm.running_var}, each {@code [k]}.
+ *
+ * @param pooling features to descriptor
+ * @param classes number of classes k
+ * @param normalized whether scores are batch-normalized
+ */
+public record Head(Pooling pooling, int classes, boolean normalized) {
+    /** Spread of the classifier's first weights; small, so that training starts from nearly equal scores. */
+    private static final double SPREAD = 0.01;
+
+    /** Whether a head is being trained: batch normalization then uses the batch's own statistics. */
+    public enum Mode {
+        TRAINING,
+        PREDICTING
+    }
+
+    public Head {
+        if (classes < 2) {
+            throw new IllegalArgumentException("a classifier tells at least 2 classes apart, found " + classes);
+        }
+    }
+
+    /** All parameters for features of that many channels. */
+    public List<ParameterSpec> parameters(long channels) {
+        List<ParameterSpec> all = new ArrayList<>();
+        pooling.parameters(channels).forEach(spec -> all.add(spec.under("pooling")));
+        Shape weight = Shape.of(classes, pooling.descriptorSize(channels));
+        Shape one = Shape.of(classes);
+        all.add(new ParameterSpec(
+                "classifier.weight",
+                weight,
+                Role.WEIGHT,
+                (random, shape, type) -> Elementwise.mul(Tensors.gaussian(random, shape, type), SPREAD)));
+        all.add(constant("classifier.bias", one, Role.BIAS, 0));
+        if (normalized) {
+            all.add(constant("norm.weight", one, Role.BIAS, 1));
+            all.add(constant("norm.bias", one, Role.BIAS, 0));
+            all.add(constant("norm.running_mean", one, Role.FITTED, 0));
+            all.add(constant("norm.running_var", one, Role.FITTED, 1));
+        }
+        return all;
+    }
+
+    private static ParameterSpec constant(String name, Shape shape, Role role, double value) {
+        return new ParameterSpec(
+                name, shape, role, (random, sizes, type) -> Tensors.full(value, sizes, type, Device.CPU));
+    }
+
+    /** Descriptors {@code [n, d]}. */
+    public Var describe(Var features, Bindings parameters) {
+        return pooling.apply(features, parameters.under("pooling"));
+    }
+
+    /** Scores {@code [n, k]} of descriptors {@code [n, d]}. */
+    public Var classify(Var descriptors, Bindings parameters, Mode mode) {
+        Bindings linear = parameters.under("classifier");
+        Var scores = Matrices.linear(descriptors, linear.get("weight"), linear.get("bias"));
+        if (!normalized) {
+            return scores;
+        }
+        Bindings norm = parameters.under("norm");
+        BatchNorm.Statistics statistics = new BatchNorm.Statistics(
+                norm.get("running_mean").value(), norm.get("running_var").value());
+        return mode == Mode.TRAINING
+                ? BatchNorm.STANDARD.train(scores, norm.get("weight"), norm.get("bias"), statistics)
+                : BatchNorm.STANDARD.predict(scores, norm.get("weight"), norm.get("bias"), statistics);
+    }
+
+    /** Scores {@code [n, k]} of features {@code [n, c, h, w]}. */
+    public Var apply(Var features, Bindings parameters, Mode mode) {
+        return classify(describe(features, parameters), parameters, mode);
+    }
+}

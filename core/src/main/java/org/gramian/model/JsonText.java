@@ -1,0 +1,97 @@
+package org.gramian.model;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.function.Predicate;
+import org.gramian.basis.Found;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Lists and maps as JSON inside the text of one metadata: read back strictly, and to the last bit.
+ *
+ * <p>A number that JSON does not have, as {@code NaN}, is written in quotes.
+ */
+final class JsonText {
+    private static final JsonMapper JSON = JsonMapper.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .build();
+
+    private JsonText() {}
+
+    static String of(Object value) {
+        return JSON.writeValueAsString(value);
+    }
+
+    static List<String> strings(String key, String json) {
+        List<String> all = new ArrayList<>();
+        for (JsonNode node : tree(key, "a list of texts", json, JsonNode::isArray)) {
+            all.add(string(key, node));
+        }
+        return all;
+    }
+
+    static SequencedMap<String, String> texts(String key, String json) {
+        SequencedMap<String, String> all = new LinkedHashMap<>();
+        for (Map.Entry<String, JsonNode> entry :
+                tree(key, "texts by name", json, JsonNode::isObject).properties()) {
+            all.put(entry.getKey(), string(key, entry.getValue()));
+        }
+        return all;
+    }
+
+    static SequencedMap<String, Double> numbers(String key, String json) {
+        SequencedMap<String, Double> all = new LinkedHashMap<>();
+        for (Map.Entry<String, JsonNode> entry :
+                tree(key, "numbers by name", json, JsonNode::isObject).properties()) {
+            JsonNode node = entry.getValue();
+            if (!node.isNumber() && !node.isString()) {
+                throw unexpected(key, "numbers", node.toString());
+            }
+            all.put(entry.getKey(), number(key, node.asString()));
+        }
+        return all;
+    }
+
+    /** A number as {@link Double#toString} writes it. */
+    static double number(String key, String text) {
+        try {
+            return Double.parseDouble(text);
+        } catch (NumberFormatException _) {
+            throw unexpected(key, "a number", text);
+        }
+    }
+
+    private static String string(String key, JsonNode node) {
+        if (!node.isString()) {
+            throw unexpected(key, "texts", node.toString());
+        }
+        return node.asString();
+    }
+
+    private static JsonNode tree(String key, String wanted, String json, Predicate<JsonNode> isWanted) {
+        JsonNode tree;
+        try {
+            tree = JSON.readTree(json);
+        } catch (JacksonException wrong) {
+            throw new IllegalArgumentException(
+                    "expected " + wanted + " in JSON as " + key + ", found: " + Found.bare(wrong.getOriginalMessage()),
+                    wrong);
+        }
+        if (!isWanted.test(tree)) {
+            throw unexpected(key, wanted, json);
+        }
+        return tree;
+    }
+
+    private static IllegalArgumentException unexpected(String key, String wanted, String found) {
+        return new IllegalArgumentException("expected " + wanted + " as " + key + ", found " + Found.text(found));
+    }
+}

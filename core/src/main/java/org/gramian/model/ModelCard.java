@@ -1,0 +1,56 @@
+package org.gramian.model;
+
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.Set;
+import org.gramian.basis.Found;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.crop.Preprocessing;
+
+/**
+ * What a model must tell besides its numbers: what it answers with, what it expects of pictures, and how it came about.
+ *
+ * @param classes names, in the order of the scores; at least 2, none empty, no two equal
+ * @param preprocessing what the backbone expects of pictures
+ * @param crops which crops of a picture are averaged when predicting (the plan's {@linkplain CropPlan#testing testing} crops)
+ * @param temperature what scores are divided by before the softmax, positive; 1 where nothing was fitted
+ * @param origin how it was trained, by key: protocol, fold, fingerprint, seed, versions, weights, configuration; no clock time
+ * @param metrics what was measured on the test pictures, by name
+ */
+public record ModelCard(
+        List<String> classes,
+        Preprocessing preprocessing,
+        CropPlan crops,
+        double temperature,
+        SequencedMap<String, String> origin,
+        SequencedMap<String, Double> metrics) {
+    /** @throws IllegalArgumentException if class names or the temperature are not as said above */
+    public ModelCard {
+        classes = List.copyOf(classes);
+        origin = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(origin));
+        metrics = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(metrics));
+        if (classes.size() < 2) {
+            throw new IllegalArgumentException("a model tells at least 2 classes apart, found " + classes.size());
+        }
+        requireDistinct(classes);
+        if (!(temperature > 0) || !Double.isFinite(temperature)) {
+            throw new IllegalArgumentException("a temperature is a positive number, found " + temperature);
+        }
+    }
+
+    private static void requireDistinct(List<String> classes) {
+        Set<String> seen = new HashSet<>();
+        for (String name : classes) {
+            if (name.isBlank()) {
+                throw new IllegalArgumentException("every class has a name, found an empty one");
+            }
+            if (!seen.add(name)) {
+                throw new IllegalArgumentException(
+                        "every class has a name of its own, found " + Found.text(name) + " twice");
+            }
+        }
+    }
+}

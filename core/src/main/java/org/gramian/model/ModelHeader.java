@@ -1,0 +1,62 @@
+package org.gramian.model;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.backbone.Backbone;
+
+/**
+ * All that a model file says besides its numbers: what the model is made of, and its card.
+ *
+ * @param backbone pictures to features
+ * @param head features to scores
+ * @param card what it answers with, expects of pictures, and how it came about
+ */
+public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
+    static final String BACKBONE = "backbone";
+    static final String HEAD = "head";
+
+    /** @throws IllegalArgumentException if there are not as many class names as scores, or the crops do not fit */
+    public ModelHeader {
+        if (head.classes() != card.classes().size()) {
+            throw new IllegalArgumentException("a model has a name for every class, found "
+                    + card.classes().size() + " names for " + head.classes() + " classes");
+        }
+        head.pooling().descriptorSize(backbone.channels());
+        backbone.features(card.crops().size(), card.crops().size());
+    }
+
+    /** The header of a model. */
+    static ModelHeader of(Model model, ModelCard card) {
+        return new ModelHeader(model.backbone(), model.head(), card);
+    }
+
+    /** Every parameter by its name in the file: {@code backbone.NAME} and {@code head.NAME}. */
+    public SequencedMap<String, ParameterSpec> parameters() {
+        SequencedMap<String, ParameterSpec> all = new LinkedHashMap<>();
+        add(backbone.parameters(), BACKBONE, all);
+        add(head.parameters(backbone.channels()), HEAD, all);
+        return all;
+    }
+
+    private static void add(List<ParameterSpec> specs, String part, SequencedMap<String, ParameterSpec> all) {
+        for (ParameterSpec spec : specs) {
+            ParameterSpec named = spec.under(part);
+            all.put(named.name(), named);
+        }
+    }
+
+    /** Length of a descriptor. */
+    public long descriptorSize() {
+        return head.pooling().descriptorSize(backbone.channels());
+    }
+
+    /** Numbers in all parameters whose names in the file begin so, fixed ones included. */
+    public long count(String prefix) {
+        return parameters().values().stream()
+                .filter(spec -> spec.name().startsWith(prefix))
+                .mapToLong(spec -> spec.shape().elements())
+                .sum();
+    }
+}

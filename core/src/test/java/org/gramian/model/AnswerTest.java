@@ -1,0 +1,61 @@
+package org.gramian.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Comparator;
+import java.util.List;
+import org.gramian.model.Answer.Guess;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+
+final class AnswerTest {
+    @RandomTest
+    void theLikeliestClassesComeFirstAndAllAddUpToOne(Seed seed) {
+        Logits logits = Logits.of(seed.random().doubles(3, -5, 5).toArray());
+        Answer answer = Answer.of(logits, TinyModel.card("center", 1.7));
+        assertThat(answer.guesses())
+                .hasSize(3)
+                .isSortedAccordingTo(Comparator.comparingDouble((Guess guess) -> -guess.probability()));
+        assertThat(answer.best().name()).isEqualTo(TinyModel.CLASSES.get(logits.top()));
+        assertThat(answer.best().probability()).isEqualTo(logits.probabilities(1.7)[logits.top()]);
+        assertThat(answer.guesses().stream().mapToDouble(Guess::probability).sum())
+                .isCloseTo(1, within(1e-12));
+        assertThat(answer.top(2)).isEqualTo(answer.guesses().subList(0, 2));
+        assertThat(answer.top(99)).isEqualTo(answer.guesses());
+    }
+
+    @Test
+    void equallyLikelyClassesKeepTheirOrder() {
+        Answer answer = Answer.of(Logits.of(1, 2, 2), TinyModel.card("center"));
+        assertThat(answer.guesses().stream().map(Guess::name))
+                .containsExactlyElementsOf(List.of("foliage", "glass", "fabric"));
+        assertThat(Answer.of(Logits.of(0, 0, 0), TinyModel.card("center")).guesses().stream()
+                        .map(Guess::name))
+                .containsExactlyElementsOf(TinyModel.CLASSES);
+    }
+
+    @Test
+    void aHigherTemperatureIsLessSure() {
+        Logits logits = Logits.of(3, 1, 0);
+        double sure = Answer.of(logits, TinyModel.card("center", 0.5)).best().probability();
+        double unsure = Answer.of(logits, TinyModel.card("center", 2)).best().probability();
+        assertThat(sure).isGreaterThan(unsure);
+    }
+
+    @Test
+    void scoresThatAreNoAnswerAreNamed() {
+        ModelCard card = TinyModel.card("center");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Answer.of(Logits.of(1, Double.NaN, 2), card))
+                .withMessageContaining("class 'foliage' should be a finite number, found NaN");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Answer.of(Logits.of(1, 2), card))
+                .withMessageContaining("each of 3 classes is wanted, found 2");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Answer.of(Logits.of(1, 2, 3), card).top(0))
+                .withMessageContaining("found 0");
+    }
+}

@@ -1,0 +1,225 @@
+package org.gramian.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.within;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import javax.imageio.ImageIO;
+import org.gramian.image.Picture;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading.Problem;
+import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.dataset.Sample;
+import org.gramian.tensor.Tensor;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(120)
+final class ClassifierTest {
+    @TempDir
+    Path folder;
+
+    private static Classifier classifier(String crops) {
+        return Classifier.of(TinyModel.of(5), TinyModel.card(crops, 0.7));
+    }
+
+    private static BufferedImage image(Picture picture) {
+        BufferedImage image = new BufferedImage(picture.width(), picture.height(), BufferedImage.TYPE_INT_RGB);
+        for (int i = 0; i < picture.width() * picture.height(); i++) {
+            int red = picture.rgb()[3 * i] & 0xff;
+            int green = picture.rgb()[3 * i + 1] & 0xff;
+            int blue = picture.rgb()[3 * i + 2] & 0xff;
+            image.setRGB(i % picture.width(), i / picture.width(), red << 16 | green << 8 | blue);
+        }
+        return image;
+    }
+
+    private Path file(long seed) throws IOException {
+        Path file = folder.resolve(seed + ".png");
+        ImageIO.write(image(TinyModel.picture(seed, 70 + (int) seed, 90)), "png", file.toFile());
+        return file;
+    }
+
+    @Test
+    void aPictureItsFileAndItsImageGetTheSameAnswerAlsoFromTheModelsFile() throws IOException {
+        Picture picture = TinyModel.picture(4, 74, 90);
+        Path model = folder.resolve("model.safetensors");
+        try (Model written = TinyModel.of(5)) {
+            ModelFile.write(model, written, TinyModel.card("paper:48", 0.7));
+        }
+        try (Classifier memory = classifier("paper:48");
+                Classifier loaded = Classifier.load(model)) {
+            Answer answer = memory.predict(picture);
+            assertThat(memory.predict(file(4))).isEqualTo(answer);
+            assertThat(memory.predict(image(picture))).isEqualTo(answer);
+            assertThat(loaded.predict(picture)).isEqualTo(answer);
+            assertThat(loaded.classes()).isEqualTo(TinyModel.CLASSES);
+            assertThat(loaded.card()).isEqualTo(memory.card());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"center:32", "paper:32", "ten:32", "resize:32+flips"})
+    void answersAgreeWithThoseOfScoring(String crops) throws IOException {
+        List<Sample> samples = new ArrayList<>();
+        for (long seed = 0; seed < 7; seed++) {
+            samples.add(new Sample("picture " + seed, 0, file(seed)));
+        }
+        Map<Integer, Logits> scored = new HashMap<>();
+        RowSink sink = new RowSink() {
+            @Override
+            public void rows(int sample, float[][] rows) {
+                scored.put(sample, Logits.ofCrops(rows));
+            }
+
+            @Override
+            public void unreadable(int sample, Unreadable problem) {
+                throw new AssertionError(problem.reason());
+            }
+        };
+        ModelCard card = TinyModel.card(crops);
+        try (Model model = TinyModel.of(5)) {
+            Scoring.of(model, card, new PictureReader(PictureLimits.DEFAULT)::read)
+                    .run(samples, Scoring.Rows.SCORES, sink, _ -> {});
+        }
+        assertThat(scored).hasSize(7);
+        try (Classifier classifier = Classifier.of(TinyModel.of(5), card)) {
+            for (int i = 0; i < 7; i++) {
+                double[] expected = Objects.requireNonNull(scored.get(i)).toArray();
+                double[] found =
+                        classifier.predict(samples.get(i).file()).logits().toArray();
+                for (int k = 0; k < expected.length; k++) {
+                    assertThat(found[k]).isCloseTo(expected[k], within(1e-5 * Math.max(1, Math.abs(expected[k]))));
+                }
+            }
+        }
+    }
+
+    @Test
+    void differentPicturesGetDifferentAnswers() {
+        try (Classifier classifier = classifier("center:32")) {
+            assertThat(classifier.predict(TinyModel.picture(1, 60, 60)).logits())
+                    .isNotEqualTo(
+                            classifier.predict(TinyModel.picture(2, 60, 60)).logits());
+        }
+    }
+
+    @Test
+    void eightThreadsGetTheBitsThatOneGets() throws InterruptedException, ExecutionException {
+        try (Classifier classifier = classifier("paper:32");
+                ExecutorService threads = Executors.newFixedThreadPool(8)) {
+            List<Answer> alone = new ArrayList<>();
+            for (int i = 0; i < 16; i++) {
+                alone.add(classifier.predict(TinyModel.picture(i, 60, 50)));
+            }
+            List<Future<Answer>> together = new ArrayList<>();
+            for (int i = 0; i < 64; i++) {
+                int seed = i % 16;
+                together.add(threads.submit(() -> classifier.predict(TinyModel.picture(seed, 60, 50))));
+            }
+            for (int i = 0; i < together.size(); i++) {
+                assertThat(together.get(i).get()).isEqualTo(alone.get(i % 16));
+            }
+        }
+    }
+
+    @Test
+    void closingWaitsForThoseWhoAreBeingAnsweredAndTheRestIsRefused() throws InterruptedException {
+        Classifier classifier = classifier("paper:32");
+        Picture picture = TinyModel.picture(1, 60, 50);
+        Answer expected = classifier.predict(picture);
+        CountDownLatch started = new CountDownLatch(4);
+        List<Throwable> trouble = Collections.synchronizedList(new ArrayList<>());
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            threads.add(Thread.ofPlatform().start(() -> {
+                try {
+                    while (true) {
+                        assertThat(classifier.predict(picture)).isEqualTo(expected);
+                        started.countDown();
+                    }
+                } catch (Throwable thrown) {
+                    trouble.add(thrown);
+                }
+            }));
+        }
+        started.await();
+        classifier.close();
+        classifier.close();
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        assertThat(trouble)
+                .hasSize(4)
+                .allSatisfy(thrown -> assertThat(thrown)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("was closed"));
+        assertThatIllegalStateException().isThrownBy(() -> classifier.predict(picture));
+    }
+
+    @Test
+    void nothingIsLeftBehindByAnAnswerOrARefusal() throws IOException {
+        Path bad = Files.writeString(folder.resolve("bad.jpg"), "no picture");
+        long before = Tensor.live();
+        try (Classifier classifier = classifier("center:32")) {
+            long open = Tensor.live();
+            classifier.predict(TinyModel.picture(1, 60, 50));
+            assertThatExceptionOfType(UnreadablePictureException.class).isThrownBy(() -> classifier.predict(bad));
+            assertThat(Tensor.live()).isEqualTo(open);
+        }
+        assertThat(Tensor.live()).isEqualTo(before);
+    }
+
+    @Test
+    void aFileThatIsNoPictureIsRefusedWithTheReadersReason() throws IOException {
+        Path bad = Files.writeString(folder.resolve("bad.jpg"), "no picture");
+        Path thin = folder.resolve("thin.png");
+        ImageIO.write(image(TinyModel.picture(1, 2, 90)), "png", thin.toFile());
+        try (Classifier classifier = classifier("center:32")) {
+            assertThatExceptionOfType(UnreadablePictureException.class)
+                    .isThrownBy(() -> classifier.predict(bad))
+                    .withMessageStartingWith(bad + ": expected a JPEG")
+                    .satisfies(told -> assertThat(told.problem()).isEqualTo(Problem.UNKNOWN_FORMAT));
+            assertThatExceptionOfType(UnreadablePictureException.class)
+                    .isThrownBy(() -> classifier.predict(folder.resolve("absent.jpg")))
+                    .withMessageContaining("found nothing of that name");
+            assertThatExceptionOfType(UnreadablePictureException.class)
+                    .isThrownBy(() -> classifier.predict(thin))
+                    .satisfies(told -> assertThat(told.problem()).isEqualTo(Problem.TOO_THIN));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> classifier.predict(TinyModel.picture(1, 2, 90)))
+                    .withMessageContaining("32 times as long");
+        }
+    }
+
+    @Test
+    void aModelOfBoxesTakesTheWholePictureForTheBox() {
+        Picture picture = TinyModel.picture(1, 60, 50);
+        try (Classifier boxed = classifier("center:32+box");
+                Classifier whole = classifier("center:32")) {
+            assertThat(boxed.predict(picture).logits())
+                    .isEqualTo(whole.predict(picture).logits());
+        }
+    }
+}

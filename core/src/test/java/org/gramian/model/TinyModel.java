@@ -1,0 +1,68 @@
+package org.gramian.model;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.Backbone;
+import org.gramian.image.Picture;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Tensors;
+
+/** A model that was never trained: fixed filters, a small pooling, a random classifier that tells its classes well apart. */
+final class TinyModel {
+    static final List<String> CLASSES = List.of("fabric", "foliage", "glass");
+    static final String POOLING = "conv:4/rbf/spd:3/relu/triu/root/l2";
+
+    private TinyModel() {}
+
+    static Model of(long seed) {
+        return of(seed, false);
+    }
+
+    static Model of(long seed, boolean normalized) {
+        SplittableRandom random = new SplittableRandom(seed);
+        Backbone backbone = Backbone.of("filters");
+        ParameterSet filters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
+        Head head = new Head(Pooling.parse(POOLING), CLASSES.size(), normalized);
+        Model model = Model.begin(backbone, filters, head, random, Device.CPU);
+        Parameter weight = model.headParameters().get("classifier.weight");
+        weight.set(Tensors.gaussian(random, weight.value().shape(), DType.F32));
+        return model;
+    }
+
+    static ModelCard card(String crops) {
+        return card(crops, 1);
+    }
+
+    static ModelCard card(String crops, double temperature) {
+        SequencedMap<String, String> origin = new LinkedHashMap<>();
+        origin.put("seed", "7");
+        origin.put("configuration", "epochs: 9\nnote: \"ünïcode\"\n");
+        SequencedMap<String, Double> metrics = new LinkedHashMap<>();
+        metrics.put("accuracy", 0.1 + 0.2);
+        metrics.put("log_loss", Double.MIN_VALUE);
+        Preprocessing preprocessing = Backbone.of("filters").preprocessing();
+        return new ModelCard(CLASSES, preprocessing, CropPlan.parse(crops), temperature, origin, metrics);
+    }
+
+    /** Waves that the seed decides. */
+    static Picture picture(long seed, int width, int height) {
+        SplittableRandom random = new SplittableRandom(seed);
+        double across = random.nextDouble(0.02, 0.4);
+        double down = random.nextDouble(0.02, 0.4);
+        byte[] rgb = new byte[3 * width * height];
+        for (int i = 0; i < rgb.length; i++) {
+            int x = i / 3 % width;
+            int y = i / 3 / width;
+            rgb[i] = (byte) (128 + 90 * Math.sin(across * x + down * y + i % 3) + random.nextInt(20));
+        }
+        return new Picture(width, height, rgb);
+    }
+}

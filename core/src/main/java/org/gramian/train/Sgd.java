@@ -42,11 +42,23 @@ public final class Sgd implements AutoCloseable {
 
     /** Moves every parameter of a group that a gradient reached, at the group's rate. */
     public void step(ParameterGroup group, Map<String, Var> variables, Gradients gradients) {
-        SgdOptions own = options.times(group.rate(), group.decay());
+        Map<Parameter, Tensor> reached = new HashMap<>();
         for (Parameter parameter : group.parameters().all()) {
             Var variable = variables.get(parameter.name());
             if (variable != null && gradients.has(variable)) {
-                step(parameter, gradients.of(variable), own);
+                reached.put(parameter, gradients.of(variable));
+            }
+        }
+        step(group, reached);
+    }
+
+    /** Moves every parameter of a group that has a gradient, at the group's rate. */
+    public void step(ParameterGroup group, Map<Parameter, Tensor> gradients) {
+        SgdOptions own = options.times(group.rate(), group.decay());
+        for (Parameter parameter : group.parameters().all()) {
+            Tensor gradient = gradients.get(parameter);
+            if (gradient != null) {
+                step(parameter, gradient, own);
             }
         }
     }
@@ -91,6 +103,20 @@ public final class Sgd implements AutoCloseable {
         if (former != null) {
             former.close();
         }
+    }
+
+    /** The velocity of a parameter, as long as no further step is taken; null where it has none. */
+    public @Nullable Tensor velocity(Parameter parameter) {
+        return velocities.get(parameter);
+    }
+
+    /** Gives a parameter the velocity that {@link #velocity} once told; takes the tensor over. */
+    public void setVelocity(Parameter parameter, Tensor velocity) {
+        if (!velocity.shape().equals(parameter.spec().shape())) {
+            throw new IllegalArgumentException("the velocity of " + parameter.name() + " has the shape "
+                    + parameter.spec().shape() + ", found " + velocity);
+        }
+        remember(parameter, velocity);
     }
 
     @Override

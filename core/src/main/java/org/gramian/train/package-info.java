@@ -1,10 +1,21 @@
 /**
- * Optimizers: how parameters follow their gradients.
+ * Training: from gradients to a model, in four parts that stand on each other.
  *
- * <p>{@link org.gramian.train.Sgd} moves every {@link org.gramian.autodiff.Parameter} by its role: plain ones by
- * momentum and weight decay, those on the Stiefel manifold by {@link org.gramian.train.StiefelStep}, a Riemannian
- * gradient step whose momentum is transported by the tangent projection. Constants live in {@link
- * org.gramian.train.SgdOptions} and {@link org.gramian.train.StiefelOptions}, each default with its reason.
+ * <ol>
+ *   <li>This package has the optimizer. {@link org.gramian.train.Sgd} moves every {@link org.gramian.autodiff.Parameter} by
+ *       its role: plain ones by momentum and weight decay, those on the Stiefel manifold by {@link
+ *       org.gramian.train.StiefelStep}, a Riemannian gradient step whose momentum is transported by the tangent
+ *       projection. A {@link org.gramian.train.ParameterGroup} gives some parameters a rate of their own, as the backbone's
+ *       in stage 2. Constants live in {@link org.gramian.train.SgdOptions} and {@link org.gramian.train.StiefelOptions}, each
+ *       default with its reason; {@code StiefelOptions.of} has those of the paper as printed and of its authors' code.
+ *   <li>{@code train.recipe} says how a model is trained, in numbers: stages, schedules, loss.
+ *   <li>{@code train.feature} computes features of a frozen backbone once and keeps them.
+ *   <li>{@code train.loop} does it: steps, epochs, two stages, checkpoints.
+ * </ol>
+ *
+ * <p>Nothing here knows of folds, configuration files or test results: that is {@code run}, where newcomers should begin.
+ *
+ * <p>One optimizer by hand, as the loop uses it:
  *
  * <pre>{@code
  * try (Sgd sgd = new Sgd(SgdOptions.defaults(0.1))) {
@@ -16,6 +27,7 @@
  *                 sgd.step(parameters, variables, gradients);
  *             }
  *         }
+ *         sgd.setLearningRate(...);          // what a Schedule says
  *     }
  * }
  * }</pre>

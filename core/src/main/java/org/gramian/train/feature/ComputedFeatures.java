@@ -36,6 +36,9 @@ final class ComputedFeatures implements AutoCloseable {
 
     private static final long ALIGNMENT = 64;
 
+    /** One batch in use, one ready, one being filled. */
+    private static final int AHEAD = 3;
+
     private final FeatureExtraction extraction;
     private final FeatureSurvey survey;
     private final List<Work> work;
@@ -60,7 +63,7 @@ final class ComputedFeatures implements AutoCloseable {
         this.features = arena.allocate(batch * extraction.extractor().bytes(survey.crops()), ALIGNMENT);
         Rendering rendering = new Rendering(
                 this::read, survey.crops(), extraction.extractor().network().preprocessing());
-        this.loader = new BatchLoader(rendering, work, Prefetch.of(batch));
+        this.loader = new BatchLoader(rendering, work, new Prefetch(batch, extraction.threads(), AHEAD));
     }
 
     /** Decodes the very bytes that were hashed, so that a feature is never kept under the hash of another content. */

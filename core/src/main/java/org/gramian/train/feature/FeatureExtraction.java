@@ -25,8 +25,10 @@ import org.gramian.train.feature.ComputedFeatures.Computed;
  * @param extractor computes
  * @param limits of pictures
  * @param cache where features are kept, if they are
+ * @param threads that decode pictures; play no part in what comes out
  */
-public record FeatureExtraction(FeatureExtractor extractor, PictureLimits limits, Optional<FeatureCache> cache) {
+public record FeatureExtraction(
+        FeatureExtractor extractor, PictureLimits limits, Optional<FeatureCache> cache, int threads) {
     /** @throws IllegalArgumentException if the cache is one of another recipe */
     public FeatureExtraction {
         cache.ifPresent(kept -> {
@@ -35,6 +37,16 @@ public record FeatureExtraction(FeatureExtractor extractor, PictureLimits limits
                         "a cache of " + extractor.recipe() + " is wanted, found one of " + kept.recipe());
             }
         });
+    }
+
+    /** With a thread for each core. */
+    public FeatureExtraction(FeatureExtractor extractor, PictureLimits limits, Optional<FeatureCache> cache) {
+        this(extractor, limits, cache, Runtime.getRuntime().availableProcessors());
+    }
+
+    /** The same with so many threads. */
+    public FeatureExtraction with(int others) {
+        return new FeatureExtraction(extractor, limits, cache, others);
     }
 
     /**

@@ -11,7 +11,8 @@ public interface FeatureSink {
      *
      * @param sample index of the picture
      * @param crop index of the crop
-     * @param feature {@code [c, h, w]}; to be read only, and only during this call
+     * @param feature {@code [c, h, w]}; to be read only, and only during this call, unless it is {@linkplain
+     *     MemorySegment#isMapped() mapped}: then it lies in the cache and stays
      */
     void feature(int sample, int crop, MemorySegment feature) throws IOException;
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.SeekableByteChannel;
@@ -23,6 +24,7 @@ import org.gramian.autodiff.Parameter;
 import org.gramian.backbone.Backbone;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.Reading.Problem;
+import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
@@ -103,6 +105,34 @@ class FeatureExtractionTest {
         assertThat(progress)
                 .isEqualTo(LongStream.rangeClosed(1, samples.size()).boxed().toList());
         return collected;
+    }
+
+    /** There is more to decode than batches to fill, so that all of them are waiting when the first feature comes. */
+    @Test
+    void noMoreThreadsDecodeThanAreAsked() throws IOException {
+        FeatureExtraction extraction =
+                new FeatureExtraction(extractor(DType.F32), PictureLimits.DEFAULT, Optional.empty());
+        for (int threads : new int[] {1, 3}) {
+            List<Long> seen = new ArrayList<>();
+            extraction.with(threads).run(extraction.survey(samples, crops, _ -> {}), counting(seen), _ -> {});
+            assertThat(seen).allMatch(count -> count <= threads).first().isEqualTo((long) threads);
+        }
+    }
+
+    private static FeatureSink counting(List<Long> seen) {
+        return new FeatureSink() {
+            @Override
+            public void feature(int sample, int crop, MemorySegment feature) {
+                seen.add(Thread.getAllStackTraces().keySet().stream()
+                        .filter(thread -> thread.getName().startsWith("gramian-pictures-"))
+                        .count());
+            }
+
+            @Override
+            public void unreadable(int sample, Unreadable problem) {
+                throw new AssertionError(problem);
+            }
+        };
     }
 
     @Test

@@ -1,0 +1,218 @@
+package org.gramian.train.feature;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
+import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.UnreadablePictureException;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.tensor.library.LibtorchException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Features of all crops of some pictures, to be taken in any order: place {@code i} is crop {@code i mod n} of picture
+ * {@code i / n}, where each has n crops.
+ *
+ * <p>They lie where the cache has them, mapped into memory; only what it could not keep is held in memory of its own. For a
+ * GPU they are brought there once, if they take half of its free memory at most.
+ */
+public final class FeatureTable implements AutoCloseable {
+    /** Rows that are brought to a GPU at a time. */
+    private static final int CHUNK = 64;
+
+    private final FeatureSurvey survey;
+    private final Shape shape;
+    private final DType type;
+    private final Device device;
+    private final Arena own = Arena.ofShared();
+    private final @Nullable MemorySegment[] features;
+    private @Nullable Tensor resident;
+
+    private FeatureTable(FeatureExtraction extraction, FeatureSurvey survey) {
+        FeatureExtractor extractor = extraction.extractor();
+        this.survey = survey;
+        this.shape = extractor.shape(survey.crops());
+        this.type = extractor.type();
+        this.device = extractor.network().device();
+        this.features = new MemorySegment[Math.toIntExact(survey.count())];
+    }
+
+    /**
+     * Collects the features that a survey asks for.
+     *
+     * @param progress told the number of pictures done so far
+     * @throws IOException if a picture cannot be read
+     */
+    public static FeatureTable collect(FeatureExtraction extraction, FeatureSurvey survey, LongConsumer progress)
+            throws IOException {
+        FeatureTable table = new FeatureTable(extraction, survey);
+        try {
+            extraction.run(survey, table.new Collector(extraction), progress);
+            table.find(extraction);
+            if (table.device.kind() == Device.Kind.CUDA) {
+                table.bringToDevice();
+            }
+            return table;
+        } catch (IOException | RuntimeException failed) {
+            table.close();
+            throw failed;
+        }
+    }
+
+    /** Holds only what the cache did not keep. */
+    private final class Collector implements FeatureSink {
+        private final FeatureExtraction extraction;
+
+        Collector(FeatureExtraction extraction) {
+            this.extraction = extraction;
+        }
+
+        @Override
+        public void feature(int sample, int crop, MemorySegment feature) {
+            int place = place(sample, crop);
+            if (feature.isMapped()) {
+                // From the cache, and checked just now. It was there before the work began, so that all such ones of a
+                // file are in one mapping, however much is added to it meanwhile.
+                features[place] = feature;
+                return;
+            }
+            boolean kept = survey.hashes()
+                    .get(sample)
+                    .filter(hash -> extraction
+                            .cache()
+                            .filter(cache -> cache.contains(hash, key(sample, crop)))
+                            .isPresent())
+                    .isPresent();
+            if (!kept) {
+                features[place] = own.allocate(feature.byteSize(), 64).copyFrom(feature);
+            }
+        }
+
+        @Override
+        public void unreadable(int sample, Unreadable problem) throws IOException {
+            String reason =
+                    "it cannot be read (" + problem.reason() + "): remove it, or try again if it was being changed";
+            throw new UnreadablePictureException(
+                    survey.samples().get(sample).file(), new Unreadable(problem.problem(), reason));
+        }
+    }
+
+    private String key(int sample, int crop) {
+        return survey.crops().key(crop, survey.samples().get(sample));
+    }
+
+    private int place(int sample, int crop) {
+        return sample * survey.crops().count() + crop;
+    }
+
+    /** What was computed: once all are there, so that a file is mapped once and not again for each feature in it. */
+    private void find(FeatureExtraction extraction) throws IOException {
+        for (int place = 0; place < features.length; place++) {
+            int sample = place / survey.crops().count();
+            if (features[place] == null) {
+                String key = key(sample, place % survey.crops().count());
+                byte[] hash = survey.hashes().get(sample).orElseThrow();
+                features[place] = extraction
+                        .cache()
+                        .orElseThrow()
+                        .find(hash, key)
+                        .orElseThrow(() -> new IOException("the feature cache lost a feature of "
+                                + survey.samples().get(sample).name() + " while it was in use: try again"));
+            }
+        }
+    }
+
+    /** All rows as one tensor; where there is not so much memory, rows go there batch by batch instead. */
+    private void bringToDevice() {
+        long bytes = Math.multiplyExact(features.length, shape.elements() * type.bytes());
+        if (!leavesRoom(bytes, Libtorch.load().cudaMemoryFree())) {
+            return;
+        }
+        Tensor all;
+        try {
+            all = Tensors.empty(rows(features.length), type, device);
+        } catch (LibtorchException failed) {
+            if (leavesRoom(bytes, Libtorch.load().cudaMemoryFree())) {
+                throw failed; // not for want of memory
+            }
+            return; // somebody else took it meanwhile
+        }
+        Scope.detach(all);
+        resident = all;
+        for (int start = 0; start < features.length; start += CHUNK) {
+            int end = Math.min(features.length, start + CHUNK);
+            int[] places = IntStream.range(start, end).toArray();
+            try (Scope _ = Scope.open()) {
+                Views.slice(all, 0, start, end).copyFrom(gathered(places));
+            }
+        }
+    }
+
+    /** Whether a table takes half of what is free at most: training needs memory too. Where that is not known, it does not. */
+    static boolean leavesRoom(long bytes, Optional<Long> free) {
+        return free.isPresent() && bytes <= free.get() / 2;
+    }
+
+    /** The pictures. */
+    public List<Sample> samples() {
+        return survey.samples();
+    }
+
+    /** Crops of each picture. */
+    public int crops() {
+        return survey.crops().count();
+    }
+
+    /** Number of rows. */
+    public int count() {
+        return features.length;
+    }
+
+    /** Rows {@code [n, c, h, w]} in single precision on the extractor's device; they belong to the current scope. */
+    public Tensor rows(int[] places) {
+        Tensor all = resident;
+        if (all != null) {
+            long[] wide = Arrays.stream(places).asLongStream().toArray();
+            Tensor index = Tensors.to(Tensors.ofLongs(wide, Shape.of(wide.length)), device);
+            return Tensors.to(Views.select(all, 0, index), DType.F32);
+        }
+        return Tensors.to(Tensors.to(gathered(places), device), DType.F32);
+    }
+
+    private Shape rows(int count) {
+        return Shape.of(count, shape.at(0), shape.at(1), shape.at(2));
+    }
+
+    private Tensor gathered(int[] places) {
+        Tensor rows = Tensors.empty(rows(places.length), type, Device.CPU);
+        MemorySegment target = rows.data();
+        long bytes = shape.elements() * type.bytes();
+        for (int i = 0; i < places.length; i++) {
+            MemorySegment.copy(Objects.requireNonNull(features[places[i]]), 0, target, i * bytes, bytes);
+        }
+        return rows;
+    }
+
+    @Override
+    public void close() {
+        if (resident != null) {
+            resident.close();
+            resident = null;
+        }
+        own.close();
+    }
+}

@@ -1,0 +1,54 @@
+package org.gramian.train.loop;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
+
+/** Whether training should stop before its end: because somebody asked, or because its time is over. */
+public final class Breaks {
+    /** Why training stops early. */
+    public enum Reason {
+        /** Somebody asked, as by Ctrl-C. */
+        ASKED,
+        /** The time that was given is used up. */
+        OUT_OF_TIME
+    }
+
+    private final AtomicBoolean asked = new AtomicBoolean();
+    private final Stopwatch watch;
+    private final Optional<Duration> budget;
+
+    private Breaks(Stopwatch watch, Optional<Duration> budget) {
+        this.watch = watch;
+        this.budget = budget;
+    }
+
+    /** Only when asked. */
+    public static Breaks whenAsked() {
+        return new Breaks(new Stopwatch(), Optional.empty());
+    }
+
+    /** When asked, or this long from now. */
+    public static Breaks after(Duration budget) {
+        return after(budget, System::nanoTime);
+    }
+
+    /** When asked, or when so much has gone by on a clock of nanoseconds; only its differences count. */
+    public static Breaks after(Duration budget, LongSupplier nanoseconds) {
+        return new Breaks(new Stopwatch(nanoseconds), Optional.of(budget));
+    }
+
+    /** Asks for a break after the present step; from any thread. */
+    public void ask() {
+        asked.set(true);
+    }
+
+    /** Whether a break is due. */
+    public Optional<Reason> due() {
+        if (asked.get()) {
+            return Optional.of(Reason.ASKED);
+        }
+        return budget.filter(watch::hasReached).map(_ -> Reason.OUT_OF_TIME);
+    }
+}

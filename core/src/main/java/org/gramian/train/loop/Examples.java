@@ -1,0 +1,32 @@
+package org.gramian.train.loop;
+
+import org.gramian.tensor.Tensor;
+
+/** Labelled crops to train on, numbered from 0; they can be gone through in any order. */
+public interface Examples {
+    /**
+     * Some of them at once.
+     *
+     * @param input features or pictures on the model's device; belongs to the scope it was taken in
+     * @param labels of each row
+     */
+    @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
+    record Minibatch(Tensor input, int[] labels) {}
+
+    /** One way through; frees what it holds when closed. */
+    interface Pass extends AutoCloseable {
+        boolean hasNext();
+
+        /** The next batch; the last one may be smaller. It may be used until the next is asked for. */
+        Minibatch next();
+
+        @Override
+        void close();
+    }
+
+    /** How many there are. */
+    int count();
+
+    /** Goes through some of them in the given order. */
+    Pass pass(int[] order, int batch);
+}

@@ -1,0 +1,23 @@
+package org.gramian.train.loop;
+
+/** Training was stopped while there was no model to show: nothing of the training itself is lost, and it can go on. */
+public final class InterruptedTrainingException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    private final Breaks.Reason reason;
+
+    /** The only constructor: by one without parameters a parallel stream would make the exception anew, without its reason. */
+    public InterruptedTrainingException(Breaks.Reason reason) {
+        super(
+                switch (reason) {
+                    case ASKED -> "training was asked to stop";
+                    case OUT_OF_TIME -> "the time was used up before there was a model";
+                });
+        this.reason = reason;
+    }
+
+    /** Why it was stopped. */
+    public Breaks.Reason reason() {
+        return reason;
+    }
+}

@@ -1,0 +1,99 @@
+package org.gramian.train.loop;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
+import org.gramian.image.PictureReader;
+import org.gramian.image.batch.Rendering;
+import org.gramian.image.crop.Crops;
+import org.gramian.image.dataset.Sample;
+import org.gramian.train.feature.FeatureCache;
+import org.gramian.train.feature.FeatureExtraction;
+import org.gramian.train.feature.FeatureSurvey;
+import org.gramian.train.feature.FeatureTable;
+import org.gramian.train.loop.TrainEvent.Collecting;
+
+/**
+ * The pictures of one training run, all of them readable, with how they are seen.
+ *
+ * @param parts who trains, judges and tests
+ * @param trainingCrops what is learned of each picture
+ * @param testCrops what held-back and test pictures are judged by
+ * @param extraction computes features of the frozen backbone
+ * @param threads that decode pictures; play no part in what comes out
+ */
+public record Material(Parts parts, Crops trainingCrops, Crops testCrops, FeatureExtraction extraction, int threads) {
+    /**
+     * Who does what.
+     *
+     * @param training learned from
+     * @param heldBack judges epochs; may be empty
+     * @param test measured with at the end, and never before
+     */
+    public record Parts(List<Sample> training, List<Sample> heldBack, List<Sample> test) {
+        public Parts {
+            training = List.copyOf(training);
+            heldBack = List.copyOf(heldBack);
+            test = List.copyOf(test);
+            if (training.isEmpty()) {
+                throw new IllegalArgumentException("expected pictures to train on, found none");
+            }
+        }
+
+        /** Training pictures of each class. */
+        long[] counts(int classes) {
+            long[] counts = new long[classes];
+            training.forEach(sample -> counts[sample.label()]++);
+            return counts;
+        }
+    }
+
+    /**
+     * Features of some pictures; what is not in the cache is computed.
+     *
+     * @param task what they are for, in words
+     * @param progress told how far it is, once at a time, by any thread; may throw to stop it
+     */
+    FeatureTable features(String task, List<Sample> samples, Crops crops, Consumer<Collecting> progress)
+            throws IOException {
+        FeatureSurvey survey = extraction.survey(samples, crops, looking(samples.size(), progress));
+        if (extraction.cache().isPresent()) {
+            FeatureCache cache = extraction.cache().get();
+            cache.requireSpace(FeatureCache.bytes(
+                    survey.missingCount(), extraction.extractor().bytes(crops)));
+        }
+        return FeatureTable.collect(
+                extraction.with(threads), survey, done -> progress.accept(new Collecting(task, done, samples.size())));
+    }
+
+    /** Counts by itself, for the numbers of several threads may overtake one another. */
+    private static LongConsumer looking(int all, Consumer<Collecting> progress) {
+        return new LongConsumer() {
+            private long seen;
+
+            @Override
+            public synchronized void accept(long done) {
+                progress.accept(new Collecting("looking at files", ++seen, all));
+            }
+        };
+    }
+
+    /** How training pictures, or others, become crops. */
+    Rendering rendering(Crops crops) {
+        return new Rendering(
+                new PictureReader(extraction.limits())::read,
+                crops,
+                extraction.extractor().network().preprocessing());
+    }
+
+    /** At most so many training pictures, evenly spread. */
+    List<Sample> some(int most) {
+        int all = parts.training.size();
+        int count = Math.min(most, all);
+        return IntStream.range(0, count)
+                .mapToObj(i -> parts.training.get((int) ((long) i * all / count)))
+                .toList();
+    }
+}

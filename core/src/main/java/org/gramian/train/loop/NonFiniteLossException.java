@@ -1,0 +1,22 @@
+package org.gramian.train.loop;
+
+/**
+ * Training cannot go on: the loss, or a gradient of it, is no finite number. The message says where that arose and what to
+ * try.
+ */
+public final class NonFiniteLossException extends IllegalStateException {
+    private static final long serialVersionUID = 1;
+
+    private NonFiniteLossException(String what, Position position, NonFinite origin) {
+        super(what + " is not a finite number in stage " + position.stage() + ", epoch " + (position.epoch() + 1)
+                + ", step " + (position.step() + 1) + ": " + origin.text());
+    }
+
+    static NonFiniteLossException ofLoss(Position position, NonFinite origin) {
+        return new NonFiniteLossException("the loss", position, origin);
+    }
+
+    static NonFiniteLossException ofGradient(Position position, NonFinite origin) {
+        return new NonFiniteLossException("a gradient of the loss", position, origin);
+    }
+}

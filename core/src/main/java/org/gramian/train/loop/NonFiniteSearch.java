@@ -1,0 +1,172 @@
+package org.gramian.train.loop;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.function.BiConsumer;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.train.loop.NonFinite.Kind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Computes a step once more, value by value, to find the first one that is not a finite number.
+ *
+ * <p>In the order of the computation: targets, parameters, the batch, every layer of the backbone, every stage of the
+ * pooling, scores, loss, and then gradients. Nothing of the model is changed.
+ */
+public final class NonFiniteSearch {
+    /** What a batch holds. */
+    public enum Batch {
+        /** {@code [n, 3, h, w]}, in the type in which the backbone computes. */
+        PICTURES,
+        /** {@code [n, c, h, w]}, what the backbone made of pictures. */
+        FEATURES
+    }
+
+    /** Batch normalization of scores moves these towards whatever it sees, so they are a trace of the fault, not its origin. */
+    private static final String STATISTICS = "norm.running_";
+
+    private final Model model;
+    private final Batch kind;
+    private final Tensor targets;
+    private String before = "";
+    private double largest;
+    private @Nullable NonFinite found;
+
+    private NonFiniteSearch(Model model, Batch kind, Tensor targets) {
+        this.model = model;
+        this.kind = kind;
+        this.targets = targets;
+    }
+
+    /**
+     * Looks for the first value that is not finite in a step on a batch.
+     *
+     * @param batch pictures or features, on the model's device
+     * @param targets what the loss compares with, {@code [n, k]}
+     */
+    public static NonFinite find(Model model, Batch kind, Tensor batch, Tensor targets) {
+        NonFiniteSearch search = new NonFiniteSearch(model, kind, targets);
+        try (Scope _ = Scope.open()) {
+            search.givenThings(batch);
+            if (search.found == null) {
+                search.way(batch, Tape.inference());
+            }
+            if (search.found == null) {
+                search.way(batch, Tape.recording());
+            }
+        }
+        return search.found != null ? search.found : new NonFinite(Kind.NOWHERE, "", "", 0);
+    }
+
+    /** What was there before the step. */
+    private void givenThings(Tensor batch) {
+        see(Kind.TARGETS, "the targets", targets);
+        before = ""; // what follows is not computed from them
+        if (kind == Batch.PICTURES) {
+            parameters("backbone", model.backboneParameters());
+        }
+        parameters("head", model.headParameters());
+        before = "";
+        see(Kind.INPUT, kind == Batch.PICTURES ? "the pictures" : "the features that were given", batch);
+    }
+
+    private void parameters(String part, ParameterSet parameters) {
+        List<String> broken = parameters.all().stream()
+                .filter(parameter -> !parameter.name().startsWith(STATISTICS))
+                .filter(parameter -> !Reductions.allFinite(parameter.value()))
+                .map(Parameter::name)
+                .toList();
+        if (!broken.isEmpty() && found == null) {
+            String others = broken.size() == 1 ? "" : " and " + (broken.size() - 1) + " more of its parameters";
+            found = new NonFinite(Kind.PARAMETER, broken.getFirst() + " of the " + part + others, "", 0);
+        }
+    }
+
+    /** From the batch to the loss, and, on a tape that records, back to the parameters. */
+    private void way(Tensor batch, Tape owned) {
+        try (Tape tape = owned) {
+            SequencedMap<String, Var> backbone = model.backboneParameters().variables(tape);
+            SequencedMap<String, Var> head = model.headParameters().variables(tape);
+            head.replaceAll((name, variable) ->
+                    name.startsWith(STATISTICS) ? tape.constant(Tensors.copy(variable.value())) : variable);
+            Var loss = loss(tape.constant(batch), Bindings.of(backbone), Bindings.of(head));
+            if (found == null && loss.wantsGradient()) {
+                try (Gradients gradients = tape.backward(loss)) {
+                    Map<String, Var> all = new LinkedHashMap<>();
+                    backbone.forEach((name, variable) -> all.put(name + " of the backbone", variable));
+                    head.forEach((name, variable) -> all.put(name + " of the head", variable));
+                    gradients(gradients, all);
+                }
+            }
+        } catch (RuntimeException failed) {
+            if (found == null) { // a decomposition may refuse what follows from the value that was found
+                throw failed;
+            }
+        }
+    }
+
+    private Var loss(Var batch, Bindings backbone, Bindings head) {
+        Var features = batch;
+        if (kind == Batch.PICTURES) {
+            String network = model.backbone().name();
+            features = Arithmetic.cast(
+                    model.backbone().trace(batch, backbone, seeing(Kind.BACKBONE, "the layer ", " of " + network)),
+                    DType.F32);
+        }
+        Var descriptors = model.head()
+                .pooling()
+                .trace(features, head.under("pooling"), seeing(Kind.POOLING, "the ", " of the pooling"));
+        Head plain = new Head(model.head().pooling(), model.head().classes(), false);
+        Var scores = plain.classify(descriptors, head, Head.Mode.TRAINING);
+        see(Kind.SCORES, "the scores of the classes", scores.value());
+        if (model.head().normalized()) {
+            scores = model.head().classify(descriptors, head, Head.Mode.TRAINING);
+            see(Kind.SCORES, "the normalized scores of the classes", scores.value());
+        }
+        Var loss = Classification.crossEntropy(scores, targets);
+        see(Kind.LOSS, "the loss", loss.value());
+        return loss;
+    }
+
+    private BiConsumer<String, Var> seeing(Kind sort, String article, String of) {
+        return (stage, value) -> see(sort, article + stage + of, value.value());
+    }
+
+    private void see(Kind sort, String place, Tensor value) {
+        if (found != null) {
+            return;
+        }
+        if (!Reductions.allFinite(value)) {
+            found = new NonFinite(sort, place, before, largest);
+        }
+        before = place;
+        largest = Reductions.largestMagnitude(value);
+    }
+
+    /** Backwards, as they are computed: the last parameter's gradient first. */
+    private void gradients(Gradients gradients, Map<String, Var> variables) {
+        for (String name : new ArrayList<>(variables.keySet()).reversed()) {
+            Var variable = variables.get(name);
+            if (variable != null && gradients.has(variable)) {
+                see(Kind.GRADIENT, "the gradient of " + name, gradients.of(variable));
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+package org.gramian.train.loop;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Tape;
+import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.Head;
+import org.gramian.model.Logits;
+import org.gramian.model.Model;
+import org.gramian.model.RowSink;
+import org.gramian.model.Scoring;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.train.feature.FeatureTable;
+
+/** Scores of pictures, each the mean probability over its crops, by the model as it is when asked. */
+@FunctionalInterface
+public interface PictureScores {
+    /** One for each picture, in their order. */
+    List<Logits> compute();
+
+    /** From features that are there already: what stage 1 needs. */
+    static PictureScores ofFeatures(Model model, FeatureTable table, int batch) {
+        return () -> {
+            List<float[]> rows = new ArrayList<>();
+            for (int start = 0; start < table.count(); start += batch) {
+                int[] places = IntStream.range(start, Math.min(table.count(), start + batch))
+                        .toArray();
+                try (Scope _ = Scope.open();
+                        Tape tape = Tape.inference()) {
+                    Bindings head = Bindings.of(model.headParameters().variables(tape));
+                    Tensor scores = model.head()
+                            .apply(tape.constant(table.rows(places)), head, Head.Mode.PREDICTING)
+                            .value();
+                    rows.addAll(Arrays.asList(Scoring.toRows(scores)));
+                }
+            }
+            return IntStream.range(0, table.samples().size())
+                    .mapToObj(i -> Logits.ofCrops(rows.subList(i * table.crops(), (i + 1) * table.crops())
+                            .toArray(float[][]::new)))
+                    .toList();
+        };
+    }
+
+    /** From the pictures themselves, through the whole model. */
+    static PictureScores ofPictures(Scoring scoring, List<Sample> samples, LongConsumer progress) {
+        return () -> {
+            List<Logits> all = new ArrayList<>();
+            RowSink sink = new RowSink() {
+                @Override
+                public void rows(int sample, float[][] rows) {
+                    all.add(Logits.ofCrops(rows));
+                }
+
+                @Override
+                public void unreadable(int sample, Unreadable problem) {
+                    throw LostPicture.of(samples.get(sample), problem);
+                }
+            };
+            scoring.run(samples, Scoring.Rows.SCORES, sink, progress);
+            return all;
+        };
+    }
+}

@@ -1,0 +1,60 @@
+package org.gramian.train.loop;
+
+import java.util.List;
+import java.util.stream.Stream;
+import org.gramian.train.recipe.Judgement;
+
+/**
+ * How far training has come: with the recipe and all parameters, enough to go on as if there had been no break.
+ *
+ * @param stage 1 or 2
+ * @param epoch epochs of the stage that are over
+ * @param step steps of the present epoch that were taken
+ * @param sums of the present epoch
+ * @param past of the stage, one for each epoch that is over
+ * @param initial of the model that the stage began with
+ * @param kept the epoch whose parameters are kept so far, from 0 on; -1 for those the stage began with
+ */
+record Position(int stage, int epoch, int step, EpochSums sums, List<EpochRecord> past, Judgement initial, int kept) {
+    Position {
+        past = List.copyOf(past);
+        if (stage < 1 || stage > 2 || step < 0 || epoch != past.size() || kept < -1 || kept >= epoch) {
+            throw new IllegalArgumentException("stage " + stage + ", epoch " + epoch + ", step " + step + " after "
+                    + past.size() + " epochs of which number " + kept + " is kept is no position of a training");
+        }
+    }
+
+    /**
+     * An epoch that is over.
+     *
+     * @param rate learning rate at its last step
+     * @param loss mean training loss
+     * @param accuracy on the training crops
+     * @param judgement of the model after it
+     */
+    record EpochRecord(double rate, double loss, double accuracy, Judgement judgement) {}
+
+    static Position startOf(int stage, Judgement initial) {
+        return new Position(stage, 0, 0, EpochSums.NONE, List.of(), initial, -1);
+    }
+
+    Position stepped(EpochSums after) {
+        return new Position(stage, epoch, step + 1, after, past, initial, kept);
+    }
+
+    /** After the last step of an epoch. */
+    Position epochDone(EpochRecord record, boolean best) {
+        List<EpochRecord> longer =
+                Stream.concat(past.stream(), Stream.of(record)).toList();
+        return new Position(stage, epoch + 1, 0, EpochSums.NONE, longer, initial, best ? epoch : kept);
+    }
+
+    /** Of the parameters that are kept so far. */
+    Judgement best() {
+        return kept < 0 ? initial : past.get(kept).judgement();
+    }
+
+    List<Judgement> judgements() {
+        return past.stream().map(EpochRecord::judgement).toList();
+    }
+}

@@ -1,0 +1,37 @@
+package org.gramian.train.loop;
+
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * What surrounds training: who is told, who may stop it, where its state is kept.
+ *
+ * @param events told what happens, one event at a time; while files are looked at by any thread, else by the one that trains
+ * @param breaks asked before each step, and after each picture that is looked at
+ * @param keeper of checkpoints, if there are any
+ */
+public record Session(Consumer<TrainEvent> events, Breaks breaks, Optional<Keeper> keeper) {
+    /**
+     * Tells how far it is with what is needed before anything can be trained.
+     *
+     * @throws InterruptedTrainingException if a break is due: the task is begun again then, and finds what a cache kept
+     */
+    void preparing(TrainEvent.Collecting event) {
+        breaks.due().ifPresent(reason -> {
+            throw new InterruptedTrainingException(reason);
+        });
+        events.accept(event);
+    }
+
+    /**
+     * Tells how far it is with scores of a model that is there; a time that is over does not keep it from being measured.
+     *
+     * @throws InterruptedTrainingException if somebody asked for a break: the task is begun again then
+     */
+    void measuring(TrainEvent.Collecting event) {
+        breaks.due().filter(Breaks.Reason.ASKED::equals).ifPresent(reason -> {
+            throw new InterruptedTrainingException(reason);
+        });
+        events.accept(event);
+    }
+}

@@ -1,0 +1,41 @@
+package org.gramian.train.loop;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SequencedMap;
+import org.gramian.autodiff.Parameter;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/** Copies of parameters at one moment, on their device: the best so far. */
+final class Snapshot implements AutoCloseable {
+    private final SequencedMap<String, Tensor> values = new LinkedHashMap<>();
+
+    /** Takes over values that were stored. */
+    void put(String name, Tensor value) {
+        Scope.detach(value);
+        values.put(name, value);
+    }
+
+    SequencedMap<String, Tensor> values() {
+        return values;
+    }
+
+    /** Gives parameters the values they had. */
+    void restore(Map<String, Parameter> parameters) {
+        values.forEach((name, value) -> {
+            Parameter parameter = parameters.get(name);
+            if (parameter == null) {
+                throw new IllegalStateException("there is no parameter " + name + " to restore");
+            }
+            parameter.set(Tensors.copy(value));
+        });
+    }
+
+    @Override
+    public void close() {
+        values.values().forEach(Tensor::close);
+        values.clear();
+    }
+}

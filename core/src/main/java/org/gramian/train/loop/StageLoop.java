@@ -1,0 +1,257 @@
+package org.gramian.train.loop;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.image.batch.Shuffle;
+import org.gramian.model.Scoring;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.train.Sgd;
+import org.gramian.train.loop.Examples.Minibatch;
+import org.gramian.train.loop.Examples.Pass;
+import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.StageRecipe;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One stage of Algorithm 1: epochs of steps, each epoch judged, the best parameters kept, the state written down so that
+ * a break costs nothing.
+ */
+final class StageLoop implements AutoCloseable {
+    /** What a stage works on. */
+    record Setup(
+            Trainee trainee,
+            Recipe recipe,
+            Examples examples,
+            @Nullable Judge judge,
+            Function<int[], Tensor> targets) {
+        StageRecipe stage() {
+            return trainee.stage() == 1 ? recipe.stage1() : recipe.stage2();
+        }
+
+        /** Crops that make a step. */
+        int stride() {
+            return recipe.batching().batch() * recipe.batching().accumulate();
+        }
+
+        int steps() {
+            return Math.ceilDiv(examples.count(), stride());
+        }
+    }
+
+    private final Setup setup;
+    private final Breaks breaks;
+    private final Saver saver;
+    private final Consumer<TrainEvent> events;
+    private final Sgd sgd;
+    private final Snapshot best = new Snapshot();
+    private Position position;
+
+    StageLoop(Setup setup, Position start, Session session) {
+        this.setup = setup;
+        this.position = start;
+        this.breaks = session.breaks();
+        this.events = session.events();
+        this.saver = new Saver(session.keeper(), new Stopwatch());
+        this.sgd = new Sgd(setup.recipe.sgd());
+    }
+
+    /** Goes on from a checkpoint of this stage. */
+    void restore(Checkpoint checkpoint) throws IOException {
+        position = checkpoint.position();
+        checkpoint.restore(state());
+    }
+
+    private Checkpoint.State state() {
+        return new Checkpoint.State(setup.trainee, sgd, best);
+    }
+
+    Position position() {
+        return position;
+    }
+
+    /** Trains to the end of the stage, or to a break, of which the reason is told. */
+    Optional<Breaks.Reason> run() throws IOException {
+        StageRecipe stage = setup.stage();
+        int number = setup.trainee.stage();
+        events.accept(new TrainEvent.StageStarted(number, stage.epochs(), setup.steps(), setup.examples.count()));
+        if (position.epoch() == 0 && position.step() == 0) {
+            keepBest();
+        }
+        while (position.epoch() < stage.epochs() && !ended()) {
+            Optional<Breaks.Reason> reason = epoch();
+            if (reason.isPresent()) {
+                saver.save(position, state());
+                return reason;
+            }
+        }
+        events.accept(new TrainEvent.StageDone(number, position.epoch(), position.kept(), ending()));
+        return Optional.empty();
+    }
+
+    private boolean ended() {
+        return setup.stage().schedule().ended(position.judgements());
+    }
+
+    private String ending() {
+        return ended() ? "nothing better was to be expected" : "all epochs are over";
+    }
+
+    /** Whether anything was trained yet, in this stage or before it. */
+    boolean hasModel() {
+        return position.step() > 0
+                || position.epoch() > 0
+                || !position.initial().equals(Judgement.NONE);
+    }
+
+    /**
+     * Gives the model the best parameters of the stage. Before the end of the very first epoch those are the random ones it
+     * began with: then it is left as it is.
+     */
+    void useBest() {
+        if (position.epoch() > 0 || !position.initial().equals(Judgement.NONE)) {
+            best.restore(setup.trainee.parameters());
+        }
+    }
+
+    private void keepBest() {
+        best.close();
+        try (Scope _ = Scope.open()) {
+            setup.trainee.parameters().forEach((name, parameter) -> best.put(name, Tensors.copy(parameter.value())));
+        }
+    }
+
+    private Optional<Breaks.Reason> epoch() throws IOException {
+        int[] all = order();
+        long taken = Math.min(all.length, (long) position.step() * setup.stride());
+        int[] order = Arrays.copyOfRange(all, (int) taken, all.length);
+        try (Pass pass = setup.examples.pass(order, setup.recipe.batching().batch())) {
+            int left = order.length;
+            while (left > 0) {
+                Optional<Breaks.Reason> reason = breaks.due();
+                if (reason.isPresent()) {
+                    return reason;
+                }
+                step(pass, Math.min(left, setup.stride()), rate(position.step()));
+                left -= setup.stride();
+                saver.saveIfDue(position, state());
+            }
+        }
+        try {
+            finishEpoch(rate(setup.steps() - 1));
+        } catch (InterruptedTrainingException asked) {
+            return Optional.of(Breaks.Reason.ASKED); // all steps of the epoch are taken; it is judged when this goes on
+        }
+        return Optional.empty();
+    }
+
+    /** The order of this epoch: it follows from seed, stage and epoch alone. */
+    private int[] order() {
+        long epoch = setup.trainee.stage() * 1_000_000L + position.epoch();
+        return Shuffle.epoch(setup.examples.count(), setup.recipe.seed(), epoch);
+    }
+
+    /** The learning rate of a step of the present epoch, from 0 on. */
+    private double rate(int step) {
+        StageRecipe stage = setup.stage();
+        double epochs = position.epoch() + (double) step / setup.steps();
+        double warmth = stage.warmup() == 0 ? 1 : Math.min(1, (epochs + 1.0 / setup.steps()) / stage.warmup());
+        return stage.rate() * warmth * stage.schedule().factor(position.judgements(), epochs, stage.epochs());
+    }
+
+    private void step(Pass pass, int crops, double rate) {
+        try (GradientSum sum = new GradientSum()) {
+            EpochSums sums = position.sums();
+            for (int taken = 0; taken < crops; ) {
+                try (Scope _ = Scope.open()) { // of this batch: nothing of it is held while the next one is computed
+                    Minibatch batch = pass.next();
+                    taken += batch.labels().length;
+                    sums = learn(batch, (double) batch.labels().length / crops, sum, sums);
+                }
+            }
+            sgd.setLearningRate(rate);
+            setup.trainee.groups().values().forEach(group -> sgd.step(group, sum.sums()));
+            position = position.stepped(sums);
+        }
+        EpochSums sums = position.sums();
+        events.accept(new TrainEvent.Stepped(
+                setup.trainee.stage(),
+                position.epoch(),
+                position.step(),
+                sums.seen(),
+                sums.meanLoss(),
+                sums.accuracy()));
+    }
+
+    private EpochSums learn(Minibatch batch, double share, GradientSum sum, EpochSums sums) {
+        try (Tape tape = Tape.recording()) {
+            Trainee.Forward forward = setup.trainee.forward(tape, batch.input());
+            Tensor targets = setup.targets.apply(batch.labels());
+            Var loss = Classification.crossEntropy(forward.scores(), targets);
+            double value = loss.value().item();
+            if (!Double.isFinite(value)) {
+                throw NonFiniteLossException.ofLoss(position, setup.trainee.origin(batch.input(), targets));
+            }
+            EpochSums after = sums.plus(value, right(forward.scores().value(), batch.labels()), batch.labels().length);
+            Tensor upstream = Tensors.full(
+                    share, loss.shape(), loss.value().type(), loss.value().device());
+            try (Gradients gradients = tape.backward(loss, upstream)) {
+                setup.trainee
+                        .groups()
+                        .forEach((part, group) -> sum.add(
+                                group,
+                                Objects.requireNonNull(forward.variables().get(part)),
+                                gradients));
+            }
+            if (!sum.allFinite()) { // found out while the parameters are still those that the gradients belong to
+                throw NonFiniteLossException.ofGradient(position, setup.trainee.origin(batch.input(), targets));
+            }
+            return after;
+        }
+    }
+
+    private static int right(Tensor scores, int[] labels) {
+        float[][] rows = Scoring.toRows(scores);
+        int right = 0;
+        for (int i = 0; i < labels.length; i++) {
+            int top = 0;
+            for (int k = 1; k < rows[i].length; k++) {
+                top = rows[i][k] > rows[i][top] ? k : top;
+            }
+            right += top == labels[i] ? 1 : 0;
+        }
+        return right;
+    }
+
+    private void finishEpoch(double rate) throws IOException {
+        EpochSums sums = position.sums();
+        Judgement judgement = setup.judge == null ? new Judgement(0, sums.meanLoss()) : setup.judge.judge();
+        // Without held-back pictures nothing tells which epoch is best: the last one is kept.
+        boolean better = setup.judge == null || judgement.isBetterThan(position.best());
+        if (better) {
+            keepBest();
+        }
+        // Told before it is kept: what listeners write is then never behind the checkpoint.
+        events.accept(new TrainEvent.EpochDone(
+                setup.trainee.stage(), position.epoch(), rate, sums.meanLoss(), sums.accuracy(), judgement, better));
+        position =
+                position.epochDone(new Position.EpochRecord(rate, sums.meanLoss(), sums.accuracy(), judgement), better);
+        saver.save(position, state());
+    }
+
+    @Override
+    public void close() {
+        sgd.close();
+        best.close();
+    }
+}

@@ -1,0 +1,86 @@
+package org.gramian.train.loop;
+
+import java.util.Arrays;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.train.recipe.LossRecipe;
+import org.gramian.train.recipe.LossRecipe.ClassWeights;
+
+/**
+ * What the cross-entropy compares scores with: a row {@code q [k]} for each label, as a {@link LossRecipe} wants it.
+ *
+ * <p>Label smoothing gives the true class {@code 1 − ε + ε/k} and every other {@code ε/k}. With balanced classes the row
+ * of class c is multiplied by {@code n / (k·n_c)}, where n_c of the n training pictures are of class c: then every class
+ * has the same part in the loss, and the mean weight of a training picture is 1, so that learning rates keep their meaning.
+ */
+public final class Targets {
+    private final double smoothing;
+    private final double[] weights;
+
+    private Targets(double smoothing, double[] weights) {
+        this.smoothing = smoothing;
+        this.weights = weights;
+    }
+
+    /**
+     * Targets for training on so many pictures of each class.
+     *
+     * @param counts pictures of each class among those that are trained on; only balanced classes look at them
+     * @throws IllegalArgumentException if classes are to be balanced and one of them has no picture
+     */
+    public static Targets of(LossRecipe recipe, long[] counts) {
+        if (counts.length < 2) {
+            throw new IllegalArgumentException("targets tell at least 2 classes apart, found " + counts.length);
+        }
+        double[] weights = new double[counts.length];
+        Arrays.fill(weights, 1);
+        if (recipe.weights() == ClassWeights.BALANCED) {
+            double all = Arrays.stream(counts).sum();
+            for (int c = 0; c < counts.length; c++) {
+                if (counts[c] < 1) {
+                    throw new IllegalArgumentException("balanced class weights need a training picture of every class,"
+                            + " found " + counts[c] + " of class " + c
+                            + "; add pictures of it, leave the class out, or train without class weights");
+                }
+                weights[c] = all / (counts.length * (double) counts[c]);
+            }
+        }
+        return new Targets(recipe.smoothing(), weights);
+    }
+
+    /** Number of classes k. */
+    public int classes() {
+        return weights.length;
+    }
+
+    /** What a picture of the class counts in the loss; its row sums to this. */
+    public double weight(int label) {
+        return weights[requireClass(label)];
+    }
+
+    /** Rows {@code [n, k]} in single precision for n labels. */
+    public Tensor rows(int[] labels, Device device) {
+        int classes = classes();
+        double[] rows = new double[Math.multiplyExact(labels.length, classes)];
+        for (int i = 0; i < labels.length; i++) {
+            double weight = weight(labels[i]);
+            Arrays.fill(rows, i * classes, (i + 1) * classes, weight * smoothing / classes);
+            rows[i * classes + labels[i]] += weight * (1 - smoothing);
+        }
+        try (Scope scope = Scope.open()) {
+            return scope.keep(Tensors.to(Tensors.of(rows, Shape.of(labels.length, classes), DType.F32), device));
+        }
+    }
+
+    private int requireClass(int label) {
+        if (label < 0 || label >= weights.length) {
+            throw new IllegalArgumentException(
+                    "labels must lie between 0 and " + (weights.length - 1) + ", found " + label);
+        }
+        return label;
+    }
+}

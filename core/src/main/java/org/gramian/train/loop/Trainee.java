@@ -1,0 +1,82 @@
+package org.gramian.train.loop;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SequencedMap;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.train.ParameterGroup;
+import org.gramian.train.recipe.Recipe.Precision;
+
+/**
+ * The part of a model that a stage trains: in stage 1 the head, to which features are given; in stage 2 all of it, to
+ * which pictures are given.
+ *
+ * @param model the model
+ * @param stage 1 or 2
+ * @param backboneRate factor on the learning rate for the backbone
+ * @param precision of the backbone's convolutions
+ */
+record Trainee(Model model, int stage, double backboneRate, Precision precision) {
+    static final String BACKBONE = "backbone";
+    static final String HEAD = "head";
+
+    /**
+     * A way through the model.
+     *
+     * @param scores {@code [n, k]}
+     * @param variables of each group, by the parameters' names
+     */
+    record Forward(Var scores, Map<String, Map<String, Var>> variables) {}
+
+    /** What is trained, by part. */
+    SequencedMap<String, ParameterGroup> groups() {
+        SequencedMap<String, ParameterGroup> groups = new LinkedHashMap<>();
+        if (stage == 2) {
+            groups.put(BACKBONE, new ParameterGroup(model.backboneParameters(), backboneRate, 1));
+        }
+        groups.put(HEAD, ParameterGroup.of(model.headParameters()));
+        return groups;
+    }
+
+    /** All parameters of what is trained, fitted ones included, under the name of their part. */
+    SequencedMap<String, Parameter> parameters() {
+        SequencedMap<String, Parameter> all = new LinkedHashMap<>();
+        groups().forEach((part, group) ->
+                group.parameters().all().forEach(parameter -> all.put(part + "." + parameter.name(), parameter)));
+        return all;
+    }
+
+    Forward forward(Tape tape, Tensor input) {
+        Map<String, Map<String, Var>> variables = new LinkedHashMap<>();
+        Var features = tape.constant(input);
+        if (stage == 2) {
+            Map<String, Var> backbone = model.backboneParameters().variables(tape);
+            variables.put(BACKBONE, backbone);
+            Var pictures = precision == Precision.BF16 ? Arithmetic.cast(features, DType.BF16) : features;
+            Var maps = model.backbone().apply(pictures, Bindings.of(backbone));
+            features = Arithmetic.cast(maps, DType.F32);
+        }
+        Map<String, Var> head = model.headParameters().variables(tape);
+        variables.put(HEAD, head);
+        Var scores = model.head().apply(features, Bindings.of(head), Head.Mode.TRAINING);
+        return new Forward(scores, variables);
+    }
+
+    /** Where a loss that is no finite number comes from. */
+    NonFinite origin(Tensor input, Tensor targets) {
+        if (stage == 1) {
+            return NonFiniteSearch.find(model, NonFiniteSearch.Batch.FEATURES, input, targets);
+        }
+        Tensor pictures = precision == Precision.BF16 ? Tensors.to(input, DType.BF16) : input;
+        return NonFiniteSearch.find(model, NonFiniteSearch.Batch.PICTURES, pictures, targets);
+    }
+}

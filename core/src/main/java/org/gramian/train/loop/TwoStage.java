@@ -1,0 +1,203 @@
+package org.gramian.train.loop;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.gramian.image.batch.Prefetch;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.Logits;
+import org.gramian.model.Model;
+import org.gramian.model.Scoring;
+import org.gramian.pooling.Fitting;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.train.feature.FeatureTable;
+import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.Recipe;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Algorithm 1 of the paper: first the new layers on a frozen backbone, through features that are computed once; then all
+ * layers together.
+ *
+ * <p>The model begins with random new layers and ends with the best parameters that held-back pictures saw, or the last
+ * ones where none are held back. The same recipe and material give the same bits on the processor of one machine at one
+ * number of threads, whether or not there was a break; the threads that decode play no part.
+ */
+public final class TwoStage {
+    /** Pictures that axes and widths are fitted to at most: more add memory, not accuracy. */
+    private static final int FITTED_TO = 500;
+
+    /** Told when a stage is over; scores are computed when asked for, by the model as the stage left it. */
+    @FunctionalInterface
+    public interface StageEnd {
+        void stageDone(int stage, Scores scores) throws IOException;
+    }
+
+    /**
+     * Scores by the model at the end of a stage.
+     *
+     * @param heldBack of the pictures that judged it; none if there were none
+     * @param test of the test pictures
+     */
+    public record Scores(PictureScores heldBack, PictureScores test) {}
+
+    /** How a stage ended: early, or with a model of that worth. */
+    private record Ended(Optional<Breaks.Reason> early, Judgement worth) {}
+
+    private final Model model;
+    private final Recipe recipe;
+    private final Material material;
+    private final Session session;
+    private final Targets targets;
+
+    /** @param model with random new layers; its backbone has the weights that the material's features are made with */
+    public TwoStage(Model model, Recipe recipe, Material material, Session session) {
+        this.model = model;
+        this.recipe = recipe;
+        this.material = material;
+        this.session = session;
+        this.targets =
+                Targets.of(recipe.loss(), material.parts().counts(model.head().classes()));
+    }
+
+    /**
+     * Trains, from the last checkpoint if there is one.
+     *
+     * @return why it stopped before its end; nothing if it came there
+     * @throws InterruptedTrainingException if it was asked to stop while nothing was being trained, or its time was over
+     *     before the first step: then there is no model
+     * @throws NonFiniteLossException if the loss, or a gradient, is no number any more
+     */
+    public Optional<Breaks.Reason> run(StageEnd ends) throws IOException {
+        Optional<Checkpoint> found =
+                session.keeper().isPresent() ? session.keeper().get().find() : Optional.empty();
+        try (Checkpoint checkpoint = found.orElse(null)) {
+            if (checkpoint == null) {
+                fit();
+            }
+            boolean again = checkpoint != null && checkpoint.position().stage() == 2;
+            Judgement worth = Judgement.NONE;
+            if (!again && recipe.stage1().epochs() > 0) {
+                Ended first = first(checkpoint, ends);
+                if (first.early.isPresent()) {
+                    return first.early;
+                }
+                worth = first.worth;
+            }
+            return recipe.stage2().epochs() > 0
+                    ? second(again ? checkpoint : null, worth, ends).early
+                    : Optional.empty();
+        }
+    }
+
+    /** Fits what the pooling takes from data, to the first crop of some training pictures. */
+    private void fit() throws IOException {
+        if (!Fitting.isNeeded(model.head().pooling())) {
+            return;
+        }
+        List<Sample> some = material.some(FITTED_TO);
+        try (Scope _ = Scope.open();
+                FeatureTable table =
+                        material.features("features to fit to", some, material.testCrops(), session::preparing)) {
+            int[] first =
+                    IntStream.range(0, some.size()).map(i -> i * table.crops()).toArray();
+            Fitting.fit(
+                    model.head().pooling(),
+                    table.rows(first),
+                    model.headParameters().under("pooling"));
+        }
+    }
+
+    private Ended first(@Nullable Checkpoint checkpoint, StageEnd ends) throws IOException {
+        Material.Parts parts = material.parts();
+        try (FeatureTable training = material.features(
+                        "features to train on", parts.training(), material.trainingCrops(), session::preparing);
+                FeatureTable heldBack = material.features(
+                        "held-back features", parts.heldBack(), material.testCrops(), session::preparing)) {
+            PictureScores judging = scores(heldBack);
+            StageLoop.Setup setup = new StageLoop.Setup(
+                    new Trainee(model, 1, 1, Recipe.Precision.F32),
+                    recipe,
+                    new FeatureExamples(training),
+                    judge(judging),
+                    this::targets);
+            return stage(
+                    setup,
+                    checkpoint,
+                    Judgement.NONE,
+                    () -> ends.stageDone(1, new Scores(judging, this::scoresOfTestFeatures)));
+        }
+    }
+
+    private List<Logits> scoresOfTestFeatures() {
+        try (FeatureTable test =
+                material.features("test features", material.parts().test(), material.testCrops(), session::measuring)) {
+            return scores(test).compute();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private Tensor targets(int[] labels) {
+        return targets.rows(labels, model.device());
+    }
+
+    private PictureScores scores(FeatureTable table) {
+        return PictureScores.ofFeatures(model, table, recipe.batching().batch());
+    }
+
+    private Ended second(@Nullable Checkpoint checkpoint, Judgement worth, StageEnd ends) throws IOException {
+        Material.Parts parts = material.parts();
+        PictureScores judging = scores("judging", parts.heldBack());
+        Examples examples = new PictureExamples(
+                parts.training(), material.rendering(material.trainingCrops()), material.threads(), model.device());
+        Trainee trainee = new Trainee(model, 2, recipe.stage2().backboneRate(), recipe.precision());
+        StageLoop.Setup setup = new StageLoop.Setup(trainee, recipe, examples, judge(judging), this::targets);
+        return stage(
+                setup,
+                checkpoint,
+                worth,
+                () -> ends.stageDone(2, new Scores(judging, scores("testing", parts.test()))));
+    }
+
+    private PictureScores scores(String task, List<Sample> samples) {
+        Prefetch prefetch = new Prefetch(Scoring.DEFAULT_BATCH, material.threads(), 3);
+        Scoring scoring = new Scoring(model, material.rendering(material.testCrops()), prefetch);
+        return PictureScores.ofPictures(
+                scoring, samples, done -> session.measuring(new TrainEvent.Collecting(task, done, samples.size())));
+    }
+
+    private @Nullable Judge judge(PictureScores judging) {
+        List<Sample> heldBack = material.parts().heldBack();
+        return heldBack.isEmpty()
+                ? null
+                : new Judge(judging, heldBack.stream().mapToInt(Sample::label).toArray());
+    }
+
+    /** What follows a stage. */
+    private interface After {
+        void run() throws IOException;
+    }
+
+    private Ended stage(StageLoop.Setup setup, @Nullable Checkpoint checkpoint, Judgement worth, After after)
+            throws IOException {
+        Position start = Position.startOf(setup.trainee().stage(), worth);
+        try (StageLoop loop = new StageLoop(setup, start, session)) {
+            if (checkpoint != null) {
+                loop.restore(checkpoint);
+            }
+            Optional<Breaks.Reason> early = loop.run();
+            if (early.isPresent() && !loop.hasModel()) {
+                throw new InterruptedTrainingException(early.get());
+            }
+            if (early.isEmpty() || early.get() == Breaks.Reason.OUT_OF_TIME) {
+                loop.useBest();
+                after.run();
+            }
+            return new Ended(early, loop.position().best());
+        }
+    }
+}

@@ -1,0 +1,23 @@
+package org.gramian.train.recipe;
+
+/**
+ * What is minimized: cross-entropy, perhaps with softened labels and weighted classes.
+ *
+ * @param smoothing ε of label smoothing: the true class gets {@code 1 − ε + ε/k}, every other {@code ε/k} (Szegedy et al., 2016)
+ * @param weights of the classes
+ */
+public record LossRecipe(double smoothing, ClassWeights weights) {
+    /** How classes of different sizes count. */
+    public enum ClassWeights {
+        /** Every picture counts the same. */
+        NONE,
+        /** Every class counts the same: a picture of class k has the weight {@code n / (classes · n_k)}. */
+        BALANCED
+    }
+
+    public LossRecipe {
+        if (!(smoothing >= 0 && smoothing < 1)) {
+            throw new IllegalArgumentException("label smoothing must lie in [0, 1), found " + smoothing);
+        }
+    }
+}

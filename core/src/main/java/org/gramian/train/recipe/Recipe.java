@@ -1,0 +1,53 @@
+package org.gramian.train.recipe;
+
+import org.gramian.train.SgdOptions;
+
+/**
+ * How a model is trained: Algorithm 1 of the paper with its constants.
+ *
+ * @param stage1 the new layers on a frozen backbone
+ * @param stage2 all layers
+ * @param sgd momentum, weight decay and the Stiefel manifold; its rate is set by the stages
+ * @param batching how many examples make a step
+ * @param loss what is minimized
+ * @param precision of the backbone's convolutions in stage 2
+ * @param seed of first values, order and crops
+ */
+public record Recipe(
+        StageRecipe stage1,
+        StageRecipe stage2,
+        SgdOptions sgd,
+        Batching batching,
+        LossRecipe loss,
+        Precision precision,
+        long seed) {
+    /**
+     * How many examples make a step.
+     *
+     * @param batch crops that are computed at once
+     * @param accumulate batches whose gradients are added up before a step
+     */
+    public record Batching(int batch, int accumulate) {
+        /** More crops than that no training has, and counts stay far from their bounds. */
+        private static final int MOST = 1 << 30;
+
+        public Batching {
+            if (batch < 1 || accumulate < 1) {
+                throw new IllegalArgumentException("at least 1 crop in a batch and 1 batch in a step are needed, found "
+                        + batch + " and " + accumulate);
+            }
+            if ((long) batch * accumulate > MOST) {
+                throw new IllegalArgumentException("at most " + MOST + " crops in a step are possible, found "
+                        + accumulate + " batches of " + batch + ": take fewer of them");
+            }
+        }
+    }
+
+    /** Precision of the backbone's convolutions. */
+    public enum Precision {
+        /** Single precision everywhere. */
+        F32,
+        /** Convolutions in bfloat16, everything else in single precision; meant for CUDA, slow elsewhere. */
+        BF16
+    }
+}

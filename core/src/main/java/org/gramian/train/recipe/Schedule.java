@@ -1,0 +1,191 @@
+package org.gramian.train.recipe;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Collectors;
+import org.gramian.basis.NearestWord;
+
+/**
+ * How the learning rate of a stage changes: a factor between 0 and 1 that follows from what has happened so far.
+ *
+ * <p>Schedules have no state: the same past gives the same factor, so that a run that goes on after a break needs nothing
+ * but its history.
+ */
+public sealed interface Schedule {
+    /** What schedules are called and mean, for help. */
+    List<String> FORMS = List.of(
+            "constant: the same rate all the time",
+            "steps:6,7: a tenth after the 6th epoch, a hundredth after the 7th",
+            "cosine: falls to 0 along half a cosine",
+            "plateau[:PATIENCE[,DROPS]]: a tenth when PATIENCE epochs brought nothing better; ends after DROPS tenths");
+
+    /** The text that {@link #parse} reads back. */
+    String text();
+
+    /**
+     * The factor on the rate.
+     *
+     * @param past one judgement for each finished epoch of the stage
+     * @param position epochs behind us, the part of the present one included
+     * @param epochs epochs of the whole stage
+     */
+    double factor(List<Judgement> past, double position, int epochs);
+
+    /** Whether nothing is to be expected of further epochs. */
+    default boolean ended(List<Judgement> past) {
+        return false;
+    }
+
+    /** Reads a schedule. */
+    static Schedule parse(String text) {
+        String[] parts = text.strip().toLowerCase(Locale.ROOT).split(":", 2);
+        String argument = parts.length > 1 ? parts[1] : "";
+        List<String> names = List.of("constant", "steps", "cosine", "plateau");
+        return switch (parts[0]) {
+            case "constant" -> plain(new Constant(), parts);
+            case "cosine" -> plain(new Cosine(), parts);
+            case "steps" -> new Steps(numbers(text, argument));
+            case "plateau" -> plateau(text, argument);
+            default ->
+                throw new IllegalArgumentException("there is no schedule '" + text + "'"
+                        + NearestWord.suggestion(parts[0], names) + "; the schedules are "
+                        + String.join(", ", names));
+        };
+    }
+
+    private static Schedule plain(Schedule schedule, String[] parts) {
+        if (parts.length > 1) {
+            throw new IllegalArgumentException(
+                    "the schedule " + parts[0] + " takes no argument, found '" + parts[1] + "'");
+        }
+        return schedule;
+    }
+
+    private static Schedule plateau(String text, String argument) {
+        List<Integer> numbers = argument.isEmpty() ? List.of() : numbers(text, argument);
+        if (numbers.size() > 2) {
+            throw new IllegalArgumentException("plateau[:PATIENCE[,DROPS]] is wanted, found '" + text + "'");
+        }
+        return new Plateau(
+                numbers.isEmpty() ? Plateau.PATIENCE : numbers.getFirst(),
+                numbers.size() < 2 ? Plateau.DROPS : numbers.getLast());
+    }
+
+    private static List<Integer> numbers(String text, String argument) {
+        if (!argument.matches("\\d{1,6}(,\\d{1,6})*")) {
+            throw new IllegalArgumentException(
+                    "whole numbers with commas between them are wanted behind ':', found '" + text + "'");
+        }
+        return List.of(argument.split(",")).stream().map(Integer::valueOf).toList();
+    }
+
+    /** The same rate all the time. */
+    record Constant() implements Schedule {
+        @Override
+        public String text() {
+            return "constant";
+        }
+
+        @Override
+        public double factor(List<Judgement> past, double position, int epochs) {
+            return 1;
+        }
+    }
+
+    /** {@code (1 + cos(π·position/epochs))/2} (Loshchilov and Hutter, 2017). */
+    record Cosine() implements Schedule {
+        @Override
+        public String text() {
+            return "cosine";
+        }
+
+        @Override
+        public double factor(List<Judgement> past, double position, int epochs) {
+            return (1 + StrictMath.cos(Math.PI * Math.min(1, position / epochs))) / 2;
+        }
+    }
+
+    /**
+     * A tenth after each of the given epochs.
+     *
+     * @param after numbers of epochs, ascending, from 1 on
+     */
+    record Steps(List<Integer> after) implements Schedule {
+        public Steps {
+            after = List.copyOf(after);
+            int last = 0;
+            for (int epoch : after) {
+                if (epoch <= last) {
+                    throw new IllegalArgumentException(
+                            "steps take ascending numbers of epochs from 1 on, found " + after);
+                }
+                last = epoch;
+            }
+        }
+
+        @Override
+        public String text() {
+            return "steps:" + after.stream().map(String::valueOf).collect(Collectors.joining(","));
+        }
+
+        @Override
+        public double factor(List<Judgement> past, double position, int epochs) {
+            long drops = after.stream().filter(epoch -> past.size() >= epoch).count();
+            return StrictMath.pow(0.1, (double) drops);
+        }
+    }
+
+    /**
+     * A tenth whenever so many epochs brought nothing better than the best before them; the end after so many tenths.
+     *
+     * @param patience epochs without anything better
+     * @param drops how often the rate is divided before the stage ends
+     */
+    record Plateau(int patience, int drops) implements Schedule {
+        /** Epochs of patience where nothing else is said. */
+        public static final int PATIENCE = 2;
+
+        /** Tenths where nothing else is said. */
+        public static final int DROPS = 2;
+
+        public Plateau {
+            if (patience < 1) {
+                throw new IllegalArgumentException("the patience of a plateau is at least 1 epoch, found " + patience);
+            }
+            if (drops < 0) {
+                throw new IllegalArgumentException("a plateau divides the rate at least 0 times, found " + drops);
+            }
+        }
+
+        @Override
+        public String text() {
+            return "plateau:" + patience + "," + drops;
+        }
+
+        @Override
+        public double factor(List<Judgement> past, double position, int epochs) {
+            return StrictMath.pow(0.1, Math.min(drops, plateaus(past)));
+        }
+
+        @Override
+        public boolean ended(List<Judgement> past) {
+            return plateaus(past) > drops;
+        }
+
+        private int plateaus(List<Judgement> past) {
+            int plateaus = 0;
+            int waiting = 0;
+            Judgement best = Judgement.NONE;
+            for (Judgement judgement : past) {
+                boolean better = judgement.isBetterThan(best);
+                best = better ? judgement : best;
+                waiting = better ? 0 : waiting + 1;
+                if (waiting == patience) {
+                    plateaus++;
+                    waiting = 0;
+                }
+            }
+            return plateaus;
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package org.gramian.train.recipe;
+
+/**
+ * How one of the two stages goes.
+ *
+ * @param epochs the most passes over the training crops; 0 leaves the stage out
+ * @param rate learning rate of the new layers
+ * @param backboneRate factor on that rate for the backbone; has no meaning in stage 1, where the backbone is frozen
+ * @param schedule how the rate falls
+ * @param warmup epochs in which the rate rises from 0, linearly; 0 for none, parts allowed
+ */
+public record StageRecipe(int epochs, double rate, double backboneRate, Schedule schedule, double warmup) {
+    public StageRecipe {
+        if (epochs < 0) {
+            throw new IllegalArgumentException("a stage has at least 0 epochs, found " + epochs);
+        }
+        require("the learning rate", rate);
+        require("the backbone's factor", backboneRate);
+        require("the backbone's learning rate", rate * backboneRate);
+        require("the warm-up", warmup);
+    }
+
+    private static void require(String what, double value) {
+        // Tensors hold it in single precision, where more than that is infinite.
+        if (!(value >= 0 && value <= Float.MAX_VALUE)) {
+            throw new IllegalArgumentException(
+                    what + " must be a number from 0 to " + Float.MAX_VALUE + ", found " + value);
+        }
+    }
+}

@@ -1,0 +1,36 @@
+/**
+ * How a model is trained, as records: the Java API, the YAML file and the model file speak of the same ones.
+ *
+ * <p>A {@link org.gramian.train.recipe.Recipe} is the paper's Algorithm 1 with its constants: two {@link
+ * org.gramian.train.recipe.StageRecipe}s, the optimizer's {@link org.gramian.train.SgdOptions}, the size of a step ({@link
+ * org.gramian.train.recipe.Recipe.Batching}), the {@link org.gramian.train.recipe.LossRecipe}, the {@link
+ * org.gramian.train.recipe.Recipe.Precision} of convolutions and a seed. It holds numbers only; {@code train.loop} follows it.
+ *
+ * <p>Within a stage the {@link org.gramian.train.recipe.Schedule} says by which factor the rate has fallen, and whether the
+ * stage is over. It asks the {@link org.gramian.train.recipe.Judgement}s of the epochs so far and nothing else, so a run
+ * that goes on after a break has the rate that it would have had.
+ *
+ * <pre>{@code
+ * // the reference figures: 9 epochs of the new layers, the rate a tenth after the 6th and a hundredth after the 7th
+ * StageRecipe first = new StageRecipe(9, 1.0, 0, Schedule.parse("steps:6,7"), 0);
+ * StageRecipe none = new StageRecipe(0, 0.001, 1, Schedule.parse("plateau"), 0);
+ * Recipe recipe = new Recipe(
+ *         first,
+ *         none,
+ *         SgdOptions.defaults(first.rate()),
+ *         new Recipe.Batching(32, 1),
+ *         new LossRecipe(0, LossRecipe.ClassWeights.NONE),
+ *         Recipe.Precision.F32,
+ *         0);
+ *
+ * List<Judgement> past = List.of(new Judgement(0.40, 1.2), new Judgement(0.31, 1.0), new Judgement(0.33, 1.1));
+ * first.schedule().factor(past, 3.5, 9);                 // 1: six epochs are not over
+ * Schedule.parse("plateau:1").factor(past, 3.5, 9);      // 0.1: the third epoch was no better than the second
+ * }</pre>
+ *
+ * <p>What is usual for each number stands in {@code run.config.Keys}, with its reason.
+ */
+@NullMarked
+package org.gramian.train.recipe;
+
+import org.jspecify.annotations.NullMarked;

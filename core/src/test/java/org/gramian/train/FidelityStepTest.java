@@ -1,0 +1,115 @@
+package org.gramian.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.OptionalDouble;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Initializer;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.pooling.Fidelity;
+import org.gramian.spd.RelativeError;
+import org.gramian.spd.Retraction;
+import org.gramian.spd.SingleThreaded;
+import org.gramian.spd.Stiefel;
+import org.gramian.spd.Stiefel.Metric;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How W moves under each fidelity. */
+@ExtendWith(SingleThreaded.class)
+class FidelityStepTest {
+    private static final Shape SHAPE = Shape.of(6, 6);
+
+    @Test
+    void everyFidelityHasItsOptions() {
+        assertThat(StiefelOptions.of(Fidelity.CORRECTED)).isEqualTo(StiefelOptions.defaults());
+        assertThat(StiefelOptions.of(Fidelity.PAPER))
+                .isEqualTo(new StiefelOptions(1, Metric.CANONICAL, Retraction.QR_UNSIGNED));
+        assertThat(StiefelOptions.of(Fidelity.AUTHORS))
+                .isEqualTo(new StiefelOptions(1, Metric.EUCLIDEAN, Retraction.QR_UNSIGNED, OptionalDouble.of(1e-5)));
+    }
+
+    @RandomTest(times = 4)
+    void stepsOfTheAuthorsKnowNoLearningRateMomentumOrDecay(Seed seed) {
+        StiefelOptions stiefel = StiefelOptions.of(Fidelity.AUTHORS);
+        try (Scope _ = Scope.open()) {
+            double[] plain = walk(new SgdOptions(0.1, 0, 0, stiefel), Stiefel::random, seed);
+            assertThat(walk(new SgdOptions(7, 0.9, 0.3, stiefel), Stiefel::random, seed))
+                    .containsExactly(plain);
+            assertThat(walk(new SgdOptions(0, 0.9, 0, stiefel), Stiefel::random, seed))
+                    .containsExactly(plain);
+            StiefelOptions ofPaper = StiefelOptions.of(Fidelity.PAPER);
+            assertThat(walk(new SgdOptions(0.1, 0, 0, ofPaper), Stiefel::random, seed))
+                    .as("the paper's do")
+                    .isNotEqualTo(walk(new SgdOptions(0.2, 0, 0, ofPaper), Stiefel::random, seed));
+        }
+    }
+
+    @RandomTest(times = 4)
+    void aStepOfTheAuthorsIsTheQOfWMinusAHundredThousandthOfTheGradient(Seed seed) {
+        try (Scope _ = Scope.open();
+                Parameter w = parameter(Stiefel::random, seed.random());
+                Sgd sgd = new Sgd(new SgdOptions(0.1, 0.9, 0.1, StiefelOptions.of(Fidelity.AUTHORS)))) {
+            Tensor f = Tensors.gaussian(seed.random(), SHAPE, DType.F64);
+            Tensor tangent = Elementwise.mul(Stiefel.gradient(w.value(), f, Metric.EUCLIDEAN), -1e-5);
+            Tensor expected = Tensors.copy(Retraction.QR_UNSIGNED.apply(w.value(), tangent));
+            sgd.step(w, f);
+            assertThat(RelativeError.of(w.value(), expected)).as("%s", seed).isLessThan(1e-14);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Fidelity.class)
+    void theFirstStepBringsEveryStartOntoTheManifoldAndLaterOnesKeepItThere(Fidelity fidelity) {
+        SplittableRandom random = new SplittableRandom(4);
+        try (Scope _ = Scope.open();
+                Parameter w = parameter(Stiefel::xavier, random);
+                Sgd sgd = new Sgd(new SgdOptions(0.01, 0.9, 0.1, StiefelOptions.of(fidelity)))) {
+            assertThat(Stiefel.orthogonalityError(w.value())).isGreaterThan(0.1);
+            for (int step = 0; step < 20; step++) {
+                sgd.step(w, Tensors.gaussian(random, SHAPE, DType.F64));
+                assertThat(Stiefel.orthogonalityError(w.value()))
+                        .as("step %d", step)
+                        .isLessThan(1e-13);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {-1e-5, Double.NaN, Double.POSITIVE_INFINITY})
+    void aConstantRateIsANumberOfAtLeastZero(double bad) {
+        assertThatThrownBy(() -> new StiefelOptions(1, Metric.CANONICAL, Retraction.QR, OptionalDouble.of(bad)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("constant rate");
+    }
+
+    /** Where ten steps along random gradients lead. */
+    private static double[] walk(SgdOptions options, Initializer start, Seed seed) {
+        SplittableRandom random = seed.random();
+        try (Parameter w = parameter(start, random);
+                Sgd sgd = new Sgd(options)) {
+            for (int step = 0; step < 10; step++) {
+                sgd.step(w, Tensors.gaussian(random, SHAPE, DType.F64));
+            }
+            return w.value().toDoubles();
+        }
+    }
+
+    private static Parameter parameter(Initializer start, SplittableRandom random) {
+        return new Parameter(new ParameterSpec("w", SHAPE, Role.STIEFEL, start), start.make(random, SHAPE, DType.F64));
+    }
+}

@@ -1,0 +1,241 @@
+package org.gramian.train.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.train.loop.Recipes.stage;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.UnreadablePictureException;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFile;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.SmallTraining.Means;
+import org.gramian.train.loop.SmallTraining.Outcome;
+import org.gramian.train.loop.TrainEvent.Collecting;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a break leaves behind, and what becomes of a checkpoint that is of no use. */
+class BrokenTrainingTest {
+    private static final Duration NEVER = Duration.ofDays(1);
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private SmallTraining training =
+            SmallTraining.of(Recipes.usual(), new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of()));
+
+    @BeforeEach
+    void paint() throws IOException {
+        Parts parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 5, 6, 7));
+        training = SmallTraining.of(Recipes.usual(), parts);
+    }
+
+    @Test
+    void filesThatAreLookedAtAreToldOneByOneAndMayBeLeftAlone() throws IOException {
+        training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
+        Breaks breaks = Breaks.whenAsked();
+        List<TrainEvent> told = new ArrayList<>();
+        assertThatThrownBy(() -> training.run(
+                        event -> {
+                            told.add(event);
+                            breaks.ask();
+                        },
+                        breaks,
+                        Optional.empty()))
+                .isInstanceOf(InterruptedTrainingException.class);
+        assertThat(told)
+                .containsExactly(new Collecting(
+                        "looking at files", 1, training.parts().training().size()));
+        List<Collecting> looks = training.run().events(Collecting.class).stream()
+                .filter(event -> event.task().equals("looking at files"))
+                .toList();
+        List<Collecting> wanted = new ArrayList<>();
+        for (List<Sample> part : List.of(
+                training.parts().training(),
+                training.parts().heldBack(),
+                training.parts().test())) {
+            for (int i = 1; i <= part.size(); i++) {
+                wanted.add(new Collecting("looking at files", i, part.size()));
+            }
+        }
+        assertThat(looks).isEqualTo(wanted);
+    }
+
+    @Test
+    void aPictureThatIsLostMeanwhileIsNamed() throws IOException {
+        SmallTraining second = training.with(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.05, "constant", 0)));
+        for (Sample lost : List.of(
+                training.parts().training().getFirst(),
+                training.parts().heldBack().getFirst())) {
+            byte[] content = Files.readAllBytes(lost.file());
+            Files.writeString(lost.file(), "no picture");
+            assertThatThrownBy(second::run)
+                    .isInstanceOf(UncheckedIOException.class)
+                    .cause()
+                    .isInstanceOf(UnreadablePictureException.class)
+                    .hasMessageStartingWith(lost.file() + ": it could be read before");
+            Files.write(lost.file(), content);
+        }
+    }
+
+    @Test
+    void aTrainingThatIsAskedToStopLeavesACheckpointAndNoModel() throws IOException {
+        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        Outcome outcome = training.brokenAfter(1, keeper).orElseThrow();
+        assertThat(outcome.early()).hasValue(Breaks.Reason.ASKED);
+        assertThat(outcome.stages()).isEmpty();
+        assertThat(keeper.file()).isRegularFile();
+    }
+
+    @Test
+    void aTrainingThatIsAskedToStopWhileItCollectsFeaturesHasNothingToKeep() {
+        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        Breaks breaks = Breaks.whenAsked();
+        breaks.ask();
+        assertThatThrownBy(() -> training.run(_ -> {}, breaks, Optional.of(keeper)))
+                .isInstanceOf(InterruptedTrainingException.class);
+        assertThat(keeper.file()).doesNotExist();
+    }
+
+    @Test
+    void aCheckpointOfAnotherConfigurationIsRefused() throws IOException {
+        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        training.brokenAfter(3, keeper);
+        byte[] before = Files.readAllBytes(keeper.file());
+        Keeper other = new Keeper(keeper.file(), "other pictures", NEVER);
+        assertThatThrownBy(() -> training.run(_ -> {}, Breaks.whenAsked(), Optional.of(other)))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith(keeper.file().toString())
+                .hasMessageContaining("another configuration")
+                .hasMessageContaining("begin anew");
+        assertThat(keeper.file()).hasBinaryContent(before);
+    }
+
+    @Test
+    void aCheckpointThatWasCutAnywhereIsRefused() throws IOException {
+        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        training.brokenAfter(3, keeper);
+        byte[] all = Files.readAllBytes(keeper.file());
+        for (int length : new int[] {0, 1, 7, 8, 9, 200, all.length / 2, all.length - 1}) {
+            Files.write(keeper.file(), Arrays.copyOf(all, length));
+            requireRefusal(keeper);
+        }
+        Files.write(keeper.file(), all);
+        assertThat(training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper))
+                        .model())
+                .isEqualTo(training.run().model());
+    }
+
+    private void requireRefusal(Keeper keeper) {
+        assertThatThrownBy(() -> training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper)))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith(keeper.file().toString());
+    }
+
+    /** Writes a checkpoint again with something changed. */
+    private interface Change {
+        void apply(Map<String, StoredTensor> tensors, Map<String, String> metadata);
+    }
+
+    private static void change(Keeper keeper, Change change) throws IOException {
+        try (Arena arena = Arena.ofConfined()) {
+            TensorFile file = Safetensors.read(keeper.file(), arena);
+            Map<String, StoredTensor> tensors = new LinkedHashMap<>(file.tensors());
+            Map<String, String> metadata = new LinkedHashMap<>(file.metadata());
+            change.apply(tensors, metadata);
+            Safetensors.write(keeper.file(), tensors, metadata);
+        }
+    }
+
+    @Test
+    void aCheckpointThatLacksSomethingIsRefused() throws IOException {
+        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        training.brokenAfter(3, keeper);
+        byte[] whole = Files.readAllBytes(keeper.file());
+        List<Change> changes = List.of(
+                (_, metadata) -> metadata.remove("format"),
+                (_, metadata) -> metadata.put("version", "2"),
+                (_, metadata) -> metadata.remove("position"),
+                (_, metadata) -> metadata.put("position", "{\"stage\":3}"),
+                (_, metadata) ->
+                        metadata.computeIfPresent("position", (_, text) -> text.replace("\"kept\":0", "\"kept\":9")),
+                (tensors, _) -> tensors.remove("value.head.classifier.bias"),
+                (tensors, _) -> tensors.remove("best.head.classifier.bias"),
+                (tensors, _) -> tensors.computeIfPresent(
+                        "velocity.head.classifier.bias", (_, _) -> tensors.get("value.head.classifier.weight")));
+        for (Change change : changes) {
+            Files.write(keeper.file(), whole);
+            change(keeper, change);
+            assertThat(Files.readAllBytes(keeper.file())).isNotEqualTo(whole);
+            requireRefusal(keeper);
+        }
+    }
+
+    @Test
+    void somethingElseInTheCheckpointsPlaceIsRefusedAndLeftAlone() throws IOException {
+        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        Files.writeString(keeper.file(), "my shopping list: milk, bread, eggs, and a bag of apples");
+        requireRefusal(keeper);
+        assertThat(keeper.file()).content().startsWith("my shopping list");
+        Files.delete(keeper.file());
+        Files.createDirectory(keeper.file());
+        requireRefusal(keeper);
+    }
+
+    @Test
+    void aCheckpointThatCannotBeWrittenIsToldAndTheOlderOneStaysWhole() throws IOException {
+        Path place = Files.createDirectory(folder.resolve("place"));
+        Path away = folder.resolve("away");
+        assertThatThrownBy(() -> training.run(
+                        event -> {
+                            if (event instanceof EpochDone done && done.epoch() == 1) {
+                                move(place, away);
+                            }
+                        },
+                        Breaks.whenAsked(),
+                        Optional.of(SmallTraining.keeper(place, NEVER))))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("cannot be written");
+        Outcome last = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(SmallTraining.keeper(away, NEVER)));
+        assertThat(last.events(EpochDone.class).getFirst().epoch()).isEqualTo(1);
+        assertThat(last.model()).isEqualTo(training.run().model());
+    }
+
+    private static void move(Path from, Path to) {
+        try {
+            Files.move(from, to);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void aLossThatIsNoNumberIsToldWithItsPlace() {
+        for (int number : List.of(1, 2)) {
+            SmallTraining absurd = training.with("average")
+                    .with(Recipes.of(stage(number == 1 ? 3 : 0, 1e35, "constant", 0), stage(3, 1e35, "constant", 0)));
+            assertThatThrownBy(absurd::run)
+                    .isInstanceOf(NonFiniteLossException.class)
+                    .hasMessageMatching("(?s)the loss is not a finite number in stage " + number
+                            + ", epoch [1-3], step [12]: the first value that is not a finite number is in .*"
+                            + "What to try: .*");
+        }
+    }
+}

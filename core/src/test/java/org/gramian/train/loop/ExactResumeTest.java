@@ -1,0 +1,202 @@
+package org.gramian.train.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.train.loop.Recipes.stage;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.gramian.image.dataset.Sample;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.SmallTraining.Outcome;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.recipe.LossRecipe;
+import org.gramian.train.recipe.LossRecipe.ClassWeights;
+import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Batching;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A break costs nothing: whenever it comes, what goes on from the checkpoint ends with the same bytes. */
+class ExactResumeTest {
+    private static final Duration NEVER = Duration.ofDays(1);
+
+    /** Trainings that keep different things in mind. */
+    enum Kind {
+        MOMENTUM_AND_PLATEAU {
+            @Override
+            SmallTraining on(Parts parts) {
+                return SmallTraining.of(
+                        Recipes.of(stage(3, 0.5, "plateau:1,1", 0), stage(2, 0.02, "plateau:1,0", 0)), parts);
+            }
+        },
+        BATCH_NORM_ACCUMULATION_COSINE_AND_WARMUP {
+            @Override
+            SmallTraining on(Parts parts) {
+                Recipe recipe = Recipes.of(stage(2, 0.5, "cosine", 1.5), stage(2, 0.02, "cosine", 0.5));
+                return SmallTraining.of(Recipes.with(recipe, new Batching(2, 2)), parts)
+                        .withNormalizedScores();
+            }
+        },
+        NOTHING_HELD_BACK_AND_NO_MOMENTUM {
+            @Override
+            SmallTraining on(Parts parts) {
+                Recipe recipe =
+                        Recipes.withoutMomentum(Recipes.of(stage(2, 0.5, "steps:1", 0), stage(1, 0.02, "constant", 0)));
+                return SmallTraining.of(Recipes.with(recipe, new LossRecipe(0.1, ClassWeights.BALANCED)), parts)
+                        .with(new Parts(parts.training(), List.of(), parts.test()));
+            }
+        },
+        SECOND_STAGE_ALONE_AND_A_FITTED_POOLING {
+            @Override
+            SmallTraining on(Parts parts) {
+                return SmallTraining.of(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.1, "constant", 0)), parts)
+                        .with("pca:6/rbf:sigma=estimate/spd:4/relu/triu/root/l2");
+            }
+        };
+
+        abstract SmallTraining on(Parts parts);
+    }
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Parts parts = new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of());
+
+    @BeforeEach
+    void paint() throws IOException {
+        parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 5, 6, 7));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aBreakAfterAnyStepChangesNoByteOfTheModel(Kind kind) throws IOException {
+        SmallTraining training = kind.on(parts);
+        Outcome whole = training.run();
+        int steps = whole.events(Stepped.class).size();
+        assertThat(steps).isGreaterThan(3);
+        for (int step = 1; step <= steps; step++) {
+            Keeper keeper = SmallTraining.keeper(folder, NEVER);
+            Optional<Outcome> first = training.brokenAfter(step, keeper);
+            boolean stopped = first.flatMap(Outcome::early).isPresent() || first.isEmpty();
+            Outcome last = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+            assertThat(stopped || step == steps)
+                    .as("a break after step %d", step)
+                    .isTrue();
+            requireSame(last, whole, "broken after step " + step);
+            keeper.remove();
+        }
+    }
+
+    private static void requireSame(Outcome found, Outcome whole, String how) {
+        assertThat(found.early()).as(how).isEmpty();
+        assertThat(found.model()).as(how).isEqualTo(whole.model());
+        assertThat(found.test()).as(how).isEqualTo(whole.test());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void manyBreaksChangeNoByteOfTheModel(Kind kind) throws IOException {
+        SmallTraining training = kind.on(parts);
+        Outcome whole = training.run();
+        for (int every : List.of(1, 4)) {
+            Keeper keeper = SmallTraining.keeper(folder, NEVER);
+            requireSame(training.brokenEvery(every, keeper), whole, "broken every " + every + " steps");
+            keeper.remove();
+        }
+    }
+
+    /** The power fails: nobody asks, and what was done since the last checkpoint is lost. */
+    @ParameterizedTest
+    @EnumSource
+    void aCrashAtAnyEventChangesNoByteOfTheModel(Kind kind) throws IOException {
+        SmallTraining training = kind.on(parts);
+        Outcome whole = training.run();
+        List<TrainEvent> events = whole.events();
+        for (int at = 0; at < events.size(); at += 5) {
+            Keeper keeper = SmallTraining.keeper(folder, at % 2 == 0 ? Duration.ZERO : NEVER);
+            crash(training, keeper, at);
+            requireSame(
+                    training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper)),
+                    whole,
+                    "crashed at " + events.get(at));
+            keeper.remove();
+        }
+    }
+
+    private static void crash(SmallTraining training, Keeper keeper, int at) throws IOException {
+        int[] seen = {0};
+        try {
+            training.run(
+                    _ -> {
+                        if (seen[0]++ == at) {
+                            throw new Crash();
+                        }
+                    },
+                    Breaks.whenAsked(),
+                    Optional.of(keeper));
+            throw new AssertionError("nothing crashed");
+        } catch (Crash _) {
+            assertThat(seen[0]).isEqualTo(at + 1);
+        }
+    }
+
+    /** A power cut. */
+    private static final class Crash extends RuntimeException {
+        private static final long serialVersionUID = 1;
+    }
+
+    @Test
+    void epochsAreToldAlikeWithAndWithoutBreaks() throws IOException {
+        SmallTraining training = Kind.BATCH_NORM_ACCUMULATION_COSINE_AND_WARMUP.on(parts);
+        List<EpochDone> whole = training.run().events(EpochDone.class);
+        for (Duration every : List.of(NEVER, Duration.ZERO)) {
+            Keeper keeper = SmallTraining.keeper(folder, every);
+            List<EpochDone> told = new ArrayList<>();
+            for (boolean over = false; !over; ) {
+                Breaks breaks = Breaks.whenAsked();
+                try {
+                    over = training.run(
+                                    event -> {
+                                        if (event instanceof EpochDone done) {
+                                            told.add(done);
+                                        } else if (event instanceof Stepped) {
+                                            breaks.ask();
+                                        }
+                                    },
+                                    breaks,
+                                    Optional.of(keeper))
+                            .early()
+                            .isEmpty();
+                } catch (InterruptedTrainingException asked) {
+                    over = false;
+                }
+            }
+            assertThat(Stream.of(told, whole).map(List::size)).containsOnly(4);
+            assertThat(told).isEqualTo(whole);
+            keeper.remove();
+        }
+    }
+
+    @Test
+    void aBreakWhileEpochsAreJudgedKeepsAllStepsOfTheEpoch() throws IOException {
+        SmallTraining training =
+                SmallTraining.of(Recipes.of(stage(0, 0, "constant", 0), stage(1, 0.02, "constant", 0)), parts);
+        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        Outcome whole = training.run();
+        int steps = whole.events(Stepped.class).size();
+        assertThat(training.brokenAfter(steps, keeper).orElseThrow().early()).hasValue(Breaks.Reason.ASKED);
+        Outcome rest = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+        assertThat(rest.events(Stepped.class)).isEmpty();
+        requireSame(rest, whole, "broken while judging");
+    }
+}

@@ -1,0 +1,139 @@
+package org.gramian.train.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.train.loop.Recipes.stage;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.gramian.image.dataset.Sample;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.SmallTraining.Means;
+import org.gramian.train.loop.SmallTraining.Outcome;
+import org.gramian.train.loop.TrainEvent.Collecting;
+import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.recipe.Recipe.Batching;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a time that is used up leaves behind: a model that was trained, or none. */
+class OutOfTimeTest {
+    private static final Duration NEVER = Duration.ofDays(1);
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private SmallTraining training =
+            SmallTraining.of(Recipes.usual(), new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of()));
+
+    @BeforeEach
+    void paint() throws IOException {
+        Parts parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 5, 6, 7));
+        training = SmallTraining.of(Recipes.usual(), parts);
+    }
+
+    /** A minute for each step, of which there are so many minutes. */
+    private Outcome until(int minutes, Keeper keeper) throws IOException {
+        return until(minutes, Stepped.class, keeper);
+    }
+
+    /** A minute for each event of a kind. */
+    private Outcome until(int minutes, Class<? extends TrainEvent> kind, Keeper keeper) throws IOException {
+        long[] now = {Long.MAX_VALUE}; // a clock of nanoseconds may begin anywhere and overflow
+        return training.run(
+                event -> {
+                    if (kind.isInstance(event)) {
+                        now[0] += Duration.ofMinutes(1).toNanos();
+                    }
+                },
+                Breaks.after(Duration.ofMinutes(minutes), () -> now[0]),
+                Optional.of(keeper));
+    }
+
+    @Test
+    void aTrainingWhoseTimeIsOverEndsWithAModelAndCanStillGoOn() throws IOException {
+        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        Outcome whole = training.run();
+        int steps = whole.events(Stepped.class).size();
+        for (int minutes = 1; minutes < steps; minutes++) {
+            Outcome early = until(minutes, keeper);
+            assertThat(early.early()).as("%d minutes", minutes).hasValue(Breaks.Reason.OUT_OF_TIME);
+            assertThat(early.events(Stepped.class)).hasSize(minutes);
+            assertThat(early.stages()).isNotEmpty();
+            assertThat(early.test()).hasSameSizeAs(training.parts().test());
+            Outcome last = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+            assertThat(last.model()).as("after %d minutes", minutes).isEqualTo(whole.model());
+            keeper.remove();
+        }
+        assertThat(until(steps, keeper).early()).isEmpty();
+    }
+
+    @Test
+    void aTimeThatIsOverBeforeTheFirstStepLeavesNoModel() throws IOException {
+        byte[] whole = training.run().model();
+        training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
+        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        int pictures = training.parts().training().size();
+        // While files are looked at, while features to train on are computed, and while those of held-back pictures
+        // are.
+        for (int minutes : List.of(0, 1, pictures, pictures + 1, 2 * pictures, 2 * pictures + 1)) {
+            assertThatThrownBy(() -> until(minutes, Collecting.class, keeper))
+                    .as("%d minutes", minutes)
+                    .isInstanceOfSatisfying(
+                            InterruptedTrainingException.class,
+                            stopped -> assertThat(stopped.reason()).isEqualTo(Breaks.Reason.OUT_OF_TIME));
+            assertThat(keeper.file()).doesNotExist();
+        }
+        assertThat(training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper))
+                        .model())
+                .isEqualTo(whole);
+    }
+
+    /** With features at hand, the time is over just when the first step would be taken. */
+    @Test
+    void aStageThatHasNoTimeForAStepLeavesNoModel() throws IOException {
+        training = training.with(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.05, "constant", 0)));
+        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        assertThatThrownBy(() -> until(0, keeper)).isInstanceOf(InterruptedTrainingException.class);
+        assertThat(training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper))
+                        .model())
+                .isEqualTo(training.run().model());
+    }
+
+    @Test
+    void aModelWhoseFirstEpochIsNotOverIsTheOneThatStepsHaveMade() throws IOException {
+        training = training.with(Recipes.with(Recipes.first(3, 0.5), new Batching(2, 1)));
+        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        byte[] one = until(1, keeper).model();
+        keeper.remove();
+        byte[] two = until(2, keeper).model();
+        assertThat(two).isNotEqualTo(one);
+    }
+
+    @Test
+    void aTimeThatIsOverDoesNotKeepAModelFromBeingMeasured() throws IOException {
+        training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
+        Outcome early = until(1, SmallTraining.keeper(folder, NEVER));
+        assertThat(early.early()).hasValue(Breaks.Reason.OUT_OF_TIME);
+        assertThat(early.test()).hasSameSizeAs(training.parts().test());
+    }
+
+    @Test
+    void timeIsCountedFromTheStartByAClockThatMayOverflow() {
+        long[] now = {Long.MAX_VALUE - 5};
+        Stopwatch watch = new Stopwatch(() -> now[0]);
+        assertThat(watch.hasReached(Duration.ZERO)).isTrue();
+        assertThat(watch.hasReached(Duration.ofNanos(1))).isFalse();
+        now[0] += 10;
+        assertThat(watch.hasReached(Duration.ofNanos(10))).isTrue();
+        assertThat(watch.hasReached(Duration.ofNanos(11))).isFalse();
+        assertThat(watch.hasReached(Duration.ofDays(1_000_000))).isFalse();
+        watch.restart();
+        assertThat(watch.hasReached(Duration.ofNanos(1))).isFalse();
+    }
+}

@@ -1,0 +1,154 @@
+package org.gramian.train.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.train.loop.Recipes.stage;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.assertj.core.data.Offset;
+import org.gramian.image.dataset.Sample;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.SmallTraining.Means;
+import org.gramian.train.loop.SmallTraining.Outcome;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Batching;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What decides a model, and what plays no part in it. */
+class SamenessTest {
+    private static final int CLASSES = 3;
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Parts parts = new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of());
+    private SmallTraining training = SmallTraining.of(Recipes.usual(), parts);
+
+    @BeforeEach
+    void paint() throws IOException {
+        parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 5, 6, 7));
+        training = SmallTraining.of(Recipes.usual(), parts);
+    }
+
+    @Test
+    void theSeedDecidesTheModelToTheLastByte() throws IOException {
+        Outcome first = training.run();
+        Outcome again = training.run();
+        assertThat(again.model()).isEqualTo(first.model());
+        assertThat(again.events()).isEqualTo(first.events());
+        assertThat(training.with(Recipes.withSeed(training.recipe(), 8)).run().model())
+                .isNotEqualTo(first.model());
+    }
+
+    @Test
+    void threadsThatDecodePlayNoPart() throws IOException {
+        byte[] model = training.run().model();
+        for (int threads : List.of(1, 5)) {
+            assertThat(training.with(new Means(threads, Optional.empty())).run().model())
+                    .as("%d threads", threads)
+                    .isEqualTo(model);
+        }
+    }
+
+    @Test
+    void aCachePlaysNoPartWhetherColdOrWarm() throws IOException {
+        SmallTraining cached = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
+        byte[] model = training.run().model();
+        assertThat(cached.run().model()).as("cold").isEqualTo(model);
+        assertThat(cached.run().model()).as("warm").isEqualTo(model);
+    }
+
+    @Test
+    void testPicturesPlayNoPartWhateverTheyAreLabelledAndShow() throws IOException {
+        byte[] model = training.run().model();
+        List<Sample> relabelled = parts.test().stream()
+                .map(sample -> new Sample(sample.name(), (sample.label() + 1) % CLASSES, sample.file()))
+                .toList();
+        assertThat(with(parts.heldBack(), relabelled).run().model())
+                .as("other labels")
+                .isEqualTo(model);
+        assertThat(with(parts.heldBack(), parts.test().reversed()).run().model())
+                .as("another order")
+                .isEqualTo(model);
+        assertThat(with(parts.heldBack(), List.of()).run().model()).as("none").isEqualTo(model);
+        assertThat(with(parts.heldBack(), parts.training()).run().model())
+                .as("those of training")
+                .isEqualTo(model);
+        for (Sample sample : parts.test()) {
+            PaintedPictures.paint(sample.file(), (sample.label() + 1) % CLASSES, 77);
+        }
+        assertThat(training.run().model()).as("other pictures").isEqualTo(model);
+    }
+
+    private SmallTraining with(List<Sample> heldBack, List<Sample> test) {
+        return training.with(new Parts(parts.training(), heldBack, test));
+    }
+
+    @Test
+    void testPicturesAreNotEvenReadBeforeAStageIsOver() throws IOException {
+        for (Sample sample : parts.test()) {
+            Files.delete(sample.file());
+        }
+        List<TrainEvent> events = new ArrayList<>();
+        try {
+            training.run(events::add, Breaks.whenAsked(), Optional.empty());
+            throw new AssertionError("pictures that are gone were scored");
+        } catch (IOException | UncheckedIOException gone) {
+            assertThat(events).last().isInstanceOf(TrainEvent.StageDone.class);
+            assertThat(gone).hasMessageContaining(parts.test().getFirst().name());
+        }
+    }
+
+    @Test
+    void heldBackPicturesJudgeEpochsAndTeachNothing() throws IOException {
+        List<Sample> relabelled = parts.heldBack().stream()
+                .map(sample -> new Sample(sample.name(), (sample.label() + 1) % CLASSES, sample.file()))
+                .toList();
+        List<EpochDone> judged = training.run().events(EpochDone.class);
+        List<EpochDone> misjudged = with(relabelled, parts.test()).run().events(EpochDone.class);
+        // In stage 1: stage 2 begins with the parameters that were judged best.
+        assertThat(ofFirst(misjudged).map(EpochDone::loss).toList())
+                .isEqualTo(ofFirst(judged).map(EpochDone::loss).toList());
+        assertThat(ofFirst(misjudged).map(EpochDone::judgement).toList())
+                .isNotEqualTo(ofFirst(judged).map(EpochDone::judgement).toList());
+    }
+
+    private static Stream<EpochDone> ofFirst(List<EpochDone> epochs) {
+        return epochs.stream().filter(epoch -> epoch.stage() == 1);
+    }
+
+    @Test
+    void gradientsOfTwoSmallBatchesMakeTheStepOfOneLargeBatch() throws IOException {
+        Parts unjudged = new Parts(parts.training(), List.of(), parts.test());
+        Recipe recipe = Recipes.of(stage(2, 0.2, "constant", 0), stage(2, 0.05, "constant", 0));
+        for (String pooling : List.of("average", SmallTraining.SPD)) {
+            SmallTraining whole = training.with(unjudged).with(pooling).with(Recipes.with(recipe, new Batching(4, 1)));
+            float[] large = whole.run().numbers();
+            float[] small =
+                    whole.with(Recipes.with(recipe, new Batching(2, 2))).run().numbers();
+            float[] other =
+                    whole.with(Recipes.with(recipe, new Batching(2, 1))).run().numbers();
+            assertThat(distance(small, large)).as(pooling).isCloseTo(0, Offset.offset(1e-4));
+            assertThat(distance(other, large)).as(pooling).isGreaterThan(1e-3);
+        }
+    }
+
+    private static double distance(float[] a, float[] b) {
+        assertThat(a).hasSameSizeAs(b);
+        return IntStream.range(0, a.length)
+                .mapToDouble(i -> Math.abs(a[i] - b[i]) / (1 + Math.abs(b[i])))
+                .max()
+                .orElseThrow();
+    }
+}

@@ -1,0 +1,187 @@
+package org.gramian.train.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.Backbone;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.train.Sgd;
+import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.LossRecipe;
+import org.gramian.train.recipe.LossRecipe.ClassWeights;
+import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Batching;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Single steps, on made-up features. */
+class StageLoopTest {
+    private static final int CLASSES = 3;
+    private static final int CHANNELS = 128;
+
+    /**
+     * Features of one scale.
+     *
+     * @param live tensors that were there whenever a batch was asked for
+     */
+    private record MadeUp(int count, double scale, List<Long> live) implements Examples {
+        @Override
+        public Pass pass(int[] order, int batch) {
+            SplittableRandom random = new SplittableRandom(7);
+            return new Pass() {
+                private int next;
+
+                @Override
+                public boolean hasNext() {
+                    return next < order.length;
+                }
+
+                @Override
+                public Minibatch next() {
+                    live.add(Tensor.live());
+                    int rows = Math.min(batch, order.length - next);
+                    int[] labels = new int[rows];
+                    for (int i = 0; i < rows; i++) {
+                        labels[i] = order[next++] % CLASSES;
+                    }
+                    Tensor gaussian = Tensors.gaussian(random, Shape.of(rows, CHANNELS, 4, 4), DType.F32);
+                    return new Minibatch(Elementwise.mul(gaussian, scale), labels);
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
+    }
+
+    private static Model model(String pooling) {
+        Backbone backbone = Backbone.of("squeezenet", "fire2");
+        SplittableRandom random = new SplittableRandom(5);
+        ParameterSet parameters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
+        return Model.begin(backbone, parameters, new Head(Pooling.parse(pooling), CLASSES, false), random, Device.CPU);
+    }
+
+    private static void run(Model model, Examples examples, Batching batching) throws IOException {
+        Recipe recipe = Recipes.with(Recipes.first(1, 0.1), batching);
+        Targets targets = Targets.of(new LossRecipe(0, ClassWeights.NONE), new long[CLASSES]);
+        StageLoop.Setup setup = new StageLoop.Setup(
+                new Trainee(model, 1, 1, Recipe.Precision.F32),
+                recipe,
+                examples,
+                null,
+                labels -> targets.rows(labels, Device.CPU));
+        Session session = new Session(_ -> {}, Breaks.whenAsked(), Optional.empty());
+        try (StageLoop loop = new StageLoop(setup, Position.startOf(1, Judgement.NONE), session)) {
+            loop.run();
+        }
+    }
+
+    @Test
+    void aStepTakesNoMoreMemoryForMoreBatches() throws IOException {
+        List<Long> live = new ArrayList<>();
+        try (Model model = model("conv:6/rbf/spd:4/relu/triu/root/l2")) {
+            run(model, new MadeUp(32, 1, live), new Batching(2, 16));
+        }
+        assertThat(live).hasSize(16);
+        // Once the first gradients are there, nothing is added to them.
+        assertThat(live.subList(1, 16)).containsOnly(live.get(1));
+        assertThat(Tensor.live()).isLessThan(live.getFirst());
+    }
+
+    @Test
+    void checkpointsAreWrittenWhenAsMuchHasGoneBySinceTheLast(@TempDir Path folder) throws IOException {
+        long[] seconds = {-100};
+        Keeper keeper = SmallTraining.keeper(folder, Duration.ofSeconds(10));
+        Saver saver = new Saver(
+                Optional.of(keeper),
+                new Stopwatch(() -> Duration.ofSeconds(seconds[0]).toNanos()));
+        Position position = Position.startOf(1, Judgement.NONE);
+        try (Model model = model("average");
+                Sgd sgd = new Sgd(Recipes.usual().sgd());
+                Snapshot best = new Snapshot()) {
+            Checkpoint.State state = new Checkpoint.State(new Trainee(model, 1, 1, Recipe.Precision.F32), sgd, best);
+            List<Long> written = new ArrayList<>();
+            for (; seconds[0] <= -65; seconds[0]++) {
+                if (seconds[0] == -83) {
+                    saver.save(position, state);
+                } else {
+                    saver.saveIfDue(position, state);
+                }
+                if (Files.deleteIfExists(keeper.file())) {
+                    written.add(seconds[0]);
+                }
+            }
+            assertThat(written).containsExactly(-90L, -83L, -73L);
+        }
+    }
+
+    /** The slope of the root at 0 is 1/(2√ε), here 1e17; times a weight of the classifier it has no end. */
+    @Test
+    void aGradientThatIsNoNumberIsToldBeforeItMovesAnything() {
+        try (Model model = model("bilinear/spd:4/triu/root:eps=1e-35")) {
+            Parameter weight = model.headParameters().get("classifier.weight");
+            try (Scope _ = Scope.open()) {
+                weight.set(Elementwise.mul(weight.value(), 1e27));
+            }
+            byte[] before = bytes(model.headParameters());
+            for (Batching batching : List.of(new Batching(4, 1), new Batching(2, 2))) {
+                assertThatThrownBy(() -> run(model, new MadeUp(4, 0, new ArrayList<>()), batching))
+                        .isInstanceOf(NonFiniteLossException.class)
+                        .hasMessageStartingWith(
+                                "a gradient of the loss is not a finite number in stage 1, epoch 1, step 1")
+                        .hasMessageContaining("the gradient of pooling.spd0.weight of the head");
+                assertThat(bytes(model.headParameters())).isEqualTo(before);
+            }
+        }
+    }
+
+    private static byte[] bytes(ParameterSet parameters) {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        parameters.all().forEach(parameter -> all.writeBytes(parameter.value().toBytes()));
+        return all.toByteArray();
+    }
+
+    /** Their sum has no finite number either, yet each of them is one. */
+    @Test
+    void largeGradientsAreNotTakenForInfiniteOnes() {
+        try (Model model = model("average")) {
+            for (double number : new double[] {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY}) {
+                try (GradientSum sum = new GradientSum()) {
+                    assertThat(sum.allFinite()).isTrue();
+                    sum.sums().put(model.headParameters().get("classifier.weight"), own(3e38));
+                    assertThat(sum.allFinite()).isTrue();
+                    sum.sums().put(model.headParameters().get("classifier.bias"), own(number));
+                    assertThat(sum.allFinite()).as("%s", number).isFalse();
+                }
+            }
+        }
+    }
+
+    private static Tensor own(double number) {
+        try (Scope scope = Scope.open()) {
+            Tensor tensor = Tensors.full(number, Shape.of(5), DType.F32, Device.CPU);
+            scope.release(tensor);
+            return tensor;
+        }
+    }
+}

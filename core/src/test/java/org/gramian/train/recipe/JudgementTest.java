@@ -1,0 +1,67 @@
+package org.gramian.train.recipe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.SplittableRandom;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+
+class JudgementTest {
+    private static Judgement any(SplittableRandom random) {
+        return new Judgement(random.nextInt(3) / 3.0, random.nextInt(1, 5) / 2.0);
+    }
+
+    @RandomTest
+    void betterIsAStrictOrder(Seed seed) {
+        SplittableRandom random = seed.random();
+        Judgement a = any(random);
+        Judgement b = any(random);
+        Judgement c = any(random);
+        assertThat(a.isBetterThan(a)).isFalse();
+        assertThat(a.isBetterThan(b) && b.isBetterThan(a)).isFalse();
+        assertThat(!a.isBetterThan(b) || !b.isBetterThan(c) || a.isBetterThan(c))
+                .isTrue();
+        assertThat(a.isBetterThan(Judgement.NONE)).isTrue();
+        assertThat(Judgement.NONE.isBetterThan(a)).isFalse();
+    }
+
+    @Test
+    void theLossCountsHoweverManyAreWrong() {
+        assertThat(new Judgement(0.2, 1).isBetterThan(new Judgement(0.1, 2))).isTrue();
+        assertThat(new Judgement(0.1, 2).isBetterThan(new Judgement(0.2, 1))).isFalse();
+        assertThat(new Judgement(0.1, 1).isBetterThan(new Judgement(0.2, 1))).isFalse();
+    }
+
+    @Test
+    void aLossThatFallsByRoundingOnlyIsNotBetter() {
+        assertThat(new Judgement(0, 0.99999).isBetterThan(new Judgement(0, 1))).isFalse();
+    }
+
+    @Test
+    void recipesRefuseNumbersThatMeanNothing() {
+        Schedule constant = Schedule.parse("constant");
+        for (double wrong : List.of(-1.0, Double.NaN, Double.POSITIVE_INFINITY)) {
+            String found = "found " + wrong;
+            requireRefusal(() -> new StageRecipe(1, wrong, 1, constant, 0), "the learning rate", found);
+            requireRefusal(() -> new StageRecipe(1, 1, wrong, constant, 0), "the backbone's factor", found);
+            requireRefusal(() -> new StageRecipe(1, 1, 1, constant, wrong), "the warm-up", found);
+            requireRefusal(() -> new LossRecipe(wrong, LossRecipe.ClassWeights.NONE), "label smoothing", found);
+        }
+        requireRefusal(() -> new StageRecipe(1, 1e39, 1, constant, 0), "the learning rate", "found 1.0E39");
+        requireRefusal(() -> new StageRecipe(1, 1e30, 1e30, constant, 0), "the backbone's learning rate", "found 1.0");
+        requireRefusal(() -> new StageRecipe(-1, 1, 1, constant, 0), "at least 0 epochs", "found -1");
+        requireRefusal(() -> new LossRecipe(1, LossRecipe.ClassWeights.NONE), "label smoothing", "found 1.0");
+        requireRefusal(() -> new Recipe.Batching(0, 1), "at least 1 crop", "found 0 and 1");
+        requireRefusal(() -> new Recipe.Batching(1, 0), "1 batch in a step", "found 1 and 0");
+    }
+
+    private static void requireRefusal(Runnable making, String what, String found) {
+        assertThatThrownBy(making::run)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(what)
+                .hasMessageContaining(found);
+    }
+}

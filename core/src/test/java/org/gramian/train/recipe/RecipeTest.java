@@ -1,0 +1,25 @@
+package org.gramian.train.recipe;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.gramian.train.recipe.Recipe.Batching;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RecipeTest {
+    @ParameterizedTest
+    @CsvSource({"65536, 65536", "2147483647, 2", "2, 2147483647", "32768, 32769"})
+    void aStepOfMoreCropsThanCanBeCountedIsRefused(int batch, int accumulate) {
+        assertThatThrownBy(() -> new Batching(batch, accumulate))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("at most")
+                .hasMessageContaining(accumulate + " batches of " + batch);
+    }
+
+    @Test
+    void aStepMayTakeAsManyCropsAsThereEverAre() {
+        assertThat(new Batching(32768, 32768)).isNotNull();
+    }
+}

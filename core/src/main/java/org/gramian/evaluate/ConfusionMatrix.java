@@ -1,6 +1,8 @@
 package org.gramian.evaluate;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
@@ -14,6 +16,15 @@ import java.util.stream.IntStream;
 public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) {
     /** What stands beside the matrix wherever it is written. */
     public static final String ORIENTATION = "rows are the truth, columns are the prediction";
+
+    /**
+     * One kind of mistake.
+     *
+     * @param truth the true class
+     * @param predicted the class that it was taken for
+     * @param count how often
+     */
+    public record Confusion(String truth, String predicted, int count) {}
 
     public ConfusionMatrix {
         classes = List.copyOf(classes);
@@ -38,6 +49,20 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
     /** How many pictures of one class were taken for another, or for itself. */
     public int count(int truth, int predicted) {
         return counts.get(truth).get(predicted);
+    }
+
+    /** Every kind of mistake that was made, the most frequent first, equally frequent ones in the order of the classes. */
+    public List<Confusion> confusions() {
+        List<Confusion> found = new ArrayList<>();
+        for (int truth = 0; truth < classes.size(); truth++) {
+            for (int predicted = 0; predicted < classes.size(); predicted++) {
+                if (truth != predicted && count(truth, predicted) > 0) {
+                    found.add(new Confusion(classes.get(truth), classes.get(predicted), count(truth, predicted)));
+                }
+            }
+        }
+        found.sort(Comparator.comparingInt(Confusion::count).reversed());
+        return found;
     }
 
     /** One score per class, in their order. */

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import org.gramian.evaluate.Temperature.Outcome;
 import org.gramian.image.dataset.protocol.Fingerprint;
+import org.gramian.model.Logits;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 

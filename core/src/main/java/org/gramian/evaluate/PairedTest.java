@@ -30,6 +30,15 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
         return Pairing.of(first, second).test();
     }
 
+    /** Both tests as one, of the pictures of both. */
+    public PairedTest plus(PairedTest other) {
+        return new PairedTest(
+                Math.addExact(bothRight, other.bothRight),
+                Math.addExact(onlyFirst, other.onlyFirst),
+                Math.addExact(onlySecond, other.onlySecond),
+                Math.addExact(bothWrong, other.bothWrong));
+    }
+
     /** How many pictures there are. */
     public int pictures() {
         return bothRight + onlyFirst + onlySecond + bothWrong;

@@ -5,6 +5,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.gramian.basis.Found;
+import org.gramian.basis.Names;
 
 /**
  * Two evaluations brought together picture by picture, or refused with the reason why comparing them would mean nothing.
@@ -12,8 +13,6 @@ import org.gramian.basis.Found;
  * @param rows of each picture, whether the first and whether the second was right
  */
 record Pairing(List<Row> rows) {
-    private static final int SHOWN = 5;
-
     private static final String ADVICE = "; evaluate both models on the same data set with the same protocol and seed";
 
     /** One picture. */
@@ -21,6 +20,11 @@ record Pairing(List<Row> rows) {
 
     static Pairing of(Evaluation first, Evaluation second) {
         requireSameDivision(first.setting(), second.setting());
+        if (!first.setting().fold().equals(second.setting().fold())) {
+            throw refused(
+                    "the first was measured on the fold '" + first.setting().fold() + "', the second on '"
+                            + second.setting().fold() + "': other pictures of the same division");
+        }
         if (!Set.copyOf(first.classes()).equals(Set.copyOf(second.classes()))) {
             throw refused("the first knows the classes " + shown(first.classes()) + ", the second "
                     + shown(second.classes()) + ": they were asked different questions");
@@ -32,15 +36,11 @@ record Pairing(List<Row> rows) {
                 .toList());
     }
 
-    private static void requireSameDivision(Setting first, Setting second) {
+    static void requireSameDivision(Setting first, Setting second) {
         if (!first.fingerprint().equals(second.fingerprint())) {
             throw refused("the first was measured under " + first + ", the second under " + second
                     + ": other pictures, other labels or another division, so that a difference could come from these"
                     + " as well as from the models");
-        }
-        if (!first.fold().equals(second.fold())) {
-            throw refused("the first was measured on the fold '" + first.fold() + "', the second on '" + second.fold()
-                    + "': other pictures of the same division");
         }
     }
 
@@ -59,7 +59,7 @@ record Pairing(List<Row> rows) {
         return evaluation.predictions().stream().map(Prediction::name).collect(Collectors.toSet());
     }
 
-    private static List<String> without(Set<String> names, Set<String> others) {
+    static List<String> without(Set<String> names, Set<String> others) {
         return names.stream().filter(name -> !others.contains(name)).sorted().toList();
     }
 
@@ -75,17 +75,13 @@ record Pairing(List<Row> rows) {
         return new Row(one.right(), other.right());
     }
 
-    private static String shown(List<String> names) {
+    static String shown(List<String> names) {
         return names.isEmpty()
                 ? "none"
-                : names.stream()
-                        .limit(SHOWN)
-                        .map(Found::text)
-                        .collect(Collectors.joining(
-                                ", ", "", names.size() > SHOWN ? " and " + (names.size() - SHOWN) + " more" : ""));
+                : Names.some(names.stream().map(Found::text).toList());
     }
 
-    private static IllegalArgumentException refused(String reason) {
+    static IllegalArgumentException refused(String reason) {
         return new IllegalArgumentException("these results cannot be compared: " + reason + ADVICE);
     }
 

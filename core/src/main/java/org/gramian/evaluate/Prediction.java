@@ -1,6 +1,7 @@
 package org.gramian.evaluate;
 
 import org.gramian.basis.Found;
+import org.gramian.model.Logits;
 
 /**
  * What a model said about one picture, beside what is true.

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -74,6 +75,14 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
      */
     public static PredictionTable read(Path path) throws IOException {
         return new PredictionReader(path).read();
+    }
+
+    /** The rows whose prediction is wrong, the most confident first, equally confident ones by name. */
+    public List<Row> mistakes() {
+        return rows.stream()
+                .filter(row -> !row.right())
+                .sorted(Comparator.comparingDouble(Row::probability).reversed().thenComparing(Row::name))
+                .toList();
     }
 
     List<String> header() {

@@ -1,6 +1,10 @@
 package org.gramian.evaluate;
 
+import java.util.List;
+import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Fingerprint;
+import org.gramian.image.dataset.protocol.Fold;
+import org.gramian.image.dataset.protocol.Plan;
 
 /**
  * What was measured on: two evaluations can be compared if fingerprint and fold agree.
@@ -11,6 +15,16 @@ import org.gramian.image.dataset.protocol.Fingerprint;
  * @param seed what the run started from
  */
 public record Setting(String protocol, String fold, Fingerprint fingerprint, long seed) {
+    /** What a fold of a plan is known by. */
+    public static Setting of(Plan plan, Fold fold) {
+        return new Setting(plan.protocol().text(), fold.name(), plan.fingerprint(), plan.seed());
+    }
+
+    /** All pictures of a data set, divided by nothing. */
+    public static Setting all(Dataset dataset) {
+        return new Setting("all", "all pictures", Fingerprint.of(dataset, List.of()), 0);
+    }
+
     @Override
     public String toString() {
         return protocol + " '" + fold + "' with fingerprint " + fingerprint.brief();

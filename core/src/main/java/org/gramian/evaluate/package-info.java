@@ -1,8 +1,20 @@
 /**
  * Predictions to numbers that can be trusted.
  *
+ * <p>{@link org.gramian.evaluate.TestPictures} chooses the pictures that a model may be measured on: those that it was not
+ * trained on, as far as its origin ({@link org.gramian.evaluate.TrainedOn}) tells. An {@link
+ * org.gramian.evaluate.Evaluator} applies the model to them; a {@link org.gramian.evaluate.Measurement} is what comes out,
+ * with the pictures that could not be read.
+ *
+ * <pre>{@code
+ * TestPictures pictures = TestPictures.choose(dataset, card, TestRequest.USUAL);
+ * Measurement measured = Evaluator.of(model, card, reader)
+ *         .measure(dataset, pictures.indexes(), pictures.setting(), progress);
+ * measured.evaluation().accuracy().text();                                // 75.3 (71.9 to 78.4)
+ * }</pre>
+ *
  * <p>A {@link org.gramian.evaluate.Prediction} is a picture's name, its class, and the {@link
- * org.gramian.evaluate.Logits} that a model gave it. All predictions of one fold, with the {@link
+ * org.gramian.model.Logits} that a model gave it. All predictions of one fold, with the {@link
  * org.gramian.evaluate.Setting} they were made in, are an {@link org.gramian.evaluate.Evaluation}; every number follows
  * from it:
  *
@@ -29,8 +41,11 @@
  * }</pre>
  *
  * <p>A {@link org.gramian.evaluate.PairedTest} refuses results of different fingerprints or folds, for their difference
- * would say nothing about the models. Inside, {@code TemperatureFit} minimizes, {@code Pairing} matches predictions by
- * name, {@code EvaluationDocument} is the JSON file as records, {@code PredictionReader} reads the CSV file.
+ * would say nothing about the models; a {@link org.gramian.evaluate.Comparison} does it over all folds of two runs, which
+ * {@link org.gramian.evaluate.EvaluationFolder} reads. Inside, {@code ClassMapping} matches classes by name, {@code Learned}
+ * knows which pictures trained a model and {@code FoldChoice} finds a fold that it has not learned, {@code TemperatureFit}
+ * minimizes, {@code Pairing} matches predictions by name, {@code EvaluationDocument} is the JSON file as records, {@code
+ * PredictionReader} reads the CSV file.
  */
 @NullMarked
 package org.gramian.evaluate;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.Comparator;
 import java.util.List;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -60,6 +61,24 @@ final class ConfusionMatrixTest {
             double harmonic = 2 * score.precision() * score.recall() / (score.precision() + score.recall());
             assertThat(score.f1()).isCloseTo(score.right() == 0 ? 0 : harmonic, within(1e-14));
         }
+    }
+
+    @RandomTest
+    void everyMistakeIsInOneConfusionTheMostFrequentFirst(Seed seed) {
+        Evaluation evaluation = MadeUp.evaluation(seed.random(), 70, 5);
+        List<ConfusionMatrix.Confusion> found = evaluation.confusion().confusions();
+        assertThat(found)
+                .isSortedAccordingTo(Comparator.comparingInt(ConfusionMatrix.Confusion::count)
+                        .reversed())
+                .allMatch(one -> one.count() > 0 && !one.truth().equals(one.predicted()))
+                .doesNotHaveDuplicates();
+        assertThat(found.stream().mapToInt(ConfusionMatrix.Confusion::count).sum())
+                .isEqualTo(70 - evaluation.accuracy().right());
+        assertThat(PredictionTable.of(evaluation).mistakes())
+                .hasSize(70 - evaluation.accuracy().right())
+                .noneMatch(PredictionTable.Row::right)
+                .isSortedAccordingTo(Comparator.comparingDouble(PredictionTable.Row::probability)
+                        .reversed());
     }
 
     @Test

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.gramian.image.dataset.protocol.Fingerprint;
+import org.gramian.model.Logits;
 
 /** Evaluations of no model at all. */
 final class MadeUp {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.gramian.image.dataset.protocol.Fingerprint;
+import org.gramian.model.Logits;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -122,7 +123,8 @@ final class PairedTestTest {
                 one,
                 other,
                 "the first lacks none, the second lacks 'picture 2', 'picture 3', 'picture 4', 'picture 5',"
-                        + " 'picture 6' and 2 more");
+                        + " 'picture 6', 'picture 7', 'picture 8'");
+        refused(MadeUp.of(2, new int[40], new int[40]), other, "and 18 more");
         refused(other, one, "the second lacks none");
     }
 

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.assertj.core.data.Percentage;
 import org.gramian.evaluate.Temperature.Outcome;
+import org.gramian.model.Logits;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;

@@ -1,0 +1,67 @@
+package org.gramian.evaluate;
+
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.protocol.Duplicates;
+import org.gramian.model.ModelCard;
+
+/**
+ * The pictures that a model is to be measured on, and what a reader of the result should know about them.
+ *
+ * <p>A number is worth something only on pictures that the model was not trained on. Where the model's origin and the data
+ * set's fingerprint show that it was trained on this very data set, its own test pictures are taken, and others that it has
+ * learned are refused unless all pictures are asked for by name. Where nothing shows it, all pictures are taken, and a
+ * remark says what is not known.
+ *
+ * @param indexes into {@link Dataset#samples}, ascending
+ * @param setting what these pictures are known by
+ * @param remarks sentences for people
+ */
+public record TestPictures(List<Integer> indexes, Setting setting, List<String> remarks) {
+    public TestPictures {
+        indexes = List.copyOf(indexes);
+        remarks = List.copyOf(remarks);
+    }
+
+    /**
+     * Chooses.
+     *
+     * @throws IllegalArgumentException if the request cannot be met, or the model has learned some of the pictures by heart
+     */
+    public static TestPictures choose(Dataset dataset, ModelCard card, TestRequest request) {
+        Duplicates duplicates = Duplicates.of(dataset);
+        Optional<TrainedOn> trained = TrainedOn.of(card);
+        Optional<Learned> learned = trained.flatMap(one -> Learned.of(dataset, duplicates, one));
+        if (request.divides()) {
+            return new FoldChoice(dataset, trained, learned).choose(request, duplicates);
+        }
+        if (request.all()) {
+            return all(
+                    dataset,
+                    learned.map(one -> one.share(every(dataset)) + ": the result says little about new pictures"));
+        }
+        if (learned.isPresent()) {
+            return learned.get().itsOwn();
+        }
+        return all(dataset, Optional.of(trained.map(TestPictures::elsewhere).orElse(UNTOLD)));
+    }
+
+    private static final String UNTOLD =
+            "the model does not say which pictures it was trained on; those among these would flatter the result";
+
+    private static String elsewhere(TrainedOn trained) {
+        return "the model was trained under " + trained.setting() + ", on another list of pictures; whether some of"
+                + " these were among them cannot be told, and they would flatter the result";
+    }
+
+    private static TestPictures all(Dataset dataset, Optional<String> remark) {
+        return new TestPictures(
+                every(dataset), Setting.all(dataset), remark.stream().toList());
+    }
+
+    private static List<Integer> every(Dataset dataset) {
+        return IntStream.range(0, dataset.samples().size()).boxed().toList();
+    }
+}

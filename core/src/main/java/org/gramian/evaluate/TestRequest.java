@@ -1,0 +1,33 @@
+package org.gramian.evaluate;
+
+import java.util.Optional;
+import org.gramian.image.dataset.protocol.Protocol;
+
+/**
+ * Which pictures somebody wants a model measured on; what is left open follows from the model.
+ *
+ * @param protocol what divides the data set
+ * @param fold the name of the fold whose test pictures are wanted
+ * @param seed what the division starts from
+ * @param all whether every picture is wanted, also those that trained the model
+ */
+public record TestRequest(Optional<Protocol> protocol, Optional<String> fold, Optional<Long> seed, boolean all) {
+    /** Whatever suits the model. */
+    public static final TestRequest USUAL =
+            new TestRequest(Optional.empty(), Optional.empty(), Optional.empty(), false);
+
+    /** Every picture, whatever the model has seen of them. */
+    public static final TestRequest ALL = new TestRequest(Optional.empty(), Optional.empty(), Optional.empty(), true);
+
+    public TestRequest {
+        if (all && (protocol.isPresent() || fold.isPresent() || seed.isPresent())) {
+            throw new IllegalArgumentException(
+                    "expected all pictures, or those of a protocol, fold or seed, found both: leave one of them out");
+        }
+    }
+
+    /** Whether a certain division is wanted. */
+    boolean divides() {
+        return protocol.isPresent() || fold.isPresent() || seed.isPresent();
+    }
+}

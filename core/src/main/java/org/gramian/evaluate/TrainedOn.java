@@ -1,0 +1,68 @@
+package org.gramian.evaluate;
+
+import java.util.Map;
+import java.util.Optional;
+import org.gramian.basis.Found;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.protocol.Duplicates;
+import org.gramian.image.dataset.protocol.Fingerprint;
+import org.gramian.image.dataset.protocol.Fold;
+import org.gramian.image.dataset.protocol.Plan;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.model.ModelCard;
+
+/**
+ * Which division of which pictures a model was trained under, as its card's origin says by the keys {@value #PROTOCOL},
+ * {@value #FOLD}, {@value #FINGERPRINT} and {@value #SEED}.
+ *
+ * @param setting the division, and the fold that the model was kept from
+ */
+public record TrainedOn(Setting setting) {
+    public static final String PROTOCOL = "protocol";
+    public static final String FOLD = "fold";
+    public static final String FINGERPRINT = "fingerprint";
+    public static final String SEED = "seed";
+
+    /**
+     * What a card says; nothing where one of the keys is absent.
+     *
+     * @throws IllegalArgumentException if what it says cannot be meant
+     */
+    public static Optional<TrainedOn> of(ModelCard card) {
+        Map<String, String> origin = card.origin();
+        String protocol = origin.get(PROTOCOL);
+        String fold = origin.get(FOLD);
+        String fingerprint = origin.get(FINGERPRINT);
+        String seed = origin.get(SEED);
+        if (protocol == null || fold == null || fingerprint == null || seed == null) {
+            return Optional.empty();
+        }
+        return Optional.of(new TrainedOn(new Setting(protocol, fold, new Fingerprint(fingerprint), number(seed))));
+    }
+
+    private static long number(String seed) {
+        try {
+            return Long.parseLong(seed);
+        } catch (NumberFormatException wrong) {
+            throw new IllegalArgumentException(
+                    "expected a whole number as the seed in the model's origin, found " + Found.text(seed), wrong);
+        }
+    }
+
+    /** The division, if this data set is the one that was divided: the protocol, done again, gives the same fingerprint. */
+    Optional<Plan> again(Dataset dataset, Duplicates duplicates) {
+        try {
+            Plan plan = Protocols.parse(setting.protocol()).plan(dataset, duplicates, setting.seed());
+            return Optional.of(plan).filter(made -> made.fingerprint().equals(setting.fingerprint()));
+        } catch (IllegalArgumentException _) {
+            return Optional.empty(); // what cannot be divided that way was not divided that way
+        }
+    }
+
+    /** The fold that the model was kept from. */
+    Optional<Fold> fold(Plan plan) {
+        return plan.folds().stream()
+                .filter(fold -> fold.name().equals(setting.fold()))
+                .findFirst();
+    }
+}

@@ -1,0 +1,135 @@
+package org.gramian.evaluate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.gramian.image.dataset.protocol.Fingerprint;
+import org.gramian.model.Logits;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class ComparisonTest {
+    /** Folds of which each tests its own pictures, unless they are to repeat. */
+    private static List<Evaluation> folds(RandomGenerator random, int count, boolean repeat) {
+        List<Evaluation> folds = new ArrayList<>();
+        for (int i = 1; i <= count; i++) {
+            String prefix = repeat ? "" : i + "/";
+            int number = i;
+            List<Prediction> predictions = new ArrayList<>();
+            for (int k = 0; k < 10 + (repeat ? 0 : number); k++) {
+                predictions.add(new Prediction(prefix + k, k % 3, Logits.of(MadeUp.scores(random, 3, 1))));
+            }
+            folds.add(new Evaluation(setting("third " + i), MadeUp.classes(3), predictions));
+        }
+        return folds;
+    }
+
+    private static Setting setting(String fold) {
+        return new Setting("thirds:3", fold, MadeUp.SETTING.fingerprint(), 7);
+    }
+
+    @RandomTest
+    void theTestCountsThePicturesOfAllFolds(Seed seed) {
+        RandomGenerator random = seed.random();
+        List<Evaluation> first = folds(random, 3, false);
+        List<Evaluation> second = folds(random, 3, false);
+        Comparison comparison = Comparison.of(first, second.reversed());
+        PairedTest test = comparison.test();
+        assertThat(test.pictures()).isEqualTo(36);
+        assertThat(test.bothRight() + test.onlyFirst())
+                .isEqualTo(
+                        first.stream().mapToInt(one -> one.accuracy().right()).sum());
+        assertThat(test.bothRight() + test.onlySecond())
+                .isEqualTo(
+                        second.stream().mapToInt(one -> one.accuracy().right()).sum());
+        assertThat(comparison.first()).isEqualTo(FoldSummary.of(first));
+        assertThat(comparison.second().spread(Metric.ACCURACY).mean())
+                .isEqualTo(FoldSummary.of(second).spread(Metric.ACCURACY).mean());
+        assertThat(comparison.repeated()).isZero();
+        PairedTest turned = Comparison.of(second, first).test();
+        assertThat(turned.onlyFirst()).isEqualTo(test.onlySecond());
+        assertThat(turned.onlySecond()).isEqualTo(test.onlyFirst());
+    }
+
+    @RandomTest(times = 5)
+    void ofOneFoldItIsThePlainTest(Seed seed) {
+        RandomGenerator random = seed.random();
+        List<Evaluation> first = folds(random, 1, false);
+        List<Evaluation> second = folds(random, 1, false);
+        assertThat(Comparison.of(first, second).test()).isEqualTo(PairedTest.of(first.getFirst(), second.getFirst()));
+    }
+
+    @RandomTest(times = 3)
+    void picturesThatSeveralFoldsTestAreCounted(Seed seed) {
+        RandomGenerator random = seed.random();
+        assertThat(Comparison.of(folds(random, 4, true), folds(random, 4, true)).repeated())
+                .isEqualTo(30);
+    }
+
+    @RandomTest(times = 3)
+    void whatCannotBeComparedIsRefusedWithTheReason(Seed seed) {
+        List<Evaluation> three = folds(seed.random(), 3, false);
+        assertRefused(three, three.subList(0, 2), "different folds", "the second lacks 'third 3'");
+        assertRefused(
+                three.subList(1, 2), three.subList(0, 1), "the first lacks 'third 1', the second lacks 'third 2'");
+        Evaluation one = three.getFirst();
+        Evaluation again = new Evaluation(
+                new Setting("thirds:3", "third 1", one.setting().fingerprint(), 8), one.classes(), one.predictions());
+        assertRefused(List.of(one, again), List.of(one), "holds the fold 'third 1' twice");
+        Evaluation elsewhere = new Evaluation(
+                new Setting("thirds:3", "third 1", new Fingerprint("b".repeat(64)), 7),
+                one.classes(),
+                one.predictions());
+        assertRefused(List.of(one), List.of(elsewhere), "fingerprint aaaaaaaaaaaa", "fingerprint bbbbbbbbbbbb");
+    }
+
+    private static void assertRefused(List<Evaluation> first, List<Evaluation> second, String... words) {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> Comparison.of(first, second))
+                .satisfies(refused -> assertThat(refused.getMessage()).contains(words));
+    }
+
+    @RandomTest(times = 2)
+    void aRunIsReadInTheOrderOfItsFolds(Seed seed, @TempDir Path run) throws IOException {
+        List<Evaluation> folds = folds(seed.random(), 11, false);
+        for (int i = 0; i < folds.size(); i++) {
+            Path file = run.resolve(EvaluationFolder.fold(i + 1)).resolve(EvaluationFolder.FILE);
+            Files.createDirectories(run.resolve("fold-" + (i + 1)));
+            EvaluationFile.write(file, folds.get(i));
+        }
+        Files.createDirectories(run.resolve("curves"));
+        assertThat(EvaluationFolder.read(run)).isEqualTo(folds);
+        assertThat(EvaluationFolder.read(run.resolve("fold-10/evaluation.json")))
+                .containsExactly(folds.get(9));
+        Files.delete(run.resolve(EvaluationFolder.fold(4)).resolve(EvaluationFolder.FILE));
+        assertThatExceptionOfType(EvaluationFileException.class)
+                .isThrownBy(() -> EvaluationFolder.read(run))
+                .withMessageContaining("fold-4")
+                .withMessageContaining("not finished");
+    }
+
+    @RandomTest(times = 1)
+    void aRunOfOneFoldKeepsItsEvaluationItself(Seed seed, @TempDir Path run) throws IOException {
+        List<Evaluation> one = folds(seed.random(), 1, false);
+        EvaluationFile.write(run.resolve("evaluation.json"), one.getFirst());
+        assertThat(EvaluationFolder.read(run)).isEqualTo(one);
+    }
+
+    @Test
+    void aFolderThatIsNoRunIsRefused(@TempDir Path folder) {
+        assertThatExceptionOfType(EvaluationFileException.class)
+                .isThrownBy(() -> EvaluationFolder.read(folder))
+                .withMessageContaining("fold-*/evaluation.json");
+        assertThatExceptionOfType(EvaluationFileException.class)
+                .isThrownBy(() -> EvaluationFolder.read(folder.resolve("absent")))
+                .withMessageContaining("found nothing");
+    }
+}

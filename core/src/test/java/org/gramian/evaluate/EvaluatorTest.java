@@ -1,0 +1,165 @@
+package org.gramian.evaluate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.model.Logits;
+import org.gramian.model.Model;
+import org.gramian.model.RowSink;
+import org.gramian.model.Scoring;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class EvaluatorTest {
+    private static final List<String> KNOWN = List.of("wood", "glass", "stone");
+
+    private final Model model = TinyModel.of(3);
+
+    @TempDir
+    private Path root = Path.of("");
+
+    @BeforeEach
+    void paint() throws IOException {
+        TinyModel.paint(root, 4, "stone", "wood");
+    }
+
+    @AfterEach
+    void free() {
+        model.close();
+    }
+
+    private Evaluator evaluator(List<String> classes, double temperature) {
+        return Evaluator.of(model, TinyModel.card(classes, temperature, Map.of()), TinyModel.READER);
+    }
+
+    private Measurement measure(List<String> classes, double temperature, List<Integer> indexes) throws IOException {
+        Dataset dataset = Layouts.open(root);
+        return evaluator(classes, temperature).measure(dataset, indexes, Setting.all(dataset), _ -> {});
+    }
+
+    private static List<Integer> upTo(int count) {
+        return IntStream.range(0, count).boxed().toList();
+    }
+
+    @Test
+    void truthsAreFoundByNameInTheModelsOrder() throws IOException {
+        Evaluation evaluation = measure(KNOWN, 1, upTo(8)).evaluation();
+        assertThat(evaluation.classes()).isEqualTo(KNOWN);
+        assertThat(evaluation.predictions())
+                .hasSize(8)
+                .allSatisfy(one -> assertThat(one.name()).startsWith(KNOWN.get(one.truth()) + "/"));
+    }
+
+    @Test
+    void scoresAreTheMeanProbabilitiesOfTheCrops() throws IOException {
+        Dataset dataset = Layouts.open(root);
+        Map<String, Logits> expected = new HashMap<>();
+        Scoring.of(model, TinyModel.card(KNOWN, 1, Map.of()), TinyModel.READER)
+                .run(
+                        dataset.samples(),
+                        Scoring.Rows.SCORES,
+                        new RowSink() {
+                            @Override
+                            public void rows(int sample, float[][] rows) {
+                                assertThat(rows)
+                                        .as("the crops of 'paper' to test")
+                                        .hasDimensions(5, 3);
+                                expected.put(dataset.samples().get(sample).name(), Logits.ofCrops(rows));
+                            }
+
+                            @Override
+                            public void unreadable(int sample, Unreadable problem) {
+                                throw new AssertionError(problem);
+                            }
+                        },
+                        _ -> {});
+        Evaluation evaluation = measure(KNOWN, 1, upTo(8)).evaluation();
+        assertThat(evaluation.predictions())
+                .allSatisfy(one -> assertThat(one.logits()).isEqualTo(expected.get(one.name())));
+        assertThat(expected.values().stream().distinct())
+                .as("the model tells pictures apart")
+                .hasSize(8);
+    }
+
+    @Test
+    void theOrderOfThePicturesChangesNothing() throws IOException {
+        List<Integer> shuffled = new ArrayList<>(upTo(8));
+        Collections.shuffle(shuffled, new Random(1));
+        assertThat(measure(KNOWN, 1, shuffled)).isEqualTo(measure(KNOWN, 1, upTo(8)));
+    }
+
+    @Test
+    void onlyTheWantedPicturesAreMeasured() throws IOException {
+        Evaluation all = measure(KNOWN, 1, upTo(8)).evaluation();
+        Evaluation some = measure(KNOWN, 1, List.of(1, 6)).evaluation();
+        assertThat(some.predictions())
+                .containsExactly(all.predictions().get(1), all.predictions().get(6));
+    }
+
+    @Test
+    void theModelsTemperatureIsTakenOver() throws IOException {
+        assertThat(measure(KNOWN, 1, upTo(8)).evaluation().temperature()).isEqualTo(Temperature.NONE);
+        assertThat(measure(KNOWN, 2.5, upTo(8)).evaluation().temperature())
+                .isEqualTo(new Temperature(2.5, Temperature.Outcome.FITTED));
+    }
+
+    @Test
+    void picturesThatCannotBeReadAreNamedAndDoNotCount() throws IOException {
+        Evaluation whole = measure(KNOWN, 1, upTo(8)).evaluation();
+        Files.writeString(root.resolve("wood/2.png"), "no picture");
+        Measurement measured = measure(KNOWN, 1, upTo(8));
+        assertThat(measured.unreadable()).containsOnlyKeys("wood/2.png");
+        assertThat(measured.unreadable().get("wood/2.png")).startsWith("expected a JPEG");
+        assertThat(measured.evaluation().predictions())
+                .hasSize(7)
+                .isEqualTo(whole.predictions().stream()
+                        .filter(one -> !one.name().equals("wood/2.png"))
+                        .toList());
+    }
+
+    @Test
+    void whereNoPictureCanBeReadThereIsNoResult() throws IOException {
+        for (int i = 0; i < 4; i++) {
+            Files.writeString(root.resolve("wood/" + i + ".png"), "no picture");
+        }
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> measure(KNOWN, 1, List.of(4, 5, 6, 7)))
+                .withMessageContaining("found 4, none of which can be read")
+                .withMessageContaining("'wood/0.png': expected a JPEG");
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> measure(KNOWN, 1, List.of()))
+                .withMessageContaining("found none");
+    }
+
+    @Test
+    void aClassThatTheModelDoesNotKnowIsNamedWithWhatWasMeant() throws IOException {
+        TinyModel.paint(root, 2, "glas", "zebra");
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> measure(KNOWN, 1, upTo(8)))
+                .withMessageContaining("found 'glas' (did you mean 'glass'?), 'zebra';")
+                .withMessageContaining("it knows 'wood', 'glass', 'stone'");
+    }
+
+    @Test
+    void namesMustFitTheScores() {
+        assertThatExceptionOfType(IllegalArgumentException.class)
+                .isThrownBy(() -> evaluator(List.of("wood", "stone"), 1))
+                .withMessageContaining("each of the model's 3 scores, found 2");
+    }
+}

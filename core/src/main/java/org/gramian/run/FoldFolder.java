@@ -1,0 +1,91 @@
+package org.gramian.run;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.gramian.basis.WholeFile;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.EvaluationCsv;
+import org.gramian.evaluate.EvaluationFile;
+import org.gramian.evaluate.EvaluationFolder;
+import org.gramian.model.Model;
+import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
+
+/**
+ * The files of one fold: the model, how it did, how it was trained, and, while it is not finished, a checkpoint.
+ *
+ * @param path the folder
+ */
+record FoldFolder(Path path) {
+    static final String MODEL = "model.safetensors";
+    private static final String CHECKPOINT = "checkpoint.safetensors";
+    private static final String AFTER_FIRST = "stage1.json";
+    private static final String ADVICE = "; go on with what the run was begun with, or begin anew in another folder";
+
+    /** The folder, made where there is none, without what a killed run left of files. */
+    static FoldFolder make(Path path) throws IOException {
+        Files.createDirectories(path);
+        WholeFile.sweep(path);
+        return new FoldFolder(path);
+    }
+
+    Path checkpoint() {
+        return path.resolve(CHECKPOINT);
+    }
+
+    Path history() {
+        return path.resolve("history.csv");
+    }
+
+    /** Whether nothing is left to do: the model is written last, the checkpoint removed after it. */
+    boolean isDone() {
+        return Files.exists(path.resolve(MODEL)) && !Files.exists(checkpoint());
+    }
+
+    /**
+     * Makes sure that a model that is here came about in a way.
+     *
+     * @throws IOException if it did not: what is here would be taken for something else
+     */
+    void requireOrigin(Map<String, String> expected, List<String> classes) throws IOException {
+        Path model = path.resolve(MODEL);
+        ModelCard card = ModelFile.header(model).card();
+        if (!card.classes().equals(classes)) {
+            throw new IOException(model + ": expected a model of the classes " + RunPlan.shown(classes)
+                    + ", found one of " + RunPlan.shown(card.classes()) + ADVICE);
+        }
+        Map<String, String> found = card.origin();
+        for (Map.Entry<String, String> entry : expected.entrySet()) {
+            String other = found.get(entry.getKey());
+            if (!entry.getValue().equals(other)) {
+                throw new IOException(model + ": expected a model with " + entry.getKey() + " " + entry.getValue()
+                        + ", found one with " + (other == null ? "none" : other)
+                        + ADVICE);
+            }
+        }
+    }
+
+    void keepFirst(Evaluation evaluation) throws IOException {
+        EvaluationFile.write(path.resolve(AFTER_FIRST), evaluation);
+    }
+
+    void keep(Evaluation evaluation, Model model, ModelCard card) throws IOException {
+        EvaluationFile.write(path.resolve(EvaluationFolder.FILE), evaluation);
+        EvaluationCsv.writePredictions(path.resolve("predictions.csv"), evaluation);
+        EvaluationCsv.writeConfusion(path.resolve("confusion.csv"), evaluation.confusion());
+        ModelFile.write(path.resolve(MODEL), model, card);
+    }
+
+    Evaluation evaluation() throws IOException {
+        return EvaluationFile.read(path.resolve(EvaluationFolder.FILE));
+    }
+
+    Optional<Evaluation> afterFirst() throws IOException {
+        Path file = path.resolve(AFTER_FIRST);
+        return Files.exists(file) ? Optional.of(EvaluationFile.read(file)) : Optional.empty();
+    }
+}

@@ -1,0 +1,87 @@
+package org.gramian.run;
+
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.gramian.basis.Found;
+import org.gramian.evaluate.EvaluationFolder;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.protocol.Duplicates;
+import org.gramian.image.dataset.protocol.Fold;
+import org.gramian.image.dataset.protocol.Holdout;
+import org.gramian.train.loop.Material.Parts;
+
+/**
+ * One fold of a run, of readable pictures alone, with some training pictures held back to judge epochs by.
+ *
+ * @param place where it is kept in the run's folder; empty for the only fold, which is the run itself
+ * @param name as {@code third 2}
+ * @param parts who trains, judges and tests
+ */
+public record FoldPlan(String place, String name, Parts parts) {
+    /** Pictures that every class needs for one to be held back. */
+    private static final int LEAST = 2;
+
+    /**
+     * Divides the training pictures of a fold, unless its protocol says itself who judges. Nobody judges where nothing is to
+     * be held back: validation pictures of the protocol are left out then.
+     *
+     * @param readable indexes of the pictures that can be read
+     * @throws UnfitDataException if a class has nothing to train on
+     */
+    static FoldPlan of(Dataset dataset, Placed placed, Set<Integer> readable, HoldingBack holding) {
+        Fold fold = placed.fold;
+        List<Sample> training = samples(dataset, fold.train(), readable);
+        List<Sample> judging = holding.share == 0 ? List.of() : samples(dataset, fold.validation(), readable);
+        List<Sample> test = samples(dataset, fold.test(), readable);
+        requireEveryClass(dataset, fold, training);
+        if (!judging.isEmpty() || holding.share == 0) {
+            return new FoldPlan(placed.place, fold.name(), new Parts(training, judging, test));
+        }
+        Dataset part = new Dataset(dataset.root(), dataset.classes(), training);
+        Duplicates copies = Duplicates.of(part);
+        Holdout holdout = new Holdout(holding.share);
+        if (part.counts().stream().anyMatch(count -> count < LEAST)
+                || holdout.misfit(part, copies).isPresent()) {
+            holding.remarks.accept(Found.text(fold.name()) + " has a class with fewer than " + LEAST
+                    + " different pictures to train on, so none is held back: epochs are judged by the training loss");
+            return new FoldPlan(placed.place, fold.name(), new Parts(training, List.of(), test));
+        }
+        Fold divided = holdout.folds(part, copies, holding.seed).getFirst();
+        return new FoldPlan(
+                placed.place,
+                fold.name(),
+                new Parts(pick(training, divided.train()), pick(training, divided.test()), test));
+    }
+
+    /** A fold and where it is kept. */
+    record Placed(String place, Fold fold) {
+        static List<Placed> all(List<Fold> folds) {
+            return IntStream.range(0, folds.size())
+                    .mapToObj(i -> new Placed(folds.size() == 1 ? "" : EvaluationFolder.fold(i + 1), folds.get(i)))
+                    .toList();
+        }
+    }
+
+    /** How training pictures are held back: 0 as the share means none, of the protocol neither. */
+    record HoldingBack(double share, long seed, Consumer<String> remarks) {}
+
+    private static List<Sample> samples(Dataset dataset, List<Integer> indexes, Set<Integer> readable) {
+        return pick(
+                dataset.samples(), indexes.stream().filter(readable::contains).toList());
+    }
+
+    private static List<Sample> pick(List<Sample> samples, List<Integer> indexes) {
+        return indexes.stream().map(samples::get).toList();
+    }
+
+    private static void requireEveryClass(Dataset dataset, Fold fold, List<Sample> training) {
+        List<String> missing = RunPlan.missing(dataset, training);
+        if (!missing.isEmpty()) {
+            throw new UnfitDataException(Found.text(fold.name()) + " has no readable picture to train on of "
+                    + RunPlan.shown(missing) + "; add some, or leave these classes out");
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package org.gramian.run;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.SplittableRandom;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.basis.Sha256;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.Prediction;
+import org.gramian.evaluate.Setting;
+import org.gramian.evaluate.Temperature;
+import org.gramian.evaluate.TrainedOn;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.Logits;
+import org.gramian.model.Model;
+import org.gramian.model.ModelCard;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Tensor;
+import org.gramian.train.feature.FeatureExtraction;
+import org.gramian.train.feature.FrozenBackbone;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Keeper;
+import org.gramian.train.loop.Material;
+import org.gramian.train.loop.Session;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TwoStage;
+
+/** Trains and measures one fold, or goes on where it was left. */
+final class FoldRun {
+    private final RunPlan plan;
+    private final FoldPlan fold;
+    private final FoldFolder folder;
+    private final Surround surround;
+
+    /** What a fold shares with others. */
+    record Surround(
+            FeatureExtraction extraction,
+            int threads,
+            Breaks breaks,
+            Duration keepEvery,
+            Map<String, String> origin,
+            Consumer<RunEvent> events) {}
+
+    FoldRun(RunPlan plan, FoldPlan fold, FoldFolder folder, Surround surround) {
+        this.plan = plan;
+        this.fold = fold;
+        this.folder = folder;
+        this.surround = surround;
+    }
+
+    /** Nothing where it was asked to stop before there was a model. */
+    Optional<FoldResult> run() throws IOException {
+        if (folder.isDone()) {
+            folder.requireOrigin(origin(), plan.dataset().classes());
+            return Optional.of(
+                    new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), Optional.empty()));
+        }
+        Keeper keeper = new Keeper(folder.checkpoint(), identity(), surround.keepEvery);
+        History history = History.open(folder.history());
+        Session session = new Session(
+                event -> {
+                    if (event instanceof EpochDone done) {
+                        add(history, done);
+                    }
+                    surround.events.accept(new RunEvent.Training(event));
+                },
+                surround.breaks,
+                Optional.of(keeper));
+        try (Model model = model(plan, surround.extraction.extractor().network())) {
+            Optional<Breaks.Reason> early = new TwoStage(model, plan.config().recipe(), material(), session)
+                    .run((stage, scores) -> measure(stage, scores, model));
+            if (early.filter(Breaks.Reason.ASKED::equals).isPresent()) {
+                return Optional.empty();
+            }
+            if (early.isEmpty()) {
+                keeper.remove();
+            }
+            return Optional.of(new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), early));
+        }
+    }
+
+    private static void add(History history, EpochDone done) {
+        try {
+            history.add(done);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** A model at its beginning, on a copy of the backbone: stage 2 changes it, and features of other folds need what it was. */
+    static Model model(RunPlan plan, FrozenBackbone frozen) {
+        ParameterSet backbone = ParameterSet.initialize(
+                frozen.backbone().parameters(), new SplittableRandom(0), DType.F32, frozen.device());
+        Map<String, Tensor> values = new LinkedHashMap<>();
+        frozen.parameters().all().forEach(parameter -> values.put(parameter.name(), parameter.value()));
+        try {
+            backbone.assign(values);
+            return Model.begin(
+                    frozen.backbone(),
+                    backbone,
+                    plan.config().network().head(plan.dataset().classes().size()),
+                    new SplittableRandom(plan.config().recipe().seed()),
+                    frozen.device());
+        } catch (RuntimeException | Error failed) {
+            backbone.close();
+            throw failed;
+        }
+    }
+
+    private Material material() {
+        return new Material(
+                fold.parts(),
+                plan.config().data().crops().training(plan.config().recipe().seed()),
+                plan.config().data().crops().testing(),
+                surround.extraction,
+                surround.threads);
+    }
+
+    private void measure(int stage, TwoStage.Scores scores, Model model) throws IOException {
+        List<Sample> test = fold.parts().test();
+        Evaluation plain = new Evaluation(
+                new Setting(
+                        plan.config().data().protocol().text(),
+                        fold.name(),
+                        plan.fingerprint(),
+                        plan.config().recipe().seed()),
+                plan.dataset().classes(),
+                predictions(test, scores.test().compute()));
+        List<Sample> heldBack = fold.parts().heldBack();
+        Evaluation evaluation = heldBack.isEmpty()
+                ? plain
+                : plain.calibrated(
+                        Temperature.fit(predictions(heldBack, scores.heldBack().compute())));
+        surround.events.accept(new RunEvent.Measured(stage, evaluation));
+        if (stage == 1 && plan.config().recipe().stage2().epochs() > 0) {
+            folder.keepFirst(evaluation);
+        }
+        folder.keep(evaluation, model, card(evaluation));
+    }
+
+    private static List<Prediction> predictions(List<Sample> samples, List<Logits> logits) {
+        return IntStream.range(0, samples.size())
+                .mapToObj(i ->
+                        new Prediction(samples.get(i).name(), samples.get(i).label(), logits.get(i)))
+                .toList();
+    }
+
+    /** How the model comes about. */
+    private SequencedMap<String, String> origin() {
+        SequencedMap<String, String> origin = new LinkedHashMap<>();
+        origin.put(TrainedOn.PROTOCOL, plan.config().data().protocol().text());
+        origin.put(TrainedOn.FOLD, fold.name());
+        origin.put(TrainedOn.FINGERPRINT, plan.fingerprint().hex());
+        origin.put("content", plan.content());
+        origin.put(TrainedOn.SEED, Long.toString(plan.config().recipe().seed()));
+        origin.put(
+                "pictures",
+                "%d to train on, %d held back, %d to test"
+                        .formatted(
+                                fold.parts().training().size(),
+                                fold.parts().heldBack().size(),
+                                fold.parts().test().size()));
+        origin.putAll(surround.origin);
+        return origin;
+    }
+
+    private ModelCard card(Evaluation evaluation) {
+        LinkedHashMap<String, Double> metrics = new LinkedHashMap<>();
+        for (Metric metric : Metric.values()) {
+            metrics.put(metric.key(), metric.of(evaluation));
+        }
+        return new ModelCard(
+                plan.dataset().classes(),
+                surround.extraction.extractor().network().preprocessing(),
+                plan.config().data().crops(),
+                evaluation.temperature().value(),
+                origin(),
+                metrics);
+    }
+
+    /** All that decides how this fold is trained; the configuration and the weights are in the model's origin. */
+    private String identity() {
+        StringBuilder all = new StringBuilder();
+        all.append(surround.origin)
+                .append(plan.fingerprint().hex())
+                .append(plan.content())
+                .append(plan.dataset().classes())
+                .append(fold.name())
+                .append('\n');
+        for (List<Sample> part : List.of(
+                fold.parts().training(), fold.parts().heldBack(), fold.parts().test())) {
+            part.forEach(sample ->
+                    all.append(sample.name()).append(' ').append(sample.box()).append('\n'));
+            all.append('\n');
+        }
+        return Sha256.hex(Sha256.of(all.toString().getBytes(StandardCharsets.UTF_8)));
+    }
+}

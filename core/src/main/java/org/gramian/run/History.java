@@ -1,0 +1,87 @@
+package org.gramian.run;
+
+import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.NamedCsvRecord;
+import de.siegmar.fastcsv.writer.CsvWriter;
+import de.siegmar.fastcsv.writer.LineDelimiter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.gramian.basis.WholeText;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.recipe.Judgement;
+
+/** The course of a training, one line for each epoch, as a CSV file that is whole after each of them. */
+public final class History {
+    private static final List<String> HEADER =
+            List.of("stage", "epoch", "rate", "loss", "accuracy", "judged_error", "judged_loss", "best");
+
+    private final Path file;
+    private final List<EpochDone> epochs;
+
+    private History(Path file, List<EpochDone> epochs) {
+        this.file = file;
+        this.epochs = epochs;
+    }
+
+    /** What is in a file; nothing where there is none. */
+    public static History open(Path file) throws IOException {
+        List<EpochDone> epochs = new ArrayList<>();
+        if (Files.exists(file)) {
+            try (CsvReader<NamedCsvRecord> rows = CsvReader.builder().ofNamedCsvRecord(file)) {
+                rows.forEach(row -> epochs.add(epoch(row)));
+            } catch (RuntimeException damaged) {
+                throw new IOException(
+                        file + " is no history that this program wrote: " + damaged.getMessage(), damaged);
+            }
+        }
+        return new History(file, epochs);
+    }
+
+    private static EpochDone epoch(NamedCsvRecord row) {
+        return new EpochDone(
+                Integer.parseInt(row.getField("stage")),
+                Integer.parseInt(row.getField("epoch")) - 1,
+                number(row, "rate"),
+                number(row, "loss"),
+                number(row, "accuracy"),
+                new Judgement(number(row, "judged_error"), number(row, "judged_loss")),
+                Boolean.parseBoolean(row.getField("best")));
+    }
+
+    private static double number(NamedCsvRecord row, String field) {
+        return Double.parseDouble(row.getField(field));
+    }
+
+    /** All epochs in order. */
+    public List<EpochDone> epochs() {
+        return List.copyOf(epochs);
+    }
+
+    /** Adds an epoch; what a broken run had written of it and later ones is replaced. */
+    void add(EpochDone done) throws IOException {
+        epochs.removeIf(former ->
+                former.stage() > done.stage() || (former.stage() == done.stage() && former.epoch() >= done.epoch()));
+        epochs.add(done);
+        WholeText.write(file, text -> {
+            CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text);
+            csv.writeRecord(HEADER);
+            epochs.forEach(epoch -> csv.writeRecord(row(epoch)));
+            csv.flush();
+        });
+    }
+
+    private static List<String> row(EpochDone epoch) {
+        return List.of(
+                Integer.toString(epoch.stage()),
+                Integer.toString(epoch.epoch() + 1),
+                Double.toString(epoch.rate()),
+                Double.toString(epoch.loss()),
+                Double.toString(epoch.accuracy()),
+                Double.toString(epoch.judgement().error()),
+                Double.toString(epoch.judgement().loss()),
+                Boolean.toString(epoch.best()));
+    }
+}

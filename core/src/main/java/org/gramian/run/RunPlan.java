@@ -1,0 +1,181 @@
+package org.gramian.run;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.gramian.basis.Found;
+import org.gramian.basis.Names;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Note;
+import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.protocol.Duplicates;
+import org.gramian.image.dataset.protocol.Fingerprint;
+import org.gramian.image.dataset.protocol.Plan;
+import org.gramian.run.config.RunConfig;
+import org.gramian.run.config.Settings;
+
+/**
+ * All that is decided before the first step: the configuration, and who trains, judges and tests in each fold.
+ *
+ * @param dataset the pictures, readable or not
+ * @param settings every value of the configuration, with its origin
+ * @param config the same as records
+ * @param fingerprint of the division of the whole data set
+ * @param content of the pictures, see {@link AuditReport#content}
+ * @param names of all folds of the protocol
+ * @param folds those that are trained, of readable pictures
+ */
+public record RunPlan(
+        Dataset dataset,
+        Settings settings,
+        RunConfig config,
+        Fingerprint fingerprint,
+        String content,
+        List<String> names,
+        List<FoldPlan> folds) {
+    public RunPlan {
+        names = List.copyOf(names);
+        folds = List.copyOf(folds);
+    }
+
+    /**
+     * Divides the pictures.
+     *
+     * @param remarks told what should be known
+     * @throws UnfitDataException if the pictures do not allow the configuration
+     */
+    static RunPlan of(Dataset dataset, Settings settings, AuditReport audit, Consumer<String> remarks) {
+        RunConfig config = RunConfig.of(settings);
+        requireClasses(dataset);
+        Set<Integer> readable = readable(dataset, audit);
+        requireReadableClasses(dataset, readable, audit);
+        long seed = config.recipe().seed();
+        Plan plan = divide(dataset, config, seed);
+        plan.notes().forEach(note -> remarks.accept(note.text()));
+        FoldPlan.HoldingBack holding = new FoldPlan.HoldingBack(config.data().validation(), seed, remarks);
+        List<FoldPlan> folds = FoldPlan.Placed.all(plan.folds()).stream()
+                .map(fold -> FoldPlan.of(dataset, fold, readable, holding))
+                .toList();
+        folds.forEach(RunPlan::requireTest);
+        return new RunPlan(
+                dataset,
+                settings,
+                config,
+                plan.fingerprint(),
+                audit.content(),
+                folds.stream().map(FoldPlan::name).toList(),
+                folds);
+    }
+
+    /**
+     * What can be said before any picture is looked at.
+     *
+     * @throws UnfitDataException if no model can tell these classes apart
+     */
+    static void requireClasses(Dataset dataset) {
+        requireNoEmptyClass(dataset);
+        if (dataset.classes().size() < 2) {
+            throw new UnfitDataException("a model tells at least 2 classes apart, found "
+                    + dataset.classes().size() + " in " + dataset.root()
+                    + "; add pictures of another class, or name the folder that holds the classes");
+        }
+        if (dataset.classes().stream().anyMatch(String::isBlank)) {
+            throw new UnfitDataException(dataset.root() + ": expected a name for every class, found one that is blank;"
+                    + " rename its folder or label");
+        }
+    }
+
+    /** A folder for a class that holds nothing is more likely a mistake than meant: the model would never answer it. */
+    private static void requireNoEmptyClass(Dataset dataset) {
+        for (Note note : dataset.notes()) {
+            if (note.kind() == Note.Kind.EMPTY_CLASSES) {
+                throw new UnfitDataException(note.text() + "; add pictures to train on, or remove what is empty");
+            }
+        }
+    }
+
+    private static void requireReadableClasses(Dataset dataset, Set<Integer> readable, AuditReport audit) {
+        List<String> missing =
+                missing(dataset, readable.stream().map(dataset.samples()::get).toList());
+        if (!missing.isEmpty()) {
+            throw new UnfitDataException("there is no readable picture of " + shown(missing)
+                    + audit.unreadable().stream()
+                            .filter(lost -> missing.contains(lost.picture().label()))
+                            .findFirst()
+                            .map(lost -> " (" + Found.text(lost.picture().name()) + ": " + lost.reason() + ")")
+                            .orElse("")
+                    + "; 'gramian audit' tells what is wrong with each file; replace them, or remove these classes");
+        }
+    }
+
+    /** Classes of which none of the pictures is. */
+    static List<String> missing(Dataset dataset, List<Sample> samples) {
+        Set<Integer> present = samples.stream().map(Sample::label).collect(Collectors.toSet());
+        return IntStream.range(0, dataset.classes().size())
+                .filter(label -> !present.contains(label))
+                .mapToObj(dataset.classes()::get)
+                .toList();
+    }
+
+    static String shown(List<String> names) {
+        return Names.some(names.stream().map(Found::text).toList());
+    }
+
+    private static Plan divide(Dataset dataset, RunConfig config, long seed) {
+        try {
+            return config.data().protocol().plan(dataset, Duplicates.of(dataset), seed);
+        } catch (IllegalArgumentException misfit) {
+            throw new UnfitDataException(String.valueOf(misfit.getMessage()));
+        }
+    }
+
+    private static void requireTest(FoldPlan fold) {
+        if (fold.parts().test().isEmpty()) {
+            throw new UnfitDataException(Found.text(fold.name()) + " has no readable picture to test");
+        }
+    }
+
+    private static Set<Integer> readable(Dataset dataset, AuditReport audit) {
+        Set<String> unreadable = audit.unreadable().stream()
+                .map(one -> one.picture().name())
+                .collect(Collectors.toCollection(HashSet::new));
+        return IntStream.range(0, dataset.samples().size())
+                .filter(index ->
+                        !unreadable.contains(dataset.samples().get(index).name()))
+                .boxed()
+                .collect(Collectors.toCollection(HashSet::new));
+    }
+
+    /**
+     * The same run, of which only some folds are trained.
+     *
+     * @param wanted numbers of folds from 1 on, or their names; one that is named twice is trained once
+     * @throws IllegalArgumentException if there is no such fold; the message lists those that there are
+     */
+    public RunPlan only(List<String> wanted) {
+        List<FoldPlan> some = new ArrayList<>();
+        for (String text : wanted) {
+            FoldPlan fold = find(text);
+            if (!some.contains(fold)) {
+                some.add(fold);
+            }
+        }
+        return new RunPlan(dataset, settings, config, fingerprint, content, names, some);
+    }
+
+    private FoldPlan find(String text) {
+        int named = names.indexOf(text);
+        int index = named < 0 && text.matches("\\d{1,6}") ? Integer.parseInt(text) - 1 : named;
+        return folds.stream()
+                .filter(fold ->
+                        index >= 0 && index < names.size() && fold.name().equals(names.get(index)))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("there is no fold " + Found.text(text)
+                        + "; the folds are 1 to " + names.size() + ", named " + shown(names)));
+    }
+}

@@ -1,0 +1,34 @@
+package org.gramian.run;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Where a run keeps features: in a cache that it shares with others, or in a folder of its own that goes with it.
+ *
+ * @param cache the folder
+ * @param own whether it is removed at the end
+ */
+record RunScratch(Path cache, boolean own) implements AutoCloseable {
+    static RunScratch in(Path folder, Optional<Path> shared) {
+        return new RunScratch(shared.orElse(folder.resolve(".features")), shared.isEmpty());
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (own && Files.exists(cache)) {
+            List<Path> all;
+            try (Stream<Path> found = Files.walk(cache)) {
+                all = found.sorted(Comparator.reverseOrder()).toList();
+            }
+            for (Path path : all) {
+                Files.delete(path);
+            }
+        }
+    }
+}

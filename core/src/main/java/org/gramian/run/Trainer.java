@@ -1,0 +1,260 @@
+package org.gramian.run;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.function.Consumer;
+import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.backbone.weights.Weights;
+import org.gramian.basis.WholeFile;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.audit.Audit;
+import org.gramian.image.audit.AuditOptions;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.Model;
+import org.gramian.run.config.Choices;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.NetworkConfig;
+import org.gramian.run.config.Settings;
+import org.gramian.run.config.Surroundings;
+import org.gramian.run.plan.Estimate;
+import org.gramian.run.plan.Probe;
+import org.gramian.run.plan.Workload;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.file.TensorFileException;
+import org.gramian.train.feature.FeatureCache;
+import org.gramian.train.feature.FeatureExtraction;
+import org.gramian.train.feature.FeatureExtractor;
+import org.gramian.train.feature.FrozenBackbone;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.Keeper;
+import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.recipe.Recipe;
+
+/**
+ * From pictures to models: audits, decides what was left open, trains and measures every fold, and keeps all of it in a
+ * folder from which a broken run goes on.
+ *
+ * <pre>{@code
+ * Dataset photos = Layouts.open(Path.of("photos"));
+ * RunResult result = Trainer.of(photos).asking(Settings.NONE.with(Keys.POOLING, "bcnn")).train(Path.of("run"));
+ * result.summary().text(Metric.ACCURACY);
+ * }</pre>
+ *
+ * @param dataset the pictures
+ * @param asked what is asked for; everything else is chosen
+ * @param workshop what it computes with
+ * @param control who is told and who may stop it
+ */
+public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Control control) {
+    /**
+     * Who is told and who may stop it.
+     *
+     * @param events told what happens, by one thread at a time, but not always the same one: pictures are looked at by many
+     * @param breaks asked before each step, and while pictures are looked at
+     * @param keepEvery how much work may be lost when the machine fails
+     */
+    public record Control(Consumer<RunEvent> events, Breaks breaks, Duration keepEvery) {
+        /** Nobody. */
+        public static final Control NONE = new Control(_ -> {}, Breaks.whenAsked(), Keeper.DEFAULT_INTERVAL);
+    }
+
+    /** A trainer that chooses everything itself, on the processor. */
+    public static Trainer of(Dataset dataset) {
+        return new Trainer(dataset, Settings.NONE, Workshop.usual(Device.CPU), Control.NONE);
+    }
+
+    /** The same with wishes. */
+    public Trainer asking(Settings wishes) {
+        return new Trainer(dataset, wishes, workshop, control);
+    }
+
+    /** The same with other means. */
+    public Trainer with(Workshop other) {
+        return new Trainer(dataset, asked, other, control);
+    }
+
+    /** The same under control. */
+    public Trainer under(Control other) {
+        return new Trainer(dataset, asked, workshop, other);
+    }
+
+    /**
+     * Looks at every picture; one that the crops of this run cannot be taken from counts as unreadable.
+     *
+     * @throws UnfitDataException if no model can tell the classes apart
+     * @throws InterruptedTrainingException if somebody asked for a break
+     */
+    public AuditReport audit() throws IOException, InterruptedException {
+        RunPlan.requireClasses(dataset);
+        PictureReader reader = new PictureReader(PictureLimits.DEFAULT);
+        Audit audit = new Audit(AuditOptions.DEFAULT, reader::read, workshop.threads())
+                .requiring(complete().get(Keys.CROPS).testing());
+        AuditReport report = audit.of(dataset, done -> {
+            if (control.breaks.due().filter(Breaks.Reason.ASKED::equals).isPresent()) {
+                throw new InterruptedTrainingException(Breaks.Reason.ASKED);
+            }
+            control.events.accept(new RunEvent.Auditing(done, dataset.samples().size()));
+        });
+        control.events.accept(new RunEvent.Audited(report));
+        return report;
+    }
+
+    private Settings complete() throws IOException {
+        return Choices.complete(asked, Surroundings.of(dataset, workshop.weights(), workshop.device()));
+    }
+
+    /**
+     * Decides everything, trains nothing.
+     *
+     * @param audit of these pictures for these crops
+     * @throws UnfitDataException if the pictures do not allow what is asked
+     */
+    public RunPlan plan(AuditReport audit) throws IOException {
+        RunPlan plan = RunPlan.of(dataset, complete(), audit, this::remark);
+        Recipe recipe = plan.config().recipe();
+        if (recipe.precision() == Recipe.Precision.BF16
+                && recipe.stage2().epochs() > 0
+                && workshop.device().kind() != Device.Kind.CUDA) {
+            remark(Keys.PRECISION + " bf16 is meant for a GPU; a processor may be slower with it than with f32");
+        }
+        return plan;
+    }
+
+    /** How much there is to do. */
+    public Workload workload(RunPlan plan) {
+        SequencedMap<String, Parts> folds = new LinkedHashMap<>();
+        plan.folds().forEach(fold -> folds.put(fold.name(), fold.parts()));
+        return Workload.of(plan.config(), dataset.classes().size(), folds);
+    }
+
+    /** How long it may take, guessed from a few batches; takes seconds. */
+    public Estimate estimate(RunPlan plan) throws IOException {
+        try (FrozenBackbone network = network(plan.config().network(), _ -> {});
+                Model model = FoldRun.model(plan, network)) {
+            Probe probe = new Probe(model, plan.config(), new PictureReader(PictureLimits.DEFAULT));
+            List<Path> files = plan.folds().getFirst().parts().training().stream()
+                    .map(Sample::file)
+                    .toList();
+            return Estimate.of(workload(plan), probe.measure(files), workshop.threads());
+        }
+    }
+
+    private void remark(String text) {
+        control.events.accept(new RunEvent.Remark(text));
+    }
+
+    /**
+     * Trains into a folder: a new one, or that of a broken run with the same configuration and pictures, which goes on.
+     *
+     * @throws UnfitDataException if the pictures do not allow what is asked
+     * @throws IOException if the folder holds a run of another configuration or of other pictures
+     * @throws IllegalStateException if another run is at work in the folder
+     * @throws InterruptedTrainingException if somebody asked for a break before anything was trained
+     */
+    public RunResult train(Path folder) throws IOException, InterruptedException {
+        AuditReport audit = audit();
+        return train(plan(audit), audit, folder);
+    }
+
+    /** Trains what was planned. */
+    public RunResult train(RunPlan plan, AuditReport audit, Path folder) throws IOException {
+        Files.createDirectories(folder);
+        try (RunLock _ = RunLock.take(folder)) {
+            WholeFile.sweep(folder);
+            new BegunRun(folder).begin(plan);
+            return locked(plan, audit, folder);
+        }
+    }
+
+    private RunResult locked(RunPlan plan, AuditReport audit, Path folder) throws IOException {
+        List<FoldResult> done = new ArrayList<>();
+        Optional<Breaks.Reason> early = Optional.empty();
+        try (RunScratch scratch = RunScratch.in(folder, workshop.cache());
+                FrozenBackbone network = network(plan.config().network(), this::remark)) {
+            FeatureExtractor extractor = new FeatureExtractor(
+                    network,
+                    FeatureExtractor.DEFAULT_BATCH,
+                    plan.config().data().featureType());
+            try (FeatureCache cache = FeatureCache.open(scratch.cache(), extractor.recipe(), this::remark)) {
+                FeatureExtraction extraction =
+                        new FeatureExtraction(extractor, PictureLimits.DEFAULT, Optional.of(cache));
+                FoldRun.Surround surround = new FoldRun.Surround(
+                        extraction,
+                        workshop.threads(),
+                        control.breaks,
+                        control.keepEvery,
+                        origin(plan, network),
+                        control.events);
+                for (int i = 0; i < plan.folds().size() && early.isEmpty(); i++) {
+                    try {
+                        Optional<FoldResult> result = fold(plan, i, folder, surround);
+                        result.ifPresent(done::add);
+                        early = result.map(FoldResult::early).orElse(Optional.of(Breaks.Reason.ASKED));
+                    } catch (InterruptedTrainingException stopped) {
+                        early = Optional.of(stopped.reason());
+                    }
+                }
+            }
+        }
+        return new RunResult(done, audit, early);
+    }
+
+    private Optional<FoldResult> fold(RunPlan plan, int index, Path folder, FoldRun.Surround surround)
+            throws IOException {
+        FoldPlan fold = plan.folds().get(index);
+        int all = plan.folds().size();
+        control.events.accept(new RunEvent.FoldStarted(index + 1, all, fold));
+        FoldFolder place = FoldFolder.make(folder.resolve(fold.place()));
+        Optional<FoldResult> result = new FoldRun(plan, fold, place, surround).run();
+        result.ifPresent(one -> control.events.accept(new RunEvent.FoldDone(one)));
+        return result;
+    }
+
+    private FrozenBackbone network(NetworkConfig network, Consumer<String> remarks) throws IOException {
+        if (network.weights().isEmpty()) {
+            return FrozenBackbone.withoutWeights(network.backbone(), workshop.device());
+        }
+        try (Arena arena = Arena.ofShared()) {
+            Weights weights = workshop.weights()
+                    .find(network.backbone().name(), network.weights().get(), arena, remarks);
+            try {
+                return FrozenBackbone.of(network.backbone(), weights, workshop.device());
+            } catch (IllegalArgumentException tooFew) {
+                throw new UnusableWeightsException(tooFew);
+            }
+        } catch (TensorFileException damaged) {
+            throw new UnusableWeightsException(damaged);
+        }
+    }
+
+    private static Map<String, String> origin(RunPlan plan, FrozenBackbone network) {
+        Map<String, String> origin = new LinkedHashMap<>();
+        origin.put("weights", network.fingerprint());
+        plan.settings().values().values().stream()
+                .filter(setting -> !setting.key().equals(Keys.WEIGHTS.name())) // a path of the machine, perhaps
+                .forEach(setting -> origin.put("config." + setting.key(), setting.text()));
+        origin.put("libtorch", Libtorch.load().version());
+        origin.put("java", Integer.toString(Runtime.version().feature()));
+        origin.put("gramian", version());
+        return origin;
+    }
+
+    private static String version() {
+        String written = Trainer.class.getPackage().getImplementationVersion();
+        return written == null ? "development" : written;
+    }
+}

@@ -1,0 +1,27 @@
+package org.gramian.run.config;
+
+/** How many crops make a batch: as many as in the paper, but fewer where the pictures would make hardly any batches. */
+final class BatchSize {
+    /** As in the paper. */
+    static final int USUAL = 32;
+
+    private static final int SMALL = 8;
+
+    /** Ten batches in an epoch. */
+    private static final int FEW_CROPS = 10 * USUAL;
+
+    static final String RULE = USUAL + "; " + SMALL + " where there are fewer than " + FEW_CROPS + " crops to train on";
+
+    private BatchSize() {}
+
+    static Settings choose(Settings settings, int pictures) {
+        return crops(settings, pictures) < FEW_CROPS
+                ? settings.orElse(Keys.BATCH, SMALL, "few pictures")
+                : settings.orElse(Keys.BATCH, USUAL, "as in the paper");
+    }
+
+    /** Crops of an epoch, roughly: whatever is held back or tests is counted too. */
+    static long crops(Settings settings, int pictures) {
+        return (long) pictures * settings.get(Keys.CROPS).training(0).count();
+    }
+}

@@ -1,0 +1,85 @@
+package org.gramian.run.config;
+
+import java.util.Optional;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.WeightName;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.pooling.Fidelity;
+import org.gramian.pooling.Pooling;
+
+/**
+ * Fills in what nobody asked for, to suit what was asked for, the pictures and the machine, and says why.
+ *
+ * <p>From strong to weak: what was asked for; what the {@link Fidelity} asks for; what suits the backbone, the pooling and the
+ * device; the fixed defaults of {@link Keys}.
+ */
+public final class Choices {
+    private Choices() {}
+
+    /**
+     * A value for every key.
+     *
+     * @throws ConfigException if what was asked for does not go together
+     */
+    public static Settings complete(Settings asked, Surroundings surroundings) {
+        Settings settings = data(asked, surroundings);
+        settings = network(settings, surroundings);
+        Backbone backbone = NetworkConfig.backbone(settings);
+        Fidelity fidelity = settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED);
+        settings = settings.over(Followed.of(fidelity, backbone.parameterCount() > 0));
+        settings = FineTuning.choose(settings, backbone, surroundings.device());
+        settings = settings.orDefaults();
+        settings = FaithfulPooling.spellOut(settings);
+        Pooling pooling = FaithfulPooling.of(settings);
+        settings = settings.orElse(Keys.STAGE1_RATE, HeadRate.of(pooling), HeadRate.reason(pooling));
+        int pictures = surroundings.dataset().samples().size();
+        settings = BatchSize.choose(settings, pictures);
+        StageLength length = StageLength.of(settings, pictures);
+        settings = settings.orElse(Keys.STAGE1_EPOCHS, length.epochs(), length.reason())
+                .orElse(Keys.STAGE1_SCHEDULE, length.schedule(), length.reason());
+        RunConfig.of(settings); // says what does not go together
+        return settings;
+    }
+
+    private static Settings data(Settings settings, Surroundings surroundings) {
+        String layout = surroundings.dataset().source().layout();
+        return settings.orElse(Keys.LAYOUT, layout, "what the folder shows")
+                .orElse(
+                        Keys.PROTOCOL,
+                        Protocols.usual(surroundings.dataset()),
+                        "the usual one for the layout " + layout);
+    }
+
+    private static Settings network(Settings asked, Surroundings surroundings) {
+        Settings settings = BackboneRanking.choose(fromWeights(asked), surroundings);
+        String name = settings.get(Keys.BACKBONE);
+        Backbone backbone = Backbone.of(name);
+        settings = settings.orElse(Keys.LAYER, backbone.defaultLayer(), "the usual layer of " + name);
+        if (!backbone.about().weights().needed()) {
+            return settings.orElse(Keys.WEIGHTS, Optional.empty(), name + " needs no weights");
+        }
+        // Where there are none, their usual name: opening them says how to get them.
+        String weights = surroundings.weightsOf(name).map(WeightName::text).orElse(name);
+        return settings.orElse(Keys.WEIGHTS, Optional.of(weights), "the weights of " + name);
+    }
+
+    /** Weights of a store say by their name which network they are for. */
+    private static Settings fromWeights(Settings asked) {
+        if (!asked.has(Keys.WEIGHTS) || asked.has(Keys.BACKBONE)) {
+            return asked;
+        }
+        Optional<String> weights = asked.get(Keys.WEIGHTS);
+        if (weights.isEmpty()) {
+            return asked.orElse(Keys.BACKBONE, BackboneRanking.WITHOUT_WEIGHTS, "it needs no weights");
+        }
+        try {
+            String network = WeightName.parse(weights.get()).architecture();
+            return asked.orElse(Keys.BACKBONE, network, "the network of the weights " + weights.get());
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException(
+                    Keys.WEIGHTS + ": expected " + Keys.BACKBONE + " beside it, for '" + weights.get()
+                            + "' does not say by its name which network it is for",
+                    e);
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package org.gramian.run.config;
+
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.protocol.Protocol;
+import org.gramian.tensor.DType;
+
+/**
+ * What of the pictures a run sees.
+ *
+ * @param layout text of the layout, as {@code fmd}
+ * @param protocol who trains and who tests
+ * @param crops what is cut from each picture
+ * @param validation share of the training pictures that epochs are judged by, where the protocol names no others; 0: by the
+ *     training loss
+ * @param featureType in which features are kept
+ */
+public record DataConfig(String layout, Protocol protocol, CropPlan crops, double validation, DType featureType) {
+    static DataConfig of(Settings all) {
+        return new DataConfig(
+                all.get(Keys.LAYOUT),
+                all.get(Keys.PROTOCOL),
+                all.get(Keys.CROPS),
+                all.get(Keys.VALIDATION),
+                all.get(Keys.FEATURE_TYPE));
+    }
+
+    Settings addTo(Settings settings) {
+        return settings.with(Keys.LAYOUT, layout)
+                .with(Keys.PROTOCOL, protocol)
+                .with(Keys.CROPS, crops)
+                .with(Keys.VALIDATION, validation)
+                .with(Keys.FEATURE_TYPE, featureType);
+    }
+}

@@ -1,0 +1,36 @@
+package org.gramian.run.config;
+
+import java.util.Objects;
+import org.gramian.pooling.Fidelity;
+import org.gramian.pooling.Pooling;
+
+/** The pooling of a text under a fidelity, which decides what the text leaves out; and back. */
+final class FaithfulPooling {
+    private FaithfulPooling() {}
+
+    static Pooling read(String text, Fidelity fidelity) {
+        return Pooling.parse(text, fidelity);
+    }
+
+    static String write(Pooling pooling, Fidelity fidelity) {
+        return fidelity.textOf(pooling);
+    }
+
+    /** The pooling of settings that have both keys. */
+    static Pooling of(Settings settings) {
+        try {
+            return read(settings.get(Keys.POOLING), settings.get(Keys.FIDELITY));
+        } catch (ConfigException e) {
+            throw e;
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException(Keys.POOLING + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** The same settings with all stages in place of a preset's name, which may mean something else in a later version. */
+    static Settings spellOut(Settings settings) {
+        Origin origin = Objects.requireNonNull(settings.values().get(Keys.POOLING.name()))
+                .origin();
+        return settings.with(Keys.POOLING.name(), write(of(settings), settings.get(Keys.FIDELITY)), origin);
+    }
+}

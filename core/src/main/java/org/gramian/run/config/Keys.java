@@ -1,0 +1,290 @@
+package org.gramian.run.config;
+
+import static org.gramian.run.config.Key.chosen;
+import static org.gramian.run.config.Key.fixed;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import org.gramian.backbone.Backbone;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.image.dataset.protocol.Protocol;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.pooling.Fidelity;
+import org.gramian.spd.Retraction;
+import org.gramian.spd.Stiefel;
+import org.gramian.tensor.DType;
+import org.gramian.train.SgdOptions;
+import org.gramian.train.StiefelOptions;
+import org.gramian.train.recipe.LossRecipe.ClassWeights;
+import org.gramian.train.recipe.Recipe.Precision;
+import org.gramian.train.recipe.Schedule;
+
+/**
+ * The table of all that can be configured in a training run: names, meanings, and what holds where nobody says otherwise,
+ * each with its reason. The YAML file, the options and the help of the command line are made from it.
+ */
+public final class Keys {
+    private static final SgdOptions SGD = SgdOptions.defaults(0);
+    private static final StiefelOptions STIEFEL = StiefelOptions.defaults();
+
+    private static final Form<Double> NUMBER = Form.number();
+    private static final Form<Integer> EPOCHS = Form.whole(0);
+    private static final Form<Schedule> SCHEDULES = Form.of("SCHEDULE", Schedule::parse, Schedule::text);
+
+    public static final Key<String> LAYOUT = chosen(
+            "data.layout",
+            "how the pictures lie on disk",
+            Form.of("LAYOUT", Keys::layout, text -> text),
+            "what the folder shows");
+
+    public static final Key<Protocol> PROTOCOL = chosen(
+            "data.protocol",
+            "who trains and who tests, as holdout:0.2 or thirds:3",
+            Form.of("PROTOCOL", Protocols::parse, Protocol::text),
+            "the usual one of the data set, holdout:0.2 for pictures of one's own");
+
+    /**
+     * One crop: the 15 of the paper cost 15 times as much, which matters to people with pictures of their own more than to
+     * those who follow the paper.
+     */
+    public static final Key<CropPlan> CROPS = fixed(
+            "data.crops",
+            "what is cut from a picture, as center:224+flips, paper or resize",
+            Form.of("CROPS", CropPlan::parse, CropPlan::text),
+            new CropPlan(CropPlan.Kind.CENTER, CropPlan.DEFAULT_SIZE, false));
+
+    /** A tenth: fewer pictures could not tell epochs apart, more are missed in training. */
+    public static final Key<Double> VALIDATION = fixed(
+            "data.validation",
+            "share of training pictures that judge epochs, if the protocol names none; 0: the training loss judges",
+            Form.below(1),
+            0.1);
+
+    /** Singles: halves overflow in networks without normalization, and their rounding would enter every result. */
+    public static final Key<DType> FEATURE_TYPE = fixed(
+            "data.feature-type",
+            "precision in which features are kept",
+            Form.word(List.of(DType.F32, DType.F16), type -> type == DType.F32 ? "f32" : "f16"),
+            DType.F32);
+
+    public static final Key<String> BACKBONE = chosen(
+            "network.backbone",
+            "the network that sees the pictures",
+            Form.of("NAME", name -> Backbone.of(name).name(), name -> name),
+            "the best whose weights are at hand; filters if there are none");
+
+    public static final Key<String> LAYER =
+            chosen("network.layer", "where it is cut", Form.name("LAYER"), "the network's usual layer");
+
+    public static final Key<Optional<String>> WEIGHTS = chosen(
+            "network.weights",
+            "a name of 'gramian weights list' or a file; none where the network needs none",
+            Form.of("FILE", Keys::weights, weights -> weights.orElse("none")),
+            "those of the network's name");
+
+    /**
+     * {@link org.gramian.pooling.Presets} says why. A text and no pooling yet: what it leaves out is decided by {@link
+     * #FIDELITY}, see {@link FaithfulPooling}.
+     */
+    public static final Key<String> POOLING = fixed(
+            "network.pooling",
+            "features to descriptor: stages joined by '/', or a preset",
+            Form.of("SPEC", Keys::pooling, text -> text),
+            "default");
+
+    /** None, as in the paper; only the authors' code has it. */
+    public static final Key<Boolean> LOGIT_NORM =
+            fixed("network.logit-norm", "batch normalization of the scores", Form.truth(), false);
+
+    public static final Key<Integer> STAGE1_EPOCHS = chosen(
+            "stage1.epochs",
+            "most epochs of the new layers on the frozen network; 0 leaves them out",
+            EPOCHS,
+            StageLength.EPOCHS_RULE);
+
+    public static final Key<Double> STAGE1_RATE =
+            chosen("stage1.rate", "learning rate of the new layers", NUMBER, HeadRate.RULE);
+
+    /** A plateau ends a run that learns nothing more, so the number of epochs is only a bound then. */
+    public static final Key<Schedule> STAGE1_SCHEDULE = chosen(
+            "stage1.schedule",
+            "constant, steps:6,7, cosine or plateau[:PATIENCE[,DROPS]]",
+            SCHEDULES,
+            StageLength.SCHEDULE_RULE);
+
+    /** None: the new layers start small, and nothing learned can be lost. */
+    public static final Key<Double> STAGE1_WARMUP =
+            fixed("stage1.warmup", "epochs in which the rate rises from 0", NUMBER, 0.0);
+
+    public static final Key<Integer> STAGE2_EPOCHS =
+            chosen("stage2.epochs", "most epochs of all layers together", EPOCHS, FineTuning.EPOCHS_RULE);
+
+    /** As in the paper. */
+    public static final Key<Double> STAGE2_RATE = fixed("stage2.rate", "learning rate in stage 2", NUMBER, 0.001);
+
+    public static final Key<Double> BACKBONE_RATE =
+            chosen("stage2.backbone-rate", "factor on that rate for the network", NUMBER, FineTuning.RATE_RULE);
+
+    /** On plateau as in the paper; with a patience of one epoch, for an epoch of all layers costs much and gains little. */
+    public static final Key<Schedule> STAGE2_SCHEDULE =
+            fixed("stage2.schedule", "how the rate falls, as in stage 1", SCHEDULES, new Schedule.Plateau(1, 2));
+
+    public static final Key<Double> STAGE2_WARMUP =
+            chosen("stage2.warmup", "epochs in which the rate rises from 0", NUMBER, FineTuning.WARMUP_RULE);
+
+    public static final Key<Integer> BATCH = chosen("optimizer.batch", "crops at once", Form.whole(1), BatchSize.RULE);
+
+    /** One batch makes a step, as in the paper; more stand for a larger batch where memory is short. */
+    public static final Key<Integer> ACCUMULATE =
+            fixed("optimizer.accumulate", "batches whose gradients make one step", Form.whole(1), 1);
+
+    /** {@link SgdOptions#defaults} says why. */
+    public static final Key<Double> MOMENTUM =
+            fixed("optimizer.momentum", "share of the last step that goes on", Form.below(1), SGD.momentum());
+
+    /** {@link SgdOptions#defaults} says why. */
+    public static final Key<Double> WEIGHT_DECAY =
+            fixed("optimizer.weight-decay", "pull of weights towards 0", NUMBER, SGD.weightDecay());
+
+    /** None: the paper has none, and it makes probabilities too timid. */
+    public static final Key<Double> LABEL_SMOOTHING =
+            fixed("optimizer.label-smoothing", "share of a label spread over all classes", Form.below(1), 0.0);
+
+    /** None: accuracy counts every picture the same, and most data sets here are balanced. */
+    public static final Key<ClassWeights> CLASS_WEIGHTS = fixed(
+            "optimizer.class-weights",
+            "balanced: every class counts the same, however many pictures it has",
+            Form.constant(ClassWeights.class),
+            ClassWeights.NONE);
+
+    /**
+     * Single precision: on an H200, GoogLeNet at batches of 32 learned 1,527 crops a second so, and 1,308 in bf16, for there the
+     * time goes into starting kernels (docs/results.md).
+     */
+    public static final Key<Precision> PRECISION = fixed(
+            "optimizer.precision",
+            "of the network's convolutions in stage 2; bf16 needs less memory",
+            Form.constant(Precision.class),
+            Precision.F32);
+
+    /** {@link StiefelOptions#defaults} says why. */
+    public static final Key<Double> MULTIPLIER = fixed(
+            "stiefel.multiplier",
+            "factor on the rate of matrices with orthonormal columns",
+            NUMBER,
+            STIEFEL.multiplier());
+
+    /** {@link StiefelOptions#defaults} says why. */
+    public static final Key<Stiefel.Metric> METRIC =
+            fixed("stiefel.metric", "which Riemannian gradient", Form.constant(Stiefel.Metric.class), STIEFEL.metric());
+
+    /** {@link StiefelOptions#defaults} says why. */
+    public static final Key<Retraction> RETRACTION = fixed(
+            "stiefel.retraction",
+            "the way back onto the manifold",
+            Form.constant(Retraction.class),
+            STIEFEL.retraction());
+
+    /** Only the authors' code has one. */
+    public static final Key<OptionalDouble> CONSTANT_RATE = fixed(
+            "stiefel.constant-rate",
+            "a rate of these matrices that nothing changes, without momentum; none: the factor counts",
+            Form.of("NUMBER|none", Keys::constantRate, Keys::constantRate),
+            STIEFEL.constantRate());
+
+    /** Any number would do; a fixed one makes runs repeatable without being asked. */
+    public static final Key<Long> SEED = fixed("seed", "of first values, order, crops and folds", Form.anyWhole(), 0L);
+
+    /** What is right, rather than what was printed or released. */
+    public static final Key<Fidelity> FIDELITY = fixed(
+            "fidelity",
+            "which mathematics and recipe: corrected, as printed, or as in the authors' code",
+            Form.word(Arrays.asList(Fidelity.values()), Fidelity::text),
+            Fidelity.CORRECTED);
+
+    private static final List<Key<?>> ALL = List.of(
+            LAYOUT,
+            PROTOCOL,
+            CROPS,
+            VALIDATION,
+            FEATURE_TYPE,
+            BACKBONE,
+            LAYER,
+            WEIGHTS,
+            POOLING,
+            LOGIT_NORM,
+            STAGE1_EPOCHS,
+            STAGE1_RATE,
+            STAGE1_SCHEDULE,
+            STAGE1_WARMUP,
+            STAGE2_EPOCHS,
+            STAGE2_RATE,
+            BACKBONE_RATE,
+            STAGE2_SCHEDULE,
+            STAGE2_WARMUP,
+            BATCH,
+            ACCUMULATE,
+            MOMENTUM,
+            WEIGHT_DECAY,
+            LABEL_SMOOTHING,
+            CLASS_WEIGHTS,
+            PRECISION,
+            MULTIPLIER,
+            METRIC,
+            RETRACTION,
+            CONSTANT_RATE,
+            SEED,
+            FIDELITY);
+
+    private Keys() {}
+
+    /** All keys, those of a section together. */
+    public static List<Key<?>> all() {
+        return ALL;
+    }
+
+    /** The names of all keys. */
+    public static List<String> names() {
+        return ALL.stream().map(Key::name).toList();
+    }
+
+    /**
+     * The key of a name.
+     *
+     * @throws ConfigException if there is none; the message says which one may have been meant
+     */
+    public static Key<?> of(String name) {
+        return ALL.stream()
+                .filter(key -> key.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new ConfigException(Misspelling.of(name)));
+    }
+
+    private static OptionalDouble constantRate(String text) {
+        return text.equals("none") ? OptionalDouble.empty() : OptionalDouble.of(NUMBER.read(text));
+    }
+
+    private static String constantRate(OptionalDouble rate) {
+        return rate.isEmpty() ? "none" : NUMBER.write(rate.getAsDouble());
+    }
+
+    private static String pooling(String text) {
+        FaithfulPooling.read(text, Fidelity.CORRECTED);
+        return text;
+    }
+
+    private static String layout(String text) {
+        Layouts.parse(text);
+        return text;
+    }
+
+    private static Optional<String> weights(String text) {
+        if (text.isEmpty()) {
+            throw new IllegalArgumentException("expected a name of weights, a file or none, found nothing");
+        }
+        return text.equals("none") ? Optional.empty() : Optional.of(text);
+    }
+}

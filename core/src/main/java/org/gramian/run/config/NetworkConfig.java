@@ -1,0 +1,63 @@
+package org.gramian.run.config;
+
+import java.util.Optional;
+import org.gramian.backbone.Backbone;
+import org.gramian.model.Head;
+import org.gramian.pooling.Fidelity;
+import org.gramian.pooling.Pooling;
+
+/**
+ * What is trained: backbone, pooling and the kind of classifier.
+ *
+ * @param backbone the network, cut at a layer
+ * @param weights a name in the store of weights, or a file; nothing for a network that needs none
+ * @param pooling features to descriptor
+ * @param logitNorm whether scores are batch-normalized
+ */
+public record NetworkConfig(Backbone backbone, Optional<String> weights, Pooling pooling, boolean logitNorm) {
+    /** @throws ConfigException if weights are missing or not wanted, or the pooling does not fit the layer */
+    public NetworkConfig {
+        boolean needed = backbone.about().weights().needed();
+        if (needed != weights.isPresent()) {
+            throw new ConfigException(Keys.WEIGHTS + ": expected "
+                    + (needed ? "a name or a file for " : "none, for no weights are needed by ") + backbone.name()
+                    + ", found " + weights.map(text -> "'" + text + "'").orElse("none"));
+        }
+        try {
+            pooling.descriptorSize(backbone.channels());
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException(
+                    Keys.POOLING + ": does not fit the " + backbone.channels() + " channels of " + backbone + ": "
+                            + e.getMessage(),
+                    e);
+        }
+    }
+
+    static NetworkConfig of(Settings all) {
+        return new NetworkConfig(
+                backbone(all), all.get(Keys.WEIGHTS), FaithfulPooling.of(all), all.get(Keys.LOGIT_NORM));
+    }
+
+    static Backbone backbone(Settings all) {
+        try {
+            return Backbone.of(all.get(Keys.BACKBONE), all.get(Keys.LAYER));
+        } catch (ConfigException e) {
+            throw e;
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException(Keys.LAYER + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** What stands on the backbone. */
+    public Head head(int classes) {
+        return new Head(pooling, classes, logitNorm);
+    }
+
+    Settings addTo(Settings settings, Fidelity fidelity) {
+        return settings.with(Keys.BACKBONE, backbone.name())
+                .with(Keys.LAYER, backbone.layer())
+                .with(Keys.WEIGHTS, weights)
+                .with(Keys.POOLING, FaithfulPooling.write(pooling, fidelity))
+                .with(Keys.LOGIT_NORM, logitNorm);
+    }
+}

@@ -1,0 +1,99 @@
+package org.gramian.run.config;
+
+import org.gramian.pooling.Fidelity;
+import org.gramian.train.SgdOptions;
+import org.gramian.train.StiefelOptions;
+import org.gramian.train.recipe.LossRecipe;
+import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.StageRecipe;
+
+/**
+ * All that decides a training run, besides the pictures themselves and the device: nothing in it is left to be chosen.
+ *
+ * <p>It is what a YAML file holds, {@code RunConfig.of(config.settings()).equals(config)}.
+ *
+ * @param data what of the pictures it sees
+ * @param network what is trained
+ * @param recipe how
+ * @param fidelity which mathematics
+ */
+public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, Fidelity fidelity) {
+    /** In stage 1 the network is frozen. */
+    private static final double FROZEN = 0;
+
+    /** @throws ConfigException if nothing would be trained */
+    public RunConfig {
+        if (recipe.stage1().epochs() + recipe.stage2().epochs() == 0) {
+            throw new ConfigException(Keys.STAGE1_EPOCHS + ": expected at least 1 epoch in " + Keys.STAGE1_EPOCHS
+                    + " or " + Keys.STAGE2_EPOCHS + ", found 0 in both: nothing would be trained");
+        }
+    }
+
+    /**
+     * The configuration of settings in which every key has a value, as those of {@link Choices#complete} do.
+     *
+     * @throws ConfigException naming the key, if a value is missing or does not fit the others
+     */
+    public static RunConfig of(Settings all) {
+        return new RunConfig(DataConfig.of(all), NetworkConfig.of(all), recipe(all), all.get(Keys.FIDELITY));
+    }
+
+    private static Recipe recipe(Settings all) {
+        StageRecipe stage1 = new StageRecipe(
+                all.get(Keys.STAGE1_EPOCHS),
+                all.get(Keys.STAGE1_RATE),
+                FROZEN,
+                all.get(Keys.STAGE1_SCHEDULE),
+                all.get(Keys.STAGE1_WARMUP));
+        StageRecipe stage2 = new StageRecipe(
+                all.get(Keys.STAGE2_EPOCHS),
+                all.get(Keys.STAGE2_RATE),
+                all.get(Keys.BACKBONE_RATE),
+                all.get(Keys.STAGE2_SCHEDULE),
+                all.get(Keys.STAGE2_WARMUP));
+        StiefelOptions stiefel = new StiefelOptions(
+                all.get(Keys.MULTIPLIER), all.get(Keys.METRIC), all.get(Keys.RETRACTION), all.get(Keys.CONSTANT_RATE));
+        SgdOptions sgd = new SgdOptions(stage1.rate(), all.get(Keys.MOMENTUM), all.get(Keys.WEIGHT_DECAY), stiefel);
+        return new Recipe(
+                stage1,
+                stage2,
+                sgd,
+                new Recipe.Batching(all.get(Keys.BATCH), all.get(Keys.ACCUMULATE)),
+                new LossRecipe(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)),
+                all.get(Keys.PRECISION),
+                all.get(Keys.SEED));
+    }
+
+    /** The value of every key, with the origin {@link Origin#CODE}. */
+    public Settings settings() {
+        Settings settings = network.addTo(data.addTo(Settings.NONE), fidelity);
+        return optimizer(stages(settings)).with(Keys.SEED, recipe.seed()).with(Keys.FIDELITY, fidelity);
+    }
+
+    private Settings stages(Settings settings) {
+        return settings.with(Keys.STAGE1_EPOCHS, recipe.stage1().epochs())
+                .with(Keys.STAGE1_RATE, recipe.stage1().rate())
+                .with(Keys.STAGE1_SCHEDULE, recipe.stage1().schedule())
+                .with(Keys.STAGE1_WARMUP, recipe.stage1().warmup())
+                .with(Keys.STAGE2_EPOCHS, recipe.stage2().epochs())
+                .with(Keys.STAGE2_RATE, recipe.stage2().rate())
+                .with(Keys.BACKBONE_RATE, recipe.stage2().backboneRate())
+                .with(Keys.STAGE2_SCHEDULE, recipe.stage2().schedule())
+                .with(Keys.STAGE2_WARMUP, recipe.stage2().warmup());
+    }
+
+    private Settings optimizer(Settings settings) {
+        StiefelOptions stiefel = recipe.sgd().stiefel();
+        return settings.with(Keys.BATCH, recipe.batching().batch())
+                .with(Keys.ACCUMULATE, recipe.batching().accumulate())
+                .with(Keys.MOMENTUM, recipe.sgd().momentum())
+                .with(Keys.WEIGHT_DECAY, recipe.sgd().weightDecay())
+                .with(Keys.LABEL_SMOOTHING, recipe.loss().smoothing())
+                .with(Keys.CLASS_WEIGHTS, recipe.loss().weights())
+                .with(Keys.PRECISION, recipe.precision())
+                .with(Keys.MULTIPLIER, stiefel.multiplier())
+                .with(Keys.METRIC, stiefel.metric())
+                .with(Keys.RETRACTION, stiefel.retraction())
+                .with(Keys.CONSTANT_RATE, stiefel.constantRate());
+    }
+}

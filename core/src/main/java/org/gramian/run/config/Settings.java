@@ -1,0 +1,110 @@
+package org.gramian.run.config;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Some values of the configuration, each with its origin: what a file says, what the command line says, or all values of
+ * a run. Every text has been read once, so a value that is here can be used.
+ *
+ * @param values by name of the key, in the order of {@link Keys#all}
+ */
+public record Settings(Map<String, Setting> values) {
+    /** Nothing said. */
+    public static final Settings NONE = new Settings(Map.of());
+
+    public Settings {
+        Map<String, Setting> ordered = new LinkedHashMap<>();
+        for (Key<?> key : Keys.all()) {
+            if (values.containsKey(key.name())) {
+                ordered.put(key.name(), Objects.requireNonNull(values.get(key.name())));
+            }
+        }
+        if (ordered.size() < values.size()) {
+            values.keySet().forEach(Keys::of); // says which one is no key
+        }
+        values = Collections.unmodifiableMap(ordered);
+    }
+
+    /**
+     * These values and one more, which takes the place of a value of that key.
+     *
+     * @throws ConfigException if there is no such key, or the text is none of its values
+     */
+    public Settings with(String name, String text, Origin origin) {
+        Map<String, Setting> more = new LinkedHashMap<>(values);
+        more.put(name, new Setting(name, Keys.of(name).normalize(text), origin));
+        return new Settings(more);
+    }
+
+    /** These values and one more, for programs. */
+    public <T> Settings with(Key<T> key, T value) {
+        return with(key.name(), key.form().write(value), Origin.CODE);
+    }
+
+    /** These values, and for keys that they do not have those of a lower layer. */
+    public Settings over(Settings lower) {
+        Map<String, Setting> all = new LinkedHashMap<>(lower.values);
+        all.putAll(values);
+        return new Settings(all);
+    }
+
+    /**
+     * Only the values that somebody asked for: what is left where more is asked for, as the others were chosen to suit
+     * something else.
+     */
+    public Settings wanted() {
+        Map<String, Setting> some = new LinkedHashMap<>(values);
+        some.values().removeIf(setting -> !setting.origin().wanted());
+        return new Settings(some);
+    }
+
+    /** The same values, that of a key as one that nobody asked for. */
+    Settings unwanted(String name) {
+        Map<String, Setting> same = new LinkedHashMap<>(values);
+        same.computeIfPresent(
+                name,
+                (_, setting) ->
+                        new Setting(name, setting.text(), setting.origin().unwanted()));
+        return new Settings(same);
+    }
+
+    /** These values, and a chosen one if the key has none yet. */
+    <T> Settings orElse(Key<T> key, T value, String reason) {
+        return has(key) ? this : with(key.name(), key.form().write(value), Origin.chosen(reason));
+    }
+
+    /** These values, and the default for every key that has a fixed one and no value yet. */
+    Settings orDefaults() {
+        Settings all = this;
+        for (Key<?> key : Keys.all()) {
+            Optional<String> fixed = key.fixedText();
+            if (fixed.isPresent() && !has(key)) {
+                all = all.with(key.name(), fixed.get(), Origin.DEFAULT);
+            }
+        }
+        return all;
+    }
+
+    /** Whether there is a value. */
+    public boolean has(Key<?> key) {
+        return values.containsKey(key.name());
+    }
+
+    /** The value of a key, if there is one. */
+    public <T> Optional<T> find(Key<T> key) {
+        return Optional.ofNullable(values.get(key.name())).map(setting -> key.read(setting.text()));
+    }
+
+    /**
+     * The value of a key.
+     *
+     * @throws ConfigException if there is none
+     */
+    public <T> T get(Key<T> key) {
+        return find(key).orElseThrow(() -> new ConfigException(key.name() + ": expected a value, found none"));
+    }
+}

@@ -1,0 +1,38 @@
+package org.gramian.run.config;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import org.gramian.backbone.weights.WeightName;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.tensor.Device;
+
+/**
+ * What choices depend on besides the configuration.
+ *
+ * @param dataset the pictures
+ * @param weights those at hand, sorted by name
+ * @param device what computes
+ */
+public record Surroundings(Dataset dataset, List<WeightName> weights, Device.Kind device) {
+    public Surroundings {
+        weights = List.copyOf(weights);
+    }
+
+    /** A data set, the weights of a folder and a device. */
+    public static Surroundings of(Dataset dataset, WeightStore store, Device device) throws IOException {
+        return new Surroundings(dataset, store.names(), device.kind());
+    }
+
+    /** Weights for a network: those of its own name, else the first that there are. */
+    Optional<WeightName> weightsOf(String backbone) {
+        List<WeightName> own = weights.stream()
+                .filter(name -> name.architecture().equals(backbone))
+                .toList();
+        return own.stream()
+                .filter(name -> name.text().equals(backbone))
+                .findFirst()
+                .or(() -> own.stream().findFirst());
+    }
+}

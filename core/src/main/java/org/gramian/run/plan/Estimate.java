@@ -1,0 +1,55 @@
+package org.gramian.run.plan;
+
+import java.time.Duration;
+import org.gramian.train.recipe.Recipe;
+
+/**
+ * How long a run may take, guessed from the pace of a few batches; schedules often end stages earlier.
+ *
+ * @param features computing features, once for all folds
+ * @param stage1 of all folds, if every epoch is used
+ * @param stage2 of all folds, if every epoch is used
+ */
+public record Estimate(Duration features, Duration stage1, Duration stage2) {
+    /** Forward and backward take about three times as long as forward alone. */
+    private static final int BACKWARD = 3;
+
+    /**
+     * The guess for a workload.
+     *
+     * @param threads that decode pictures at a time
+     */
+    public static Estimate of(Workload work, Pace pace, int threads) {
+        Recipe recipe = work.config().recipe();
+        double first = 0;
+        double second = 0;
+        for (FoldSize fold : work.folds()) {
+            long learned = (long) fold.training() * work.trainingCrops();
+            long judged = (long) fold.heldBack() * work.testCrops();
+            long decoded =
+                    learned + fold.heldBack(); // the order is shuffled, so each crop to train on is decoded by itself
+            double updates = pace.update()
+                    * Math.ceilDiv(
+                            learned,
+                            (long) recipe.batching().batch() * recipe.batching().accumulate());
+            first += recipe.stage1().epochs() * (learned * pace.head() + judged * pace.head() / BACKWARD + updates);
+            second += recipe.stage2().epochs()
+                    * (updates
+                            + Math.max(
+                                    learned * pace.all() + judged * pace.all() / BACKWARD,
+                                    decoded * pace.decoding() / threads));
+        }
+        long crops = work.features();
+        double extraction = Math.max(crops * pace.feature(), crops * pace.decoding() / work.trainingCrops() / threads);
+        return new Estimate(seconds(extraction), seconds(first), seconds(second));
+    }
+
+    private static Duration seconds(double seconds) {
+        return Duration.ofMillis(Math.round(1000 * seconds));
+    }
+
+    /** All together. */
+    public Duration total() {
+        return features.plus(stage1).plus(stage2);
+    }
+}

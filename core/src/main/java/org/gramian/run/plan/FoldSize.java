@@ -1,0 +1,21 @@
+package org.gramian.run.plan;
+
+import org.gramian.train.loop.Material.Parts;
+
+/**
+ * How many pictures do what in a fold.
+ *
+ * @param name of the fold
+ * @param training learned from
+ * @param heldBack judge epochs
+ * @param test measured with at the end
+ */
+public record FoldSize(String name, int training, int heldBack, int test) {
+    static FoldSize of(String name, Parts parts) {
+        return new FoldSize(
+                name,
+                parts.training().size(),
+                parts.heldBack().size(),
+                parts.test().size());
+    }
+}

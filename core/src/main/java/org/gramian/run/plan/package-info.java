@@ -1,0 +1,17 @@
+/**
+ * What a run will do, told before it is begun.
+ *
+ * <p>A {@link org.gramian.run.plan.Workload} counts pictures, crops, parameters and bytes from the configuration and the
+ * folds alone. A {@link org.gramian.run.plan.Probe} measures a {@link org.gramian.run.plan.Pace} on one small batch, and an
+ * {@link org.gramian.run.plan.Estimate} multiplies the two.
+ *
+ * <pre>{@code
+ * Workload work = Workload.of(config, dataset.classes().size(), folds);
+ * Pace pace = new Probe(model, config, new PictureReader(PictureLimits.DEFAULT)).measure(files);
+ * Duration about = Estimate.of(work, pace, threads).total();
+ * }</pre>
+ */
+@NullMarked
+package org.gramian.run.plan;
+
+import org.jspecify.annotations.NullMarked;

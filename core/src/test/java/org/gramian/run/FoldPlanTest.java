@@ -1,0 +1,204 @@
+package org.gramian.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.protocol.Fold;
+import org.gramian.run.FoldPlan.HoldingBack;
+import org.gramian.run.FoldPlan.Placed;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.gramian.train.loop.Material.Parts;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Who trains, judges and tests; the files hold a line of text, for nobody looks at them as pictures here. */
+class FoldPlanTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private final List<String> remarks = new ArrayList<>();
+
+    /** So many files of each class; a file says what its content is, and those of equal content are copies. */
+    private Dataset dataset(int copies, int... counts) throws IOException {
+        List<String> classes =
+                IntStream.range(0, counts.length).mapToObj(label -> "c" + label).toList();
+        List<Sample> samples = new ArrayList<>();
+        for (int label = 0; label < counts.length; label++) {
+            for (int i = 0; i < counts[label]; i++) {
+                String name = "c%d-%03d".formatted(label, i);
+                Path file = Files.writeString(folder.resolve(name), "class " + label + " content " + i / copies);
+                samples.add(new Sample(name, label, file));
+            }
+        }
+        return new Dataset(folder, classes, samples);
+    }
+
+    private static Set<Integer> all(Dataset dataset) {
+        return IntStream.range(0, dataset.samples().size()).boxed().collect(Collectors.toSet());
+    }
+
+    /** Every third picture tests, all others train. */
+    private static Fold fold(Dataset dataset) {
+        return new Fold(
+                "a third",
+                all(dataset).stream().filter(index -> index % 3 != 0).toList(),
+                List.of(),
+                all(dataset).stream().filter(index -> index % 3 == 0).toList());
+    }
+
+    private Parts parts(Dataset dataset, Fold fold, double share, long seed) {
+        return FoldPlan.of(dataset, new Placed("", fold), all(dataset), new HoldingBack(share, seed, remarks::add))
+                .parts();
+    }
+
+    private static long of(List<Sample> samples, int label) {
+        return samples.stream().filter(sample -> sample.label() == label).count();
+    }
+
+    @RandomTest(times = 6)
+    void theSameShareOfEveryClassIsHeldBack(Seed seed) throws IOException {
+        SplittableRandom random = seed.random();
+        int[] counts = random.ints(3, 6, 40).toArray();
+        double share = random.nextDouble(0.05, 0.6);
+        Dataset dataset = dataset(1, counts);
+        Parts undivided = parts(dataset, fold(dataset), 0, 1);
+        Parts parts = parts(dataset, fold(dataset), share, 1);
+        assertThat(undivided.heldBack()).isEmpty();
+        for (int label = 0; label < counts.length; label++) {
+            long trained = of(undivided.training(), label);
+            long wanted = Math.clamp(Math.round(share * trained), 1, trained - 1);
+            assertThat(of(parts.heldBack(), label)).isEqualTo(wanted);
+            assertThat(of(parts.training(), label)).isEqualTo(trained - wanted);
+        }
+        assertThat(remarks).isEmpty();
+    }
+
+    @RandomTest(times = 6)
+    void onlyTrainingPicturesAreHeldBackAndNoneIsLost(Seed seed) throws IOException {
+        Dataset dataset = dataset(1, seed.random().ints(3, 6, 20).toArray());
+        Fold fold = fold(dataset);
+        Parts parts = parts(dataset, fold, 0.3, seed.value());
+        assertThat(parts.test())
+                .isEqualTo(fold.test().stream().map(dataset.samples()::get).toList());
+        Set<Sample> both = new HashSet<>(parts.training());
+        both.addAll(parts.heldBack());
+        assertThat(both)
+                .hasSize(parts.training().size() + parts.heldBack().size())
+                .isEqualTo(fold.train().stream().map(dataset.samples()::get).collect(Collectors.toSet()));
+    }
+
+    @RandomTest(times = 6)
+    void theSeedAloneDecidesWhoIsHeldBack(Seed seed) throws IOException {
+        Dataset dataset = dataset(1, 30, 30);
+        Parts parts = parts(dataset, fold(dataset), 0.3, seed.value());
+        assertThat(parts(dataset, fold(dataset), 0.3, seed.value())).isEqualTo(parts);
+        assertThat(parts(dataset, fold(dataset), 0.3, seed.value() + 1)).isNotEqualTo(parts);
+    }
+
+    @RandomTest(times = 6)
+    void copiesAreHeldBackTogether(Seed seed) throws IOException {
+        Dataset dataset = dataset(3, 30, 30);
+        Fold everything = new Fold("all", List.copyOf(all(dataset)), List.of(), List.of());
+        Parts parts = parts(dataset, everything, 0.3, seed.value());
+        assertThat(contents(parts.heldBack())).isNotEmpty().doesNotContainAnyElementsOf(contents(parts.training()));
+    }
+
+    private static Set<String> contents(List<Sample> samples) throws IOException {
+        Set<String> contents = new HashSet<>();
+        for (Sample sample : samples) {
+            contents.add(Files.readString(sample.file()));
+        }
+        return contents;
+    }
+
+    @Test
+    void whereAClassHasTooFewDifferentPicturesNoneIsHeldBackAndThatIsSaid() throws IOException {
+        Fold twoAndOne = new Fold("few", List.of(0, 1, 3), List.of(), List.of(2, 4));
+        Dataset dataset = dataset(1, 3, 2);
+        requireNoneHeldBack(dataset, twoAndOne);
+        Dataset copies = dataset(2, 4, 4);
+        Fold sameTwice = new Fold("few", List.of(0, 1, 2, 4, 5), List.of(), List.of(3, 6, 7));
+        requireNoneHeldBack(copies, sameTwice);
+    }
+
+    private void requireNoneHeldBack(Dataset dataset, Fold fold) {
+        remarks.clear();
+        Parts parts = parts(dataset, fold, 0.5, 1);
+        assertThat(parts.heldBack()).isEmpty();
+        assertThat(parts.training()).hasSameSizeAs(fold.train());
+        assertThat(remarks).singleElement().asString().contains("'few'", "none is held back", "training loss");
+    }
+
+    @Test
+    void aProtocolThatSaysWhoJudgesIsFollowed() throws IOException {
+        Dataset dataset = dataset(1, 4, 4);
+        Fold fold = new Fold("given", List.of(0, 1, 4, 5), List.of(2, 6), List.of(3, 7));
+        Parts parts = parts(dataset, fold, 0.5, 1);
+        assertThat(parts.heldBack())
+                .containsExactly(dataset.samples().get(2), dataset.samples().get(6));
+        assertThat(parts.training()).hasSize(4);
+    }
+
+    @Test
+    void nobodyJudgesWhereNothingIsToBeHeldBack() throws IOException {
+        Dataset dataset = dataset(1, 4, 4);
+        Fold fold = new Fold("given", List.of(0, 1, 4, 5), List.of(2, 6), List.of(3, 7));
+        Parts parts = parts(dataset, fold, 0, 1);
+        assertThat(parts.heldBack()).isEmpty();
+        assertThat(parts.training()).extracting(Sample::name).containsExactly("c0-000", "c0-001", "c1-000", "c1-001");
+        assertThat(remarks).isEmpty();
+    }
+
+    @Test
+    void picturesThatCannotBeReadTakeNoPart() throws IOException {
+        Dataset dataset = dataset(1, 9, 9);
+        Set<Integer> readable = all(dataset);
+        readable.removeAll(Set.of(0, 1, 2));
+        Parts parts = FoldPlan.of(
+                        dataset, new Placed("", fold(dataset)), readable, new HoldingBack(0.3, 1, remarks::add))
+                .parts();
+        List<Sample> used = new ArrayList<>(parts.training());
+        used.addAll(parts.heldBack());
+        used.addAll(parts.test());
+        assertThat(used)
+                .hasSize(15)
+                .doesNotContain(
+                        dataset.samples().get(0),
+                        dataset.samples().get(1),
+                        dataset.samples().get(2));
+    }
+
+    @Test
+    void classesWithoutAReadablePictureToTrainOnAreNamed() throws IOException {
+        Dataset dataset = dataset(1, 3, 3, 3);
+        Fold fold = new Fold("the fold", List.of(0, 1, 3, 4, 6, 7), List.of(), List.of(2, 5, 8));
+        Placed placed = new Placed("", fold);
+        HoldingBack holding = new HoldingBack(0.3, 1, remarks::add);
+        assertThatThrownBy(() -> FoldPlan.of(dataset, placed, Set.of(2, 3, 4, 5, 8), holding))
+                .isInstanceOf(UnfitDataException.class)
+                .hasMessageContaining("'the fold'")
+                .hasMessageContaining("'c0', 'c2';");
+    }
+
+    @Test
+    void theOnlyFoldIsKeptInTheRunItselfAndOthersByNumber() {
+        Fold fold = new Fold("one", List.of(0), List.of(), List.of(1));
+        assertThat(Placed.all(List.of(fold))).extracting(Placed::place).containsExactly("");
+        assertThat(Placed.all(List.of(fold, fold, fold)))
+                .extracting(Placed::place)
+                .containsExactly("fold-1", "fold-2", "fold-3");
+    }
+}

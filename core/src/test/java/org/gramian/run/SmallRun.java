@@ -1,0 +1,89 @@
+package org.gramian.run;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.run.config.Key;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Settings;
+import org.gramian.tensor.Device;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.TrainEvent.Stepped;
+
+/**
+ * A run of few small pictures and steps, which takes parts of a second.
+ *
+ * @param dataset 2 classes with 6 pictures each, or something else
+ * @param settings two folds, a small pooling, one epoch of stage 1
+ * @param place where it is kept
+ */
+record SmallRun(Dataset dataset, Settings settings, Path place) {
+    /** Nothing yet. */
+    SmallRun(Path folder) {
+        this(new Dataset(folder, List.of(), List.of()), Settings.NONE, folder);
+    }
+
+    static SmallRun in(Path folder) throws IOException {
+        Settings settings = Settings.NONE
+                .with(Keys.BACKBONE, "filters")
+                .with(Keys.CROPS, CropPlan.parse("center:16"))
+                .with(Keys.POOLING, "conv:6/rbf/spd:4/relu/triu/root/l2")
+                .with(Keys.PROTOCOL, Protocols.parse("kfold:2"))
+                .with(Keys.VALIDATION, 0.34)
+                .with(Keys.STAGE1_EPOCHS, 1)
+                .with(Keys.STAGE2_EPOCHS, 0)
+                .with(Keys.BATCH, 4);
+        return new SmallRun(PaintedPictures.folders(folder.resolve("pictures"), 6, 6), settings, folder.resolve("run"));
+    }
+
+    SmallRun of(Dataset other) {
+        return new SmallRun(other, settings, place);
+    }
+
+    <T> SmallRun with(Key<T> key, T value) {
+        return new SmallRun(dataset, settings.with(key, value), place);
+    }
+
+    Trainer trainer() {
+        return trainer(_ -> {}, Breaks.whenAsked());
+    }
+
+    Trainer trainer(Consumer<RunEvent> events, Breaks breaks) {
+        WeightStore none = new WeightStore(place.resolveSibling("weights"));
+        return Trainer.of(dataset)
+                .asking(settings)
+                .with(new Workshop(Device.CPU, none, Optional.empty(), 2))
+                .under(new Trainer.Control(events, breaks, Duration.ofDays(1)));
+    }
+
+    RunPlan plan() throws IOException, InterruptedException {
+        return trainer().plan(trainer().audit());
+    }
+
+    /** Some folds, or all where none is named. */
+    RunResult train(List<String> folds) throws IOException, InterruptedException {
+        AuditReport audit = trainer().audit();
+        RunPlan whole = trainer().plan(audit);
+        return trainer().train(folds.isEmpty() ? whole : whole.only(folds), audit, place);
+    }
+
+    /** Stops after the first step, with a checkpoint. */
+    void trainOneStep() throws IOException, InterruptedException {
+        Breaks breaks = Breaks.whenAsked();
+        Consumer<RunEvent> stop = event -> {
+            if (event instanceof RunEvent.Training(Stepped _)) {
+                breaks.ask();
+            }
+        };
+        trainer(stop, breaks).train(place);
+    }
+}

@@ -1,0 +1,342 @@
+package org.gramian.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.evaluate.EvaluationFile;
+import org.gramian.evaluate.Metric;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
+import org.gramian.run.Trainer.Control;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Settings;
+import org.gramian.tensor.Device;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.TrainEvent.Stepped;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** From a folder of 3 classes with 6 pictures each to models, whole or in parts. */
+class TrainerTest {
+    private static final Duration NEVER = Duration.ofDays(1);
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Dataset dataset = new Dataset(folder, List.of(), List.of());
+    private Settings settings = Settings.NONE;
+    private final List<RunEvent> events = new ArrayList<>();
+
+    @BeforeEach
+    void paint() throws IOException {
+        dataset = PaintedPictures.folders(folder.resolve("pictures"), 6, 6, 6);
+        settings = Settings.NONE
+                .with(Keys.BACKBONE, "filters")
+                .with(Keys.CROPS, CropPlan.parse("center:16"))
+                .with(Keys.POOLING, "conv:6/rbf/spd:4/relu/triu/root/l2")
+                .with(Keys.PROTOCOL, Protocols.parse("kfold:2"))
+                .with(Keys.VALIDATION, 0.34)
+                .with(Keys.STAGE1_EPOCHS, 2)
+                .with(Keys.STAGE2_EPOCHS, 1)
+                .with(Keys.BATCH, 4);
+    }
+
+    private Workshop workshop(Optional<Path> cache, int threads) {
+        return new Workshop(Device.CPU, new WeightStore(folder.resolve("weights")), cache, threads);
+    }
+
+    private Trainer trainer() {
+        return trainer(Breaks.whenAsked());
+    }
+
+    private Trainer trainer(Breaks breaks) {
+        return Trainer.of(dataset)
+                .asking(settings)
+                .with(workshop(Optional.of(folder.resolve("cache")), 2))
+                .under(new Control(events::add, breaks, NEVER));
+    }
+
+    private RunResult train(String place) throws IOException, InterruptedException {
+        return trainer().train(folder.resolve(place));
+    }
+
+    /** Every file of a run with its content. */
+    private Map<String, List<Byte>> content(String place) throws IOException {
+        Map<String, List<Byte>> content = new TreeMap<>();
+        Path root = folder.resolve(place);
+        try (Stream<Path> files = Files.walk(root)) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                List<Byte> bytes = new ArrayList<>();
+                for (byte one : Files.readAllBytes(file)) {
+                    bytes.add(one);
+                }
+                content.put(root.relativize(file).toString(), bytes);
+            }
+        }
+        return content;
+    }
+
+    private void requireSameFiles(String found, String wanted) throws IOException {
+        Map<String, List<Byte>> whole = content(wanted);
+        Map<String, List<Byte>> other = content(found);
+        assertThat(other.keySet()).as(found).isEqualTo(whole.keySet());
+        whole.forEach((file, bytes) -> assertThat(bytes.equals(other.get(file)))
+                .as("%s/%s", found, file)
+                .isTrue());
+    }
+
+    @Test
+    void aRunLeavesModelsAndNumbersOfEveryFold() throws IOException, InterruptedException {
+        RunResult result = train("run");
+        assertThat(result.early()).isEmpty();
+        assertThat(result.folds()).hasSize(2);
+        assertThat(content("run").keySet())
+                .containsExactly(
+                        ".lock",
+                        "config.yaml",
+                        "fold-1/confusion.csv",
+                        "fold-1/evaluation.json",
+                        "fold-1/history.csv",
+                        "fold-1/model.safetensors",
+                        "fold-1/predictions.csv",
+                        "fold-1/stage1.json",
+                        "fold-2/confusion.csv",
+                        "fold-2/evaluation.json",
+                        "fold-2/history.csv",
+                        "fold-2/model.safetensors",
+                        "fold-2/predictions.csv",
+                        "fold-2/stage1.json");
+        for (FoldResult fold : result.folds()) {
+            assertThat(EvaluationFile.read(fold.folder().resolve("evaluation.json")))
+                    .isEqualTo(fold.evaluation());
+            assertThat(fold.afterFirst())
+                    .hasValue(EvaluationFile.read(fold.folder().resolve("stage1.json")));
+            assertThat(History.open(fold.folder().resolve("history.csv")).epochs())
+                    .hasSize(3);
+            ModelCard card = ModelFile.header(fold.model()).card();
+            assertThat(card.metrics().get(Metric.ACCURACY.key())).isEqualTo(Metric.ACCURACY.of(fold.evaluation()));
+            assertThat(card.temperature())
+                    .isEqualTo(fold.evaluation().temperature().value());
+            assertThat(card.classes()).containsExactly("c0", "c1", "c2");
+        }
+        assertThat(result.folds().stream()
+                        .mapToInt(fold -> fold.evaluation().predictions().size()))
+                .containsExactly(9, 9);
+    }
+
+    @Test
+    void theOnlyFoldIsTheRunItself() throws IOException, InterruptedException {
+        settings = settings.with(Keys.PROTOCOL, Protocols.parse("holdout:0.3")).with(Keys.STAGE2_EPOCHS, 0);
+        RunResult result = train("run");
+        assertThat(result.folds()).singleElement().satisfies(fold -> {
+            assertThat(fold.folder()).isEqualTo(folder.resolve("run"));
+            assertThat(fold.afterFirst()).isEmpty();
+        });
+        assertThat(content("run")).containsKey("model.safetensors").doesNotContainKey("stage1.json");
+    }
+
+    @Test
+    void aFinishedRunIsNotTrainedAgain() throws IOException, InterruptedException {
+        RunResult first = train("run");
+        Map<String, List<Byte>> before = content("run");
+        events.clear();
+        RunResult again = train("run");
+        assertThat(again).isEqualTo(first);
+        assertThat(content("run")).isEqualTo(before);
+        assertThat(events).noneMatch(RunEvent.Training.class::isInstance);
+        assertThat(events.stream().filter(RunEvent.FoldDone.class::isInstance)).hasSize(2);
+    }
+
+    @Test
+    void aFinishedRunIsNotTakenForOneOfAnotherConfiguration() throws IOException, InterruptedException {
+        train("run");
+        Map<String, List<Byte>> before = content("run");
+        settings = settings.with(Keys.BATCH, 5);
+        assertThatThrownBy(() -> train("run"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("config.yaml")
+                .hasMessageContaining("optimizer.batch 5, found 4");
+        assertThat(content("run")).isEqualTo(before);
+        Files.delete(folder.resolve("run/config.yaml"));
+        assertThatThrownBy(() -> train("run"))
+                .as("without a configuration the models tell")
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("model.safetensors")
+                .hasMessageContaining("optimizer.batch 5, found one with 4");
+    }
+
+    @Test
+    void aRunThatIsBrokenAgainAndAgainLeavesTheSameFiles() throws IOException, InterruptedException {
+        train("whole");
+        for (int steps : List.of(1, 2, 5)) {
+            String place = "broken every " + steps;
+            int parts = 0;
+            while (!broken(place, steps)) {
+                parts++;
+            }
+            assertThat(parts).isGreaterThan(1);
+            requireSameFiles(place, "whole");
+        }
+    }
+
+    /** Trains until so many steps are taken; whether it came to its end. */
+    private boolean broken(String place, int steps) throws IOException, InterruptedException {
+        Breaks breaks = Breaks.whenAsked();
+        int[] taken = {0};
+        Control control = new Control(
+                event -> {
+                    if (event instanceof RunEvent.Training(Stepped _) && ++taken[0] == steps) {
+                        breaks.ask();
+                    }
+                },
+                breaks,
+                NEVER);
+        return trainer().under(control).train(folder.resolve(place)).early().isEmpty();
+    }
+
+    @Test
+    void cacheAndThreadsPlayNoPart() throws IOException, InterruptedException {
+        train("whole");
+        train("warm");
+        requireSameFiles("warm", "whole");
+        for (int threads : List.of(1, 5)) {
+            String place = threads + " threads without a cache";
+            trainer().with(workshop(Optional.empty(), threads)).train(folder.resolve(place));
+            requireSameFiles(place, "whole");
+        }
+    }
+
+    @Test
+    void aRunWithoutTimeHasNoModelAndGoesOnToTheSameFiles() throws IOException, InterruptedException {
+        train("whole");
+        RunResult early = trainer(Breaks.after(Duration.ZERO)).train(folder.resolve("run"));
+        assertThat(early.early()).hasValue(Breaks.Reason.OUT_OF_TIME);
+        assertThat(early.folds()).isEmpty();
+        assertThat(content("run")).doesNotContainKey("fold-1/model.safetensors");
+        assertThat(train("run").early()).isEmpty();
+        requireSameFiles("run", "whole");
+    }
+
+    @Test
+    void aRunWhoseTimeIsOverHasAModelAndGoesOnToTheSameFiles() throws IOException, InterruptedException {
+        train("whole");
+        long[] seconds = {0};
+        Breaks breaks = Breaks.after(
+                Duration.ofSeconds(1), () -> Duration.ofSeconds(seconds[0]).toNanos());
+        Control control = new Control(
+                event -> seconds[0] += event instanceof RunEvent.Training(Stepped _) ? 1 : 0, breaks, NEVER);
+        RunResult early = trainer().under(control).train(folder.resolve("run"));
+        assertThat(early.early()).hasValue(Breaks.Reason.OUT_OF_TIME);
+        assertThat(early.folds()).singleElement().satisfies(fold -> {
+            assertThat(fold.early()).hasValue(Breaks.Reason.OUT_OF_TIME);
+            assertThat(fold.model()).isRegularFile();
+        });
+        assertThat(content("run")).containsKey("fold-1/checkpoint.safetensors");
+        assertThat(train("run").early()).isEmpty();
+        requireSameFiles("run", "whole");
+    }
+
+    @Test
+    void aBrokenRunGoesOnWithItsOwnConfigurationOnly() throws IOException, InterruptedException {
+        assertThat(broken("run", 1)).isFalse();
+        assertThat(content("run"))
+                .containsKey("fold-1/checkpoint.safetensors")
+                .doesNotContainKey("fold-1/model.safetensors");
+        settings = settings.with(Keys.MOMENTUM, 0.5);
+        assertThatThrownBy(() -> train("run"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("config.yaml")
+                .hasMessageContaining("optimizer.momentum 0.5, found 0.9");
+        Files.delete(folder.resolve("run/config.yaml"));
+        assertThatThrownBy(() -> train("run"))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("checkpoint.safetensors")
+                .hasMessageContaining("another configuration");
+    }
+
+    @Test
+    void aRunThatIsAskedToStopWhileItLooksAtPicturesStops() {
+        Breaks breaks = Breaks.whenAsked();
+        breaks.ask();
+        assertThatThrownBy(() -> trainer(breaks).train(folder.resolve("run")))
+                .isInstanceOf(InterruptedTrainingException.class);
+        assertThat(folder.resolve("run")).doesNotExist();
+    }
+
+    @Test
+    void someFoldsAreChosenByNumberOrName() throws IOException, InterruptedException {
+        Trainer trainer = trainer();
+        AuditReport audit = trainer.audit();
+        RunPlan plan = trainer.plan(audit);
+        FoldPlan second = plan.folds().get(1);
+        assertThat(plan.only(List.of("2")).folds()).containsExactly(second);
+        assertThat(plan.only(List.of(second.name())).folds()).containsExactly(second);
+        assertThat(plan.only(List.of("2", second.name(), "1")).folds())
+                .containsExactly(second, plan.folds().getFirst());
+        for (String wrong : List.of("0", "3", "999999", "none", "")) {
+            assertThatThrownBy(() -> plan.only(List.of(wrong)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("'" + wrong + "'")
+                    .hasMessageContaining("1 to 2")
+                    .hasMessageContaining(second.name());
+        }
+        trainer.train(plan, audit, folder.resolve("whole"));
+        trainer.train(plan.only(List.of("2")), audit, folder.resolve("some"));
+        assertThat(content("some").keySet()).noneMatch(file -> file.startsWith("fold-1/"));
+        trainer.train(plan.only(List.of("1")), audit, folder.resolve("some"));
+        requireSameFiles("some", "whole");
+    }
+
+    @Test
+    void picturesThatCannotBeReadTakeNoPartInARun() throws IOException, InterruptedException {
+        Path broken = dataset.samples().get(4).file();
+        Files.writeString(broken, "no picture");
+        RunPlan plan = trainer().plan(trainer().audit());
+        for (FoldPlan fold : plan.folds()) {
+            assertThat(Stream.of(
+                                    fold.parts().training(),
+                                    fold.parts().heldBack(),
+                                    fold.parts().test())
+                            .flatMap(List::stream))
+                    .hasSize(17)
+                    .noneMatch(sample -> sample.file().equals(broken));
+        }
+    }
+
+    @Test
+    void aClassThatCannotBeReadAtAllIsNamed() throws IOException {
+        for (int i = 6; i < 12; i++) {
+            Files.writeString(dataset.samples().get(i).file(), "no picture " + i);
+        }
+        assertThatThrownBy(() -> train("run"))
+                .isInstanceOf(UnfitDataException.class)
+                .hasMessageContaining("c1");
+        assertThat(folder.resolve("run")).doesNotExist();
+    }
+
+    @Test
+    void aProtocolThatDoesNotFitThePicturesIsRefused() {
+        settings = settings.with(Keys.PROTOCOL, Protocols.parse("kfold:9"));
+        assertThatThrownBy(() -> train("run"))
+                .isInstanceOf(UnfitDataException.class)
+                .hasMessageContaining("kfold:9");
+    }
+}

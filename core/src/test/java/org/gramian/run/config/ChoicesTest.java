@@ -1,0 +1,226 @@
+package org.gramian.run.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.gramian.backbone.Backbones;
+import org.gramian.backbone.weights.WeightName;
+import org.gramian.image.dataset.Assignment;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.pooling.Fidelity;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.Device;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.gramian.train.StiefelOptions;
+import org.gramian.train.recipe.Recipe.Precision;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+final class ChoicesTest {
+    private static Dataset dataset(String layout) {
+        Dataset.Source source = new Dataset.Source(layout, new Assignment.None(), List.of());
+        return new Dataset(Path.of("photos"), List.of("stone", "wood"), List.of(), source);
+    }
+
+    private static Surroundings at(Device.Kind device, String... weights) {
+        return new Surroundings(
+                dataset("folders"),
+                Stream.of(weights).sorted().map(WeightName::parse).toList(),
+                device);
+    }
+
+    private static Settings asked(String... pairs) {
+        Settings settings = Settings.NONE;
+        for (String pair : pairs) {
+            String[] parts = pair.split("=", 2);
+            settings = settings.with(parts[0], parts[1], Origin.flag("--set"));
+        }
+        return settings;
+    }
+
+    private static String origin(Settings settings, Key<?> key) {
+        return Objects.requireNonNull(settings.values().get(key.name()))
+                .origin()
+                .text();
+    }
+
+    @Test
+    void nothingNeedsToBeSaid() {
+        Settings all = Choices.complete(Settings.NONE, at(Device.Kind.CPU));
+        assertThat(all.values()).containsOnlyKeys(Keys.names());
+        RunConfig config = RunConfig.of(all);
+        assertThat(config.network().backbone()).hasToString("filters:bank");
+        assertThat(config.network().pooling().text()).isEqualTo("conv:512/rbf/spd:128/relu/triu/root/l2");
+        assertThat(config.data().protocol().text()).isEqualTo("holdout:0.2");
+        assertThat(config.data().crops().text()).isEqualTo("center:224");
+        assertThat(config.recipe().stage1().rate()).isEqualTo(1);
+        assertThat(config.recipe().stage2().epochs()).isZero();
+        assertThat(origin(all, Keys.MOMENTUM)).isEqualTo("default");
+        assertThat(origin(all, Keys.BATCH)).isEqualTo("chosen: few pictures");
+        assertThat(origin(all, Keys.BACKBONE)).startsWith("chosen: there are no weights at hand");
+    }
+
+    @Test
+    void theBestBackboneAtHandIsTaken() {
+        Settings all = Choices.complete(
+                Settings.NONE, at(Device.Kind.CUDA, "squeezenet-1.1", "googlenet-bvlc", "efficientnet-lite4"));
+        assertThat(all.get(Keys.BACKBONE)).isEqualTo("efficientnet-lite4");
+        assertThat(origin(all, Keys.BACKBONE))
+                .isEqualTo("chosen: the best whose weights are at hand (efficientnet-lite4, googlenet, squeezenet)");
+        assertThat(all.get(Keys.LAYER)).isEqualTo("block28");
+        assertThat(all.get(Keys.BACKBONE_RATE)).isEqualTo(0.1);
+        assertThat(all.get(Keys.STAGE2_WARMUP)).isEqualTo(1);
+        assertThat(all.get(Keys.PRECISION)).isEqualTo(Precision.F32);
+        assertThat(all.get(Keys.STAGE2_EPOCHS)).isEqualTo(10);
+    }
+
+    @Test
+    void weightsOfAnotherNameAreTakenWhereThereAreNoneOfTheNetworksOwn() {
+        assertThat(Choices.complete(Settings.NONE, at(Device.Kind.CPU, "googlenet-bvlc"))
+                        .get(Keys.WEIGHTS))
+                .contains("googlenet-bvlc");
+        assertThat(Choices.complete(Settings.NONE, at(Device.Kind.CPU, "vgg16-a", "vgg16", "vgg16-keras"))
+                        .get(Keys.WEIGHTS))
+                .contains("vgg16");
+    }
+
+    @Test
+    void aNetworkThatWasAskedForIsTakenWithOrWithoutWeightsAtHand() {
+        Settings all = Choices.complete(asked("network.backbone=vgg16"), at(Device.Kind.CPU, "googlenet"));
+        assertThat(all.get(Keys.WEIGHTS)).contains("vgg16");
+        assertThat(all.get(Keys.LAYER)).isEqualTo("conv5_3");
+        assertThat(origin(all, Keys.BACKBONE)).isEqualTo("--set");
+    }
+
+    @Test
+    void weightsSayWhichNetworkTheyAreFor() {
+        Surroundings here = at(Device.Kind.CPU, "efficientnet-lite4");
+        assertThat(Choices.complete(asked("network.weights=googlenet-bvlc"), here)
+                        .get(Keys.BACKBONE))
+                .isEqualTo("googlenet");
+        assertThat(Choices.complete(asked("network.weights=none"), here).get(Keys.BACKBONE))
+                .isEqualTo("filters");
+        assertWrong("network.weights=my.pth", "network.weights: expected network.backbone beside it, for 'my.pth'");
+    }
+
+    @Test
+    void everyNetworkWithWeightsHasARank() {
+        assertThat(BackboneRanking.BEST_FIRST).containsExactlyInAnyOrderElementsOf(WeightName.architectures());
+        assertThat(Backbones.names()).contains(BackboneRanking.WITHOUT_WEIGHTS);
+    }
+
+    @Test
+    void theRateBelongsToThePooling() {
+        for (String normalized : List.of("bcnn", "kernel", "default", "paper")) {
+            assertThat(rate("network.pooling=" + normalized)).isEqualTo(1);
+        }
+        for (String unnormalized : List.of("average", "isqrt", "mpn-cov", "paper-kernel")) {
+            assertThat(rate("network.pooling=" + unnormalized)).isEqualTo(0.01);
+        }
+        assertThat(rate("network.pooling=average", "fidelity=paper")).isEqualTo(0.1);
+        assertThat(rate("network.pooling=average", "fidelity=paper", "stage1.rate=3"))
+                .isEqualTo(3);
+    }
+
+    private static double rate(String... pairs) {
+        return Choices.complete(asked(pairs), at(Device.Kind.CPU)).get(Keys.STAGE1_RATE);
+    }
+
+    @Test
+    void theAuthorsMoveAllLayersAtOnce() {
+        RunConfig config = RunConfig.of(Choices.complete(asked("fidelity=authors"), at(Device.Kind.CPU, "googlenet")));
+        assertThat(config.recipe().stage1().epochs()).isZero();
+        assertThat(config.recipe().stage2().epochs()).isPositive();
+        assertThat(config.recipe().stage2().rate()).isEqualTo(1e-5);
+        assertThat(config.recipe().batching().batch()).isEqualTo(16);
+        assertThat(config.recipe().sgd().weightDecay()).isEqualTo(5e-6);
+        assertThat(config.recipe().sgd().stiefel()).isEqualTo(StiefelOptions.of(Fidelity.AUTHORS));
+        assertThat(config.network().logitNorm()).isTrue();
+        assertThat(config.data().crops().text()).isEqualTo("paper:224");
+    }
+
+    /** The text is saved beside the fidelity, and read under it again. */
+    @ParameterizedTest
+    @EnumSource(Fidelity.class)
+    void whatIsWrittenOfAPoolingWinsOverTheFidelityAlsoWhenReadAgain(Fidelity fidelity) {
+        Settings settings = Choices.complete(
+                asked("fidelity=" + fidelity.text(), "network.pooling=conv:9/rbf:sigma=mean/spd:9/triu/root:1e-5"),
+                at(Device.Kind.CPU, "googlenet"));
+        Pooling pooling = RunConfig.of(settings).network().pooling();
+        assertThat(pooling).isEqualTo(Pooling.parse("conv:9/rbf:sigma=mean/spd:9/triu/root:1e-5", fidelity));
+        assertThat(Pooling.parse(settings.get(Keys.POOLING), fidelity)).isEqualTo(pooling);
+        assertThat(RunConfig.of(RunConfig.of(settings).settings())).isEqualTo(RunConfig.of(settings));
+    }
+
+    /** Whatever is followed, something is trained, and a network that has nothing to train is not fine-tuned. */
+    @ParameterizedTest
+    @EnumSource
+    void filtersAreNeverFineTuned(Fidelity fidelity) {
+        for (Device.Kind device : Device.Kind.values()) {
+            RunConfig config = RunConfig.of(Choices.complete(
+                    asked("fidelity=" + fidelity.text(), "network.backbone=filters"), at(device, "googlenet")));
+            assertThat(config.recipe().stage1().epochs()).isPositive();
+            assertThat(config.recipe().stage2().epochs()).isZero();
+            assertThat(config.network().weights()).isEqualTo(Optional.empty());
+        }
+    }
+
+    /** What was asked for stands, with its origin; and to complete what is complete changes nothing. */
+    @RandomTest(times = 50)
+    void whatWasAskedForStands(Seed seed) {
+        SplittableRandom random = seed.random();
+        Settings whole = new RandomConfigs(random).next().settings();
+        Settings asked = Settings.NONE;
+        for (Setting setting : whole.values().values()) {
+            boolean network =
+                    setting.key().startsWith("network.") || setting.key().endsWith(".epochs");
+            if (network || random.nextBoolean()) {
+                asked = asked.with(setting.key(), setting.text(), Origin.flag("--flag"));
+            }
+        }
+        Device.Kind device = random.nextBoolean() ? Device.Kind.CPU : Device.Kind.CUDA;
+        Settings all = Choices.complete(asked, at(device, "googlenet"));
+        assertThat(all.values()).containsAllEntriesOf(asked.values()).containsOnlyKeys(Keys.names());
+        assertThat(Choices.complete(all, at(Device.Kind.CPU))).isEqualTo(all);
+    }
+
+    /** A rate of one pooling and a layer of one network mean nothing to another. */
+    @Test
+    void whatWasChosenIsChosenAnewWhereSomethingElseIsAskedFor() {
+        Surroundings here = at(Device.Kind.CPU);
+        Settings before = Choices.complete(asked("stage1.epochs=9"), here);
+        Settings again = ConfigFileTest.parse(YamlText.of(before)).wanted();
+        assertThat(again.values()).containsOnlyKeys("stage1.epochs");
+        Settings average = Choices.complete(asked("network.pooling=average").over(again), here);
+        assertThat(average.get(Keys.STAGE1_RATE)).isEqualTo(0.01);
+        assertThat(average.get(Keys.STAGE1_EPOCHS)).isEqualTo(9);
+        Settings other = Choices.complete(asked("network.backbone=squeezenet").over(again), here);
+        assertThat(other.get(Keys.WEIGHTS)).contains("squeezenet");
+        Settings paper = Choices.complete(asked("fidelity=paper").over(again), here);
+        assertThat(RunConfig.of(paper).data().crops().text()).isEqualTo("paper:224");
+        assertThat(paper.get(Keys.BATCH)).isEqualTo(32);
+    }
+
+    @Test
+    void whatDoesNotGoTogetherIsSaid() {
+        assertWrong("network.backbone=googlenet network.layer=inception_4f", "network.layer: googlenet has no layer");
+        assertWrong("network.backbone=filters network.weights=vgg16", "network.weights: expected none, for no weights");
+        assertWrong("network.backbone=vgg16 network.weights=none", "network.weights: expected a name or a file");
+        assertWrong("network.pooling=rbf/spd:9999/triu", "network.pooling: does not fit the ");
+        assertWrong("stage1.epochs=0", "found 0 in both: nothing would be trained");
+    }
+
+    private static void assertWrong(String pairs, String message) {
+        assertThatExceptionOfType(ConfigException.class)
+                .isThrownBy(() -> Choices.complete(asked(pairs.split(" ")), at(Device.Kind.CPU)))
+                .withMessageContaining(message);
+    }
+}

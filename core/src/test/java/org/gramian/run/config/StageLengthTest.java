@@ -1,0 +1,56 @@
+package org.gramian.run.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.gramian.image.crop.CropPlan;
+import org.gramian.train.recipe.Schedule;
+import org.junit.jupiter.api.Test;
+
+/** How long stage 1 goes on. */
+final class StageLengthTest {
+    @Test
+    void fewPicturesGetMoreEpochs() {
+        assertThat(new StageLength(1).epochs()).isEqualTo(60);
+    }
+
+    @Test
+    void theRateFallsByItselfWhereEpochsAreTooShortToTellAPlateau() {
+        assertThat(new StageLength(24).schedule()).isEqualTo(new Schedule.Cosine());
+        assertThat(new StageLength(25).schedule()).isEqualTo(new Schedule.Plateau(2, 2));
+    }
+
+    @Test
+    void manyPicturesGetTheBound() {
+        StageLength large = new StageLength(30_000);
+        assertThat(large.epochs()).isEqualTo(15);
+        assertThat(large.schedule()).isEqualTo(new Schedule.Plateau(2, 2));
+    }
+
+    @Test
+    void inBetweenThereAreEnoughSteps() {
+        for (int steps = 3; steps <= 10; steps++) {
+            assertThat(steps * new StageLength(steps).epochs()).isBetween(150, 150 + steps);
+        }
+    }
+
+    @Test
+    void fewCropsMakeSmallBatches() {
+        Settings settings = Settings.NONE.with(Keys.CROPS, CropPlan.parse("center"));
+        assertThat(BatchSize.choose(settings, 319).get(Keys.BATCH)).isEqualTo(8);
+        assertThat(BatchSize.choose(settings, 320).get(Keys.BATCH)).isEqualTo(32);
+        assertThat(BatchSize.choose(settings.with(Keys.BATCH, 5), 319).get(Keys.BATCH))
+                .isEqualTo(5);
+        assertThat(BatchSize.choose(settings.with(Keys.CROPS, CropPlan.parse("paper")), 319)
+                        .get(Keys.BATCH))
+                .isEqualTo(32);
+    }
+
+    @Test
+    void stepsCountCropsAndBatches() {
+        Settings settings = Settings.NONE
+                .with(Keys.CROPS, CropPlan.parse("paper"))
+                .with(Keys.BATCH, 10)
+                .with(Keys.ACCUMULATE, 3);
+        assertThat(StageLength.of(settings, 200)).isEqualTo(new StageLength(100));
+    }
+}

@@ -1,0 +1,183 @@
+package org.gramian.run.plan;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.gramian.autodiff.Parameter;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.protocol.Duplicates;
+import org.gramian.image.dataset.protocol.Fold;
+import org.gramian.model.Model;
+import org.gramian.run.config.Choices;
+import org.gramian.run.config.Origin;
+import org.gramian.run.config.RunConfig;
+import org.gramian.run.config.Settings;
+import org.gramian.run.config.Surroundings;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Shape;
+import org.gramian.train.feature.FrozenBackbone;
+import org.gramian.train.loop.Material.Parts;
+import org.junit.jupiter.api.Test;
+
+final class WorkloadTest {
+    private static final Dataset DATASET = new Dataset(
+            Path.of("photos"),
+            List.of("stone", "wood"),
+            IntStream.range(0, 60)
+                    .mapToObj(i -> new Sample("p%02d.jpg".formatted(i), i % 2, Path.of("photos", "p" + i + ".jpg")))
+                    .toList());
+
+    private static RunConfig config(String... pairs) {
+        Settings asked = Settings.NONE;
+        for (String pair : pairs) {
+            String[] parts = pair.split("=", 2);
+            asked = asked.with(parts[0], parts[1], Origin.CODE);
+        }
+        return RunConfig.of(Choices.complete(asked, new Surroundings(DATASET, List.of(), Device.Kind.CPU)));
+    }
+
+    private static Workload work(RunConfig config) {
+        return work(config, 4);
+    }
+
+    private static Workload work(RunConfig config, int heldBack) {
+        SequencedMap<String, Parts> folds = new LinkedHashMap<>();
+        for (Fold fold : config.data().protocol().folds(DATASET, Duplicates.NONE, 0)) {
+            List<Sample> training = samples(fold.train());
+            folds.put(
+                    fold.name(),
+                    new Parts(
+                            training.subList(heldBack, training.size()),
+                            training.subList(0, heldBack),
+                            samples(fold.test())));
+        }
+        return Workload.of(config, DATASET.classes().size(), folds);
+    }
+
+    private static List<Sample> samples(List<Integer> indexes) {
+        return indexes.stream().map(DATASET.samples()::get).toList();
+    }
+
+    @Test
+    void picturesOfAFoldAreCountedOnce() {
+        Workload work = work(config("data.protocol=thirds:3"));
+        assertThat(work.folds()).hasSize(3).allSatisfy(fold -> {
+            assertThat(fold.training() + fold.heldBack() + fold.test()).isEqualTo(60);
+            assertThat(fold.heldBack()).isEqualTo(4);
+            assertThat(fold.test()).isEqualTo(20);
+        });
+    }
+
+    @Test
+    void featuresThatFoldsShareAreComputedOnce() {
+        assertThat(work(config("data.protocol=thirds:3", "data.crops=paper"), 0).features())
+                .isEqualTo(60 * 15);
+        assertThat(work(config("data.protocol=thirds:1", "data.crops=paper"), 4).features())
+                .isEqualTo(36 * 15 + 24 * 5);
+    }
+
+    @Test
+    void cropsToTestWithAreAmongThoseToTrainOn() {
+        Sample sample = DATASET.samples().getFirst();
+        for (String plan : List.of("paper", "paper+flips", "center", "center+flips", "ten", "resize")) {
+            var crops = config("data.crops=" + plan).data().crops();
+            assertThat(IntStream.range(0, crops.training(5).count())
+                            .mapToObj(i -> crops.training(5).key(i, sample)))
+                    .as(plan)
+                    .containsAll(IntStream.range(0, crops.testing().count())
+                            .mapToObj(i -> crops.testing().key(i, sample))
+                            .toList());
+        }
+    }
+
+    @Test
+    void sizesFollowFromTheNetwork() {
+        Workload work = work(config(
+                "network.backbone=googlenet",
+                "network.weights=googlenet",
+                "network.pooling=bcnn",
+                "data.crops=center"));
+        assertThat(work.featureShape()).isEqualTo(Shape.of(832, 14, 14));
+        assertThat(work.descriptorSize()).isEqualTo(832 * 833 / 2);
+        assertThat(work.headParameters()).isEqualTo(2 * (832L * 833 / 2 + 1));
+        assertThat(work.cacheBytes()).isGreaterThanOrEqualTo(60L * 832 * 14 * 14 * 4);
+        assertThat(work.backboneParameters()).isPositive();
+    }
+
+    @Test
+    void fineTuningTakesMoreMemoryAndTime() {
+        String[] network = {"network.backbone=vgg16", "network.weights=vgg16"};
+        Workload without = work(config(network));
+        String[] tuned = Arrays.copyOf(network, 3);
+        tuned[2] = "stage2.epochs=2";
+        Workload with = work(config(tuned));
+        assertThat(with.memoryBytes()).isGreaterThan(2 * without.memoryBytes());
+        Pace pace = new Pace(0.01, 0.1, 0.2, 0.5, 0.3);
+        Estimate less = Estimate.of(without, pace, 2);
+        Estimate more = Estimate.of(with, pace, 2);
+        assertThat(less.stage2()).isEqualTo(Duration.ZERO);
+        assertThat(more.total()).isEqualTo(less.total().plus(more.stage2()));
+        assertThat(less.features()).isEqualTo(Duration.ofSeconds(6)); // 60 pictures of 1 crop
+    }
+
+    @Test
+    void withoutStage1NoFeaturesAreKept() {
+        assertThat(work(config("stage1.epochs=0", "stage2.epochs=1")).features())
+                .isZero();
+    }
+
+    /** 36 pictures to train on with 15 crops each, 4 to judge; an epoch is 17 steps of 32 crops. */
+    @Test
+    void everyCropOfStage2IsDecodedAndEveryStepUpdatesParameters() {
+        Workload work =
+                work(config("data.protocol=thirds:1", "data.crops=paper", "stage1.epochs=2", "stage2.epochs=3"));
+        Estimate decoding = Estimate.of(work, new Pace(1, 0, 0, 0, 0), 2);
+        assertThat(decoding.stage2()).isEqualTo(Duration.ofSeconds(3 * (36 * 15 + 4) / 2));
+        Estimate updates = Estimate.of(work, new Pace(0, 0, 0, 0, 1), 2);
+        assertThat(updates.stage1()).isEqualTo(Duration.ofSeconds(2 * 17));
+        assertThat(updates.stage2()).isEqualTo(Duration.ofSeconds(3 * 17));
+    }
+
+    @Test
+    void aProbeMeasuresAndLeavesTheModelAsItIs() {
+        RunConfig config = config(
+                "network.backbone=filters",
+                "data.crops=center:32",
+                "network.pooling=bcnn",
+                "network.logit-norm=true",
+                "stage2.epochs=1");
+        FrozenBackbone network = FrozenBackbone.withoutWeights(config.network().backbone(), Device.CPU);
+        try (Model model = Model.begin(
+                network.backbone(),
+                network.parameters(),
+                config.network().head(2),
+                new SplittableRandom(1),
+                Device.CPU)) {
+            List<double[]> before = values(model);
+            Pace pace = new Probe(model, config, new PictureReader(PictureLimits.DEFAULT)).measure(List.of());
+            assertThat(pace.feature()).isPositive();
+            assertThat(pace.head()).isPositive();
+            assertThat(pace.all()).isGreaterThan(pace.head() / 10);
+            assertThat(pace.decoding()).isZero();
+            assertThat(pace.update()).isPositive();
+            assertThat(values(model)).usingRecursiveComparison().isEqualTo(before);
+        }
+    }
+
+    private static List<double[]> values(Model model) {
+        return model.headParameters().all().stream()
+                .map(Parameter::value)
+                .map(value -> value.toDoubles())
+                .toList();
+    }
+}

@@ -63,6 +63,7 @@ run_maven() {
     local log=$1 pid
     use_maven "$home" "$jdk"
     rm -rf "$home"/app/target/quick/runtime-jars "$home"/app/target/quick/gramian-app-*.jar
+    : >"$log" # it is read before Maven has begun to write it
     "${maven[@]}" -pl app -am -Dgramian.quick -Dgramian.target=target/quick -Dmaven.test.skip=true package >"$log" 2>&1 </dev/null &
     pid=$!
     trap 'kill "$pid" 2>/dev/null; say "build interrupted"; exit 130' INT TERM HUP

@@ -100,7 +100,7 @@ final class AuditCommand implements Callable<Integer> {
             Album album = Album.of(report, dataset, reader, threads);
             page.write(AuditPage.of(report, dataset, album, Version.number()).html());
         }
-        return report.spoils() ? Main.SPOILED : Main.DONE;
+        return report.spoils() ? Main.DATA : Main.DONE;
     }
 
     /** Also one that cannot be trained on, for want of a class: the audit is there to say so. */

@@ -44,9 +44,9 @@ record AuditTable(AuditReport report, boolean all) {
     }
 
     private void classes(StringBuilder text) {
-        List<List<String>> rows = new ArrayList<>();
+        Columns rows = new Columns();
         boolean lost = !report.unreadable().isEmpty();
-        rows.add(Stream.of(
+        rows.row(Stream.of(
                         Stream.of("class", "pictures"),
                         lost ? Stream.of("readable") : Stream.<String>of(),
                         report.splits().stream())
@@ -54,23 +54,23 @@ record AuditTable(AuditReport report, boolean all) {
                 .toList());
         List<ClassCount> classes = report.classes();
         if (all || classes.size() <= CLASSES) {
-            classes.forEach(found -> rows.add(row(found, lost)));
+            classes.forEach(found -> rows.row(row(found, lost)));
         } else {
             List<ClassCount> sorted = classes.stream()
                     .sorted(Comparator.comparingInt(ClassCount::readable)
                             .reversed()
                             .thenComparing(ClassCount::name))
                     .toList();
-            sorted.subList(0, CLASSES / 2).forEach(found -> rows.add(row(found, lost)));
-            rows.add(List.of("... and " + (sorted.size() - CLASSES) + " more (--all)"));
-            sorted.subList(sorted.size() - CLASSES / 2, sorted.size()).forEach(found -> rows.add(row(found, lost)));
+            sorted.subList(0, CLASSES / 2).forEach(found -> rows.row(row(found, lost)));
+            rows.row("... and " + (sorted.size() - CLASSES) + " more (--all)");
+            sorted.subList(sorted.size() - CLASSES / 2, sorted.size()).forEach(found -> rows.row(row(found, lost)));
         }
-        table(text, rows);
+        rows.appendTo(text);
         text.append(System.lineSeparator());
     }
 
     private static List<String> row(ClassCount found, boolean lost) {
-        List<String> cells = new ArrayList<>(List.of(Found.visible(found.name()), number(found.pictures())));
+        List<String> cells = new ArrayList<>(List.of(found.name(), number(found.pictures())));
         if (lost) {
             cells.add(number(found.readable()));
         }
@@ -82,35 +82,16 @@ record AuditTable(AuditReport report, boolean all) {
         return String.format(Locale.ROOT, "%,d", value);
     }
 
-    /** The first column to the left, the others to the right, each as wide as it needs. */
-    private static void table(StringBuilder text, List<List<String>> rows) {
-        int columns = rows.getFirst().size();
-        int[] widths = new int[columns];
-        for (List<String> row : rows) {
-            for (int i = 0; i < row.size(); i++) {
-                widths[i] = Math.max(widths[i], row.get(i).length());
-            }
-        }
-        for (List<String> row : rows) {
-            StringBuilder line = new StringBuilder(String.format(Locale.ROOT, "%-" + widths[0] + "s", row.getFirst()));
-            for (int i = 1; i < row.size(); i++) {
-                line.append(String.format(Locale.ROOT, "  %" + widths[i] + "s", row.get(i)));
-            }
-            text.append(line.toString().stripTrailing()).append(System.lineSeparator());
-        }
-    }
-
     private void contents(StringBuilder text) {
         Contents contents = report.contents();
         if (contents.readable() == 0) {
             return;
         }
-        table(
-                text,
-                List.of(
-                        List.of("", "least", "median", "most"),
-                        row("width", contents.width()),
-                        row("height", contents.height())));
+        new Columns()
+                .row("", "least", "median", "most")
+                .row(row("width", contents.width()))
+                .row(row("height", contents.height()))
+                .appendTo(text);
         text.append("format  ").append(counts(contents.formats())).append(System.lineSeparator());
         text.append("colour  ").append(counts(contents.colours())).append(System.lineSeparator());
         text.append(System.lineSeparator());

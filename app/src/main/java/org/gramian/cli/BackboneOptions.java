@@ -1,17 +1,13 @@
 package org.gramian.cli;
 
-import java.io.File;
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Locale;
 import java.util.function.Consumer;
 import org.gramian.backbone.Backbone;
-import org.gramian.backbone.weights.WeightName;
+import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.file.TensorFileException;
 import org.gramian.train.feature.FrozenBackbone;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -19,9 +15,6 @@ import picocli.CommandLine.Option;
 
 /** Options of every command that uses a backbone: which network, cut where, with which weights. */
 final class BackboneOptions {
-    /** How files of weights end, which no stored name is expected to. */
-    private static final List<String> ENDINGS = List.of(".pth", ".pt", ".h5", ".caffemodel", ".safetensors", ".bin");
-
     @Mixin
     private final WeightsOptions folder = new WeightsOptions();
 
@@ -64,21 +57,18 @@ final class BackboneOptions {
             return FrozenBackbone.withoutWeights(backbone, device);
         }
         try (Arena arena = Arena.ofShared()) {
-            return FrozenBackbone.of(backbone, weights(arena, remarks), device);
+            Weights opened = weights(arena, remarks);
+            try {
+                return FrozenBackbone.of(backbone, opened, device);
+            } catch (IllegalArgumentException tooFew) {
+                throw new UnusableWeightsException(tooFew);
+            }
+        } catch (TensorFileException damaged) {
+            throw new UnusableWeightsException(damaged);
         }
     }
 
     private Weights weights(Arena arena, Consumer<String> remarks) throws IOException {
-        return weights != null && isFile(weights)
-                ? Weights.read(name, Path.of(weights), arena, remarks)
-                : folder.store().open(WeightName.parse(weights == null ? name : weights), arena, remarks);
-    }
-
-    /** Whether a text means a file rather than a name; what looks like one and is absent is a missing file. */
-    private static boolean isFile(String text) {
-        return text.contains("/")
-                || text.contains(File.separator)
-                || ENDINGS.stream().anyMatch(text.toLowerCase(Locale.ROOT)::endsWith)
-                || Files.isRegularFile(Path.of(text));
+        return folder.store().find(name, weights == null ? name : weights, arena, remarks);
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureRecipe;
@@ -25,9 +26,15 @@ final class CacheOptions {
         }
     }
 
+    /** The folder of caches; nothing where none is wanted. */
+    Optional<Path> root() {
+        return none ? Optional.empty() : Optional.of(folder == null ? FeatureCache.defaultRoot() : folder);
+    }
+
     /** The cache for a recipe; nothing where none is wanted. */
     @Nullable
     FeatureCache open(FeatureRecipe recipe, Consumer<String> warnings) throws IOException {
-        return none ? null : FeatureCache.open(folder == null ? FeatureCache.defaultRoot() : folder, recipe, warnings);
+        Optional<Path> root = root();
+        return root.isEmpty() ? null : FeatureCache.open(root.get(), recipe, warnings);
     }
 }

@@ -7,6 +7,12 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 import java.util.Objects;
+import org.gramian.backbone.weights.MissingWeightsException;
+import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.model.ModelFileException;
+import org.gramian.model.UnreadablePictureException;
+import org.gramian.run.UnfitDataException;
 import org.gramian.tensor.library.LibtorchException;
 import picocli.CommandLine;
 import picocli.CommandLine.ParseResult;
@@ -37,8 +43,12 @@ final class Failures {
         }
         trace(exception, line);
         return switch (exception) {
-            case UncheckedIOException wrapped -> wrong(sentence(Objects.requireNonNull(wrapped.getCause())), line);
-            case IOException wrong -> wrong(sentence(wrong), line);
+            case UncheckedIOException wrapped -> wrong(Objects.requireNonNull(wrapped.getCause()), line);
+            case IOException wrong -> wrong(wrong, line);
+            case UnfitDataException wrong -> {
+                println(message(wrong), line);
+                yield Main.DATA;
+            }
             case IllegalArgumentException wrong -> wrong(message(wrong), line);
             case IllegalStateException wrong -> wrong(message(wrong), line);
             case LibtorchException wrong -> wrong(message(wrong), line);
@@ -52,13 +62,27 @@ final class Failures {
         };
     }
 
+    private static int wrong(IOException wrong, CommandLine line) {
+        println(sentence(wrong), line);
+        return switch (wrong) {
+            case DatasetException _ -> Main.DATA;
+            case UnreadablePictureException _ -> Main.DATA;
+            case ModelFileException _ -> Main.MODEL;
+            case MissingModelException _ -> Main.MODEL;
+            case MissingWeightsException _ -> Main.MODEL;
+            case UnusableWeightsException _ -> Main.MODEL;
+            case BrokenRunException _ -> Main.INTERRUPTED;
+            default -> Main.USAGE;
+        };
+    }
+
     private static int wrong(String sentence, CommandLine line) {
         println(sentence, line);
-        return Main.WRONG_INPUT;
+        return Main.USAGE;
     }
 
     /** Java names only the file where it is missing or locked. */
-    private static String sentence(IOException exception) {
+    static String sentence(IOException exception) {
         return switch (exception) {
             case NoSuchFileException missing
             when missing.getReason() == null -> missing.getFile() + ": there is no such file or folder";

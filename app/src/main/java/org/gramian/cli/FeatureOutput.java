@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,22 +24,27 @@ import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.train.feature.FeatureSink;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The file that {@code gramian features} writes: {@code features [rows, c, h, w]}, {@code labels [rows]} and {@code
- * picture [rows]}, an index into the names in its metadata.
+ * The file that {@code gramian features} and {@code gramian embed} write: {@code features [rows, c, h, w]} or {@code
+ * descriptors [rows, d]}, {@code labels [rows]} and {@code picture [rows]}, an index into the names in its metadata.
  *
  * <p>Features are collected in a nameless file beside it, for they may exceed memory, and the number of rows is known at
  * the end only; the real file then appears in one step. The nameless file is gone with this process, however it ends.
  */
 final class FeatureOutput implements FeatureSink, AutoCloseable {
+    static final String SAFETENSORS = ".safetensors";
+    static final String NPY = ".npy";
+
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
     private final Path path;
+    private final String tensor;
     private final List<Sample> samples;
     private final FileChannel scratch;
     private final LongStream.Builder labels = LongStream.builder();
@@ -48,8 +54,10 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
     private int last = -1;
     private long rows;
 
-    FeatureOutput(Path path, List<Sample> samples) throws IOException {
+    /** @param tensor what the features are called */
+    FeatureOutput(Path path, String tensor, List<Sample> samples) throws IOException {
         this.path = path;
+        this.tensor = tensor;
         this.samples = samples;
         this.scratch = FileChannel.open(
                 folder(path).resolve(".gramian-" + UUID.randomUUID() + ".partial"),
@@ -64,9 +72,9 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
     }
 
     /** Says before the work, not after it, that the result could not be written. */
-    static void requireWritable(Path path) {
-        if (!path.toString().endsWith(".safetensors")) {
-            throw new IllegalArgumentException("OUT must end with .safetensors, found " + path);
+    static void requireWritable(Path path, String... endings) {
+        if (Arrays.stream(endings).noneMatch(path.toString()::endsWith)) {
+            throw new IllegalArgumentException("OUT must end with " + String.join(" or ", endings) + ", found " + path);
         }
         Path parent = path.toAbsolutePath().getParent();
         if (parent == null || !Files.isDirectory(parent) || !Files.isWritable(parent) || Files.isDirectory(path)) {
@@ -131,7 +139,10 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
         return rows;
     }
 
-    /** Writes the real file; {@code about} goes into its metadata, with the names and what could not be read. */
+    /**
+     * Writes the real file; {@code about} goes into its metadata, with the names and what could not be read. A {@code .npy}
+     * file holds the features alone.
+     */
     void write(Shape feature, DType type, Map<String, String> about) throws IOException {
         Map<String, String> metadata = new LinkedHashMap<>(about);
         metadata.put("names", json(names));
@@ -140,13 +151,15 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
             MemorySegment features = scratch.map(MapMode.READ_ONLY, 0, scratch.size(), arena);
             long[] sizes = LongStream.concat(LongStream.of(rows), LongStream.of(feature.sizes()))
                     .toArray();
-            Safetensors.write(
-                    path,
-                    Map.of(
-                            "features", new StoredTensor(type, Shape.of(sizes), features),
-                            "labels", longs(labels, arena),
-                            "picture", longs(pictures, arena)),
-                    metadata);
+            StoredTensor stored = new StoredTensor(type, Shape.of(sizes), features);
+            if (path.toString().endsWith(NPY)) {
+                Npy.write(path, stored);
+            } else {
+                Safetensors.write(
+                        path,
+                        Map.of(tensor, stored, "labels", longs(labels, arena), "picture", longs(pictures, arena)),
+                        metadata);
+            }
         }
     }
 

@@ -118,7 +118,7 @@ final class FeaturesCommand implements Callable<Integer> {
         Crops crops = crops();
         backbone.backbone().features(crops.size(), crops.size());
         caching.check();
-        FeatureOutput.requireWritable(out);
+        FeatureOutput.requireWritable(out, FeatureOutput.SAFETENSORS);
         Dataset dataset =
                 layout == null ? Layouts.open(folder) : Layouts.parse(layout).read(folder);
         dataset.notes().forEach(note -> console.say(note.text()));
@@ -151,7 +151,7 @@ final class FeaturesCommand implements Callable<Integer> {
             survey = extraction.survey(dataset.samples(), crops, progress);
         }
         announce(extraction, survey);
-        try (FeatureOutput file = new FeatureOutput(out, dataset.samples())) {
+        try (FeatureOutput file = new FeatureOutput(out, "features", dataset.samples())) {
             try (Progress progress = console.progress("features", pictures)) {
                 extraction.run(survey, file, progress);
             }
@@ -188,11 +188,11 @@ final class FeaturesCommand implements Callable<Integer> {
             throws IOException {
         if (file.rows() == 0) {
             console.say("no picture could be read: " + out + " was not written");
-            return Main.SPOILED;
+            return Main.DATA;
         }
         file.write(extractor.shape(crops), precision.type, about(extractor, dataset, crops));
         console.out().printf("%s: %d features %s%s%n", out, file.rows(), precision, extractor.shape(crops));
-        return file.unreadable().isEmpty() ? Main.DONE : Main.SPOILED;
+        return file.unreadable().isEmpty() ? Main.DONE : Main.DATA;
     }
 
     private Map<String, String> about(FeatureExtractor extractor, Dataset dataset, Crops crops) {

@@ -3,8 +3,10 @@ package org.gramian.cli;
 import java.io.PrintWriter;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import org.gramian.check.Outcome;
+import org.gramian.check.GradientComparison;
 import org.gramian.check.PoolingCheck;
+import org.gramian.pooling.Fidelity;
+import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -17,7 +19,9 @@ import picocli.CommandLine.Option;
         header = "The gradients of a pooling against central differences.",
         description = {
             "Compares the gradients of a pooling with central differences in double precision,",
-            "on small random features, for 8 to 100 elements of the features and of every parameter."
+            "on small random features, for 8 to 100 elements of the features and of every parameter.",
+            "Formulas of the paper or its authors that are not the derivative are expected to deviate by exactly",
+            "what is stated of them: anything else fails."
         })
 final class GradcheckCommand implements Callable<Integer> {
     @Mixin
@@ -34,22 +38,50 @@ final class GradcheckCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String pooling;
 
+    @Option(
+            names = "--fidelity",
+            paramLabel = "WORD",
+            defaultValue = "corrected",
+            description = {
+                "what arguments are that SPEC does not write: as printed in",
+                "the paper, as in its authors' code, or corrected:",
+                "paper, authors or corrected (default: ${DEFAULT-VALUE})"
+            })
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String fidelity;
+
     @Override
     public Integer call() {
+        Pooling parsed = Pooling.parse(pooling, Fidelity.parse(fidelity));
         Device device = torch.prepare();
+        PoolingCheck check = PoolingCheck.of(parsed, device);
         PrintWriter out = console.out();
-        PoolingCheck check = PoolingCheck.of(pooling, device);
-        boolean passed = true;
-        for (Outcome outcome : check.outcomes()) {
-            out.printf(
-                    Locale.ROOT,
-                    "%s  %-24s relative error %.1e (tolerance %.0e)%n",
-                    outcome.passed() ? "ok    " : "FAILED",
-                    outcome.subject().substring(outcome.subject().lastIndexOf(' ') + 1),
-                    outcome.error(),
-                    outcome.tolerance());
-            passed &= outcome.passed();
+        if (!check.formulas().isEmpty()) {
+            out.println(parsed);
+            out.println("Formulas that are not the derivative, each by itself:");
+            check.formulas().forEach(formula -> {
+                out.println("  " + formula.subject());
+                out.println("  " + measured(formula, ""));
+            });
+            out.println("Gradients of the pooling:");
         }
-        return passed ? Main.DONE : Main.FAILED;
+        check.inputs().forEach(input -> out.println(measured(input, input.subject())));
+        return check.passed() ? Main.DONE : Main.FAILED;
+    }
+
+    /** One line: ok is the derivative, expected what the formulas state instead. */
+    private static String measured(GradientComparison comparison, String name) {
+        String verdict = !comparison.passed() ? "FAILED  " : comparison.deviates() ? "expected" : "ok      ";
+        String stated = !comparison.deviates() && comparison.passed()
+                ? ""
+                : "; of the stated formula %.1e".formatted(comparison.fromStated());
+        return String.format(
+                Locale.ROOT,
+                "%s  %-24s relative error %.1e%s (tolerance %.0e)",
+                verdict,
+                name,
+                comparison.error(),
+                stated,
+                comparison.tolerance());
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.cli;
 
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.image.dataset.protocol.Protocols;
 
 /** What can be said in options, listed at the end of a command's help. */
 final class Listings {
@@ -16,6 +17,15 @@ final class Listings {
             if (!form.equals(layout.name())) {
                 text.append("  %-15s   written %s\n".formatted("", form));
             }
+        }
+        return text.toString();
+    }
+
+    /** The protocols, which divide data sets. */
+    static String protocols() {
+        StringBuilder text = new StringBuilder("\nProtocols:\n");
+        for (Protocols.Description protocol : Protocols.all()) {
+            text.append("  %s\n      %s\n".formatted(protocol.form(), protocol.meaning()));
         }
         return text.toString();
     }

@@ -1,7 +1,9 @@
 package org.gramian.cli;
 
 import java.io.PrintWriter;
+import java.util.Arrays;
 import java.util.Objects;
+import org.gramian.basis.NearestWord;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -16,8 +18,9 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         footer = {
             "",
-            "Exit codes: 0 done; 1 a check failed, or the program did; 2 wrong usage or input;",
-            "3 data: something that would spoil training, or pictures that could not be read and were left out.",
+            "Exit codes: 0 done; 1 a check failed, or the program did; 2 usage: wrong options, configuration or files;",
+            "3 data: something that would spoil training, or pictures that could not be read and were left out;",
+            "4 model: a model or weights that are missing or cannot be used; 5 interrupted, and can be resumed.",
             "Environment: GRAMIAN_LIBTORCH, GRAMIAN_CACHE, GRAMIAN_WEIGHTS, GRAMIAN_JAVA_OPTS;",
             "GRAMIAN_DEBUG=1 shows stack traces."
         },
@@ -27,6 +30,12 @@ import picocli.CommandLine.Spec;
             BackbonesCommand.class,
             WeightsCommand.class,
             FeaturesCommand.class,
+            TrainCommand.class,
+            EvaluateCommand.class,
+            CompareCommand.class,
+            PredictCommand.class,
+            EmbedCommand.class,
+            ShowCommand.class,
             PoolCommand.class,
             GradcheckCommand.class
         })
@@ -35,8 +44,16 @@ public final class Main implements Runnable {
     static final int DONE = 0;
 
     static final int FAILED = 1;
-    static final int WRONG_INPUT = 2;
-    static final int SPOILED = 3;
+    static final int USAGE = 2;
+    static final int DATA = 3;
+    static final int MODEL = 4;
+    static final int INTERRUPTED = 5;
+
+    private static final String EXIT_CODES = """
+
+            Exit codes: 0 done; 1 the program failed; 2 wrong options or configuration; 3 pictures that would spoil
+            training, or that could not be read and were left out; 4 weights that are missing or cannot be used;
+            5 interrupted: go on by --resume.""";
 
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -52,7 +69,7 @@ public final class Main implements Runnable {
 
     /** Runs one command and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        System.exit(commandLine().execute(arguments));
+        Interruption.exit(commandLine().execute(arguments));
     }
 
     static CommandLine commandLine() {
@@ -63,8 +80,13 @@ public final class Main implements Runnable {
                 .setExecutionStrategy(Failures::run)
                 .setExecutionExceptionHandler(Failures::say);
         footer(line, PoolCommand.stages(), "pool", "gradcheck");
-        footer(line, Listings.layouts(), "audit");
+        footer(line, Listings.layouts(), "audit", "embed");
         footer(line, Listings.crops() + Listings.layouts(), "features");
+        footer(line, Listings.protocols() + Listings.crops() + Listings.layouts(), "evaluate");
+        footer(
+                line,
+                TrainOptions.keys() + Listings.protocols() + Listings.crops() + Listings.layouts() + EXIT_CODES,
+                "train");
         return line;
     }
 
@@ -77,13 +99,27 @@ public final class Main implements Runnable {
         }
     }
 
+    private static void suggest(CommandLine.UnmatchedArgumentException wrong, PrintWriter err) {
+        String typed = wrong.getUnmatched().getFirst().replaceFirst("=.*", "");
+        CommandSpec command = wrong.getCommandLine().getCommandSpec();
+        NearestWord.of(
+                        typed,
+                        typed.startsWith("-")
+                                ? command.optionsMap().keySet()
+                                : command.subcommands().keySet())
+                .ifPresent(name -> err.println("did you mean '" + name + "'?"));
+    }
+
     /** A wrong command line: what is wrong, what may have been meant, and where help is; not the whole help. */
     private static int misused(CommandLine.ParameterException wrong, String[] arguments) {
         PrintWriter err = wrong.getCommandLine().getErr();
         String command = wrong.getCommandLine().getCommandSpec().qualifiedName();
         err.println(command + ": " + wrong.getMessage());
-        CommandLine.UnmatchedArgumentException.printSuggestions(wrong, err);
-        err.println("try '" + command + " --help'");
-        return WRONG_INPUT;
+        if (wrong instanceof CommandLine.UnmatchedArgumentException unmatched) {
+            suggest(unmatched, err);
+        }
+        Object[] help = (command + " --help").split(" ", -1);
+        err.println("try '" + CommandHint.of(Arrays.copyOfRange(help, 1, help.length)) + "'");
+        return USAGE;
     }
 }

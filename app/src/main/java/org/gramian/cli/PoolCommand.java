@@ -49,6 +49,9 @@ final class PoolCommand implements Callable<Integer> {
     /** Images whose channels are looked at for dead and equal ones. */
     private static final long LOOKED_AT = 32;
 
+    /** Characters of a stage's form that fit on a line of the help. */
+    private static final int LONGEST_FORM = 72;
+
     @Mixin
     private final Console console = new Console();
 
@@ -166,13 +169,21 @@ final class PoolCommand implements Callable<Integer> {
         console.say(done + " of " + all + " images");
     }
 
+    /** A form that would run over the line, broken after one of its commas. */
+    private static String folded(String form) {
+        int comma = form.lastIndexOf(',', LONGEST_FORM);
+        return form.length() <= LONGEST_FORM || comma < 0
+                ? form
+                : form.substring(0, comma + 1) + "\n" + " ".repeat(35) + form.substring(comma + 1);
+    }
+
     /** The stages and presets, for the end of the help. */
     static String stages() {
         StringBuilder text = new StringBuilder("\nStages of --pooling:\n");
         for (Words.Word word : Words.all()) {
             text.append("  %-22s %s\n".formatted(word.name(), word.meaning()));
             if (!word.form().equals(word.name())) {
-                text.append("  %-22s   written %s\n".formatted("", word.form()));
+                text.append("  %-22s   written %s\n".formatted("", folded(word.form())));
             }
         }
         text.append("\nPresets:\n");

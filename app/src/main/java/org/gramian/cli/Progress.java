@@ -10,7 +10,6 @@ import java.util.function.LongConsumer;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
-import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +28,9 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
                 : new Lines(task, all, err, InstantSource.system());
     }
 
+    /** Says something beside the number of steps, until something else is said. */
+    void remark(String text);
+
     @Override
     void close();
 
@@ -41,7 +43,7 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
             builder = new ProgressBarBuilder()
                     .setTaskName(task)
                     .setInitialMax(all > 0 ? all : -1) // the library's word for not known
-                    .setStyle(ProgressBarStyle.UNICODE_BLOCK)
+                    .setRenderer(new BarText())
                     .setUpdateIntervalMillis(200)
                     .setConsumer(new ConsoleProgressBarConsumer(terminal));
         }
@@ -54,6 +56,13 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
                 bar = drawn;
             }
             drawn.stepTo(done);
+        }
+
+        @Override
+        public synchronized void remark(String text) {
+            if (bar != null) {
+                bar.setExtraMessage(text);
+            }
         }
 
         @Override
@@ -74,6 +83,7 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
         private final InstantSource clock;
         private final Instant start;
         private Instant spoken;
+        private String remark = "";
 
         Lines(String task, long all, PrintWriter log, InstantSource clock) {
             this.task = task;
@@ -96,9 +106,17 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
 
         private String line(long done, double seconds) {
             String far = task + ": " + done + (all > 0 ? " of " + all : "");
+            if (!remark.isEmpty()) {
+                return far + ", " + remark;
+            }
             return done == 0 || all <= 0
                     ? far
                     : far + String.format(Locale.ROOT, ", about %.0f s left", seconds / done * Math.max(0, all - done));
+        }
+
+        @Override
+        public synchronized void remark(String text) {
+            remark = text;
         }
 
         @Override

@@ -5,15 +5,20 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Whether somebody watches standard error.
+ * Whether somebody watches standard output or standard error.
  *
  * <p>Java knows a terminal only as standard input and output together. Linux tells of each stream, by a link; elsewhere
  * Java's answer has to do.
  */
 final class Terminal {
+    private static final Path STANDARD_OUTPUT = Path.of("/proc/self/fd/1");
     private static final Path STANDARD_ERROR = Path.of("/proc/self/fd/2");
 
     private Terminal() {}
+
+    static boolean isStandardOutput() {
+        return isTerminal(STANDARD_OUTPUT);
+    }
 
     static boolean isStandardError() {
         return isTerminal(STANDARD_ERROR);

@@ -3,7 +3,9 @@ package org.gramian.cli;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.backbone.weights.WeightName;
+import org.gramian.tensor.file.TensorFileException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -34,8 +36,12 @@ final class WeightsImportCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Path installed = weights.store().importFile(WeightName.parse(name), file, console::say);
-        console.out().println(installed);
-        return Main.DONE;
+        try {
+            Path installed = weights.store().importFile(WeightName.parse(name), file, console::say);
+            console.out().println(installed);
+            return Main.DONE;
+        } catch (TensorFileException damaged) {
+            throw new UnusableWeightsException(damaged);
+        }
     }
 }

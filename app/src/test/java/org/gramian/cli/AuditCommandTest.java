@@ -43,7 +43,7 @@ class AuditCommandTest {
                 .add("paper/same.bmp", 77)
                 .add("stone/same.bmp", 77);
         Run run = Run.of("audit", pictures(), "--threads", 1);
-        assertThat(run.code()).as(run.err()).isEqualTo(Main.SPOILED);
+        assertThat(run.code()).as(run.err()).isEqualTo(Main.DATA);
         assertThat(run.out())
                 .contains("SPOILS  1 picture cannot be read", "- paper/broken.jpg: ")
                 .contains("SPOILS  2 pictures equal each other but have different labels, in 1 group")
@@ -65,7 +65,7 @@ class AuditCommandTest {
         assertThat(Run.of("audit", pictures()).code()).isEqualTo(Main.DONE);
         new PictureFolder(pictures()).add("train/paper/x.bmp", 1).add("test/paper/y.bmp", 1);
         Run run = Run.of("audit", pictures());
-        assertThat(run.code()).as(run.out()).isEqualTo(Main.SPOILED);
+        assertThat(run.code()).as(run.out()).isEqualTo(Main.DATA);
         assertThat(run.out())
                 .containsPattern("class +pictures +train +test\n")
                 .contains("- test/paper/y.bmp = train/paper/x.bmp");
@@ -75,7 +75,7 @@ class AuditCommandTest {
     void jsonOnStandardOutputIsAllThatIsThere() throws IOException {
         PictureFolder.sound(pictures()).add("paper/broken.jpg", NONSENSE);
         Run run = Run.of("audit", pictures(), "--json", "-");
-        assertThat(run.code()).isEqualTo(Main.SPOILED);
+        assertThat(run.code()).isEqualTo(Main.DATA);
         JsonNode json = JsonMapper.shared().readTree(run.out());
         assertThat(json.get("spoils").asBoolean()).isTrue();
         assertThat(json.get("pictures").asInt()).isEqualTo(25);
@@ -114,7 +114,7 @@ class AuditCommandTest {
                 .add("paper/<img src=x onerror=alert(1)>.bmp", 5)
                 .add(hostile + "/<b>.jpg", NONSENSE);
         Path html = folder.resolve("audit.html");
-        assertThat(Run.of("audit", pictures(), "--html", html).code()).isEqualTo(Main.SPOILED);
+        assertThat(Run.of("audit", pictures(), "--html", html).code()).isEqualTo(Main.DATA);
         String page = Files.readString(html);
         assertThat(page)
                 .doesNotContain("<script", "<img src=x", "<b>.jpg")
@@ -153,7 +153,7 @@ class AuditCommandTest {
             new PictureFolder(pictures()).add("paper/" + i + ".bmp", i);
         }
         Run one = Run.of("audit", pictures());
-        assertThat(one.code()).as(one.err()).isEqualTo(Main.SPOILED);
+        assertThat(one.code()).as(one.err()).isEqualTo(Main.DATA);
         assertThat(one.out()).contains("SPOILS  there is only one class");
 
         Path splits = folder.resolve("splits");
@@ -162,7 +162,7 @@ class AuditCommandTest {
             new PictureFolder(splits).add("test/paper/" + i + ".bmp", 100 + i);
         }
         Run missing = Run.of("audit", splits);
-        assertThat(missing.code()).as(missing.err()).isEqualTo(Main.SPOILED);
+        assertThat(missing.code()).as(missing.err()).isEqualTo(Main.DATA);
         assertThat(missing.out()).contains("- stone: not in test of split given");
     }
 
@@ -195,15 +195,17 @@ class AuditCommandTest {
     void whatWasFoundIsShownEvenIfAFileCannotBeWritten() throws IOException {
         PictureFolder.sound(pictures());
         Run run = Run.of("audit", pictures(), "--json", folder.resolve("x".repeat(300)));
-        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.out()).contains("24 pictures in 2 classes");
         assertThat(run.err()).contains("cannot be written");
     }
 
     @Test
-    void wrongInputIsOneSentenceAndExitCodeTwo() throws IOException {
+    void wrongInputIsOneSentence() throws IOException {
         PictureFolder.sound(pictures());
-        assertRefused("absent", folder.resolve("absent"));
+        Run absent = Run.of("audit", folder.resolve("absent"));
+        assertThat(absent.code()).as(absent.err()).isEqualTo(Main.DATA);
+        assertThat(absent.err()).contains("absent").doesNotContain("Exception");
         assertRefused("at least 1 thread, found 0", pictures(), "--threads", 0);
         assertRefused("existing folder", pictures(), "--html", folder.resolve("absent/audit.html"));
         assertRefused("found something else", pictures(), "--json", pictures());
@@ -215,7 +217,7 @@ class AuditCommandTest {
         all[0] = "audit";
         System.arraycopy(arguments, 0, all, 1, arguments.length);
         Run run = Run.of(all);
-        assertThat(run.code()).as(run.err()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.code()).as(run.err()).isEqualTo(Main.USAGE);
         assertThat(run.err()).contains(word).doesNotContain("Exception").doesNotContain("\tat ");
         assertThat(run.out()).isEmpty();
     }

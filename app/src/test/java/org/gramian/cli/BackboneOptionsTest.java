@@ -78,7 +78,7 @@ class BackboneOptionsTest {
     @ValueSource(strings = {"mine.pth", "mine.pt", "mine.H5", "mine.caffemodel", "mine.safetensors", "m.bin", "./mine"})
     void whatLooksLikeAFileAndIsNoneIsAMissingFile(String weights) {
         Run run = features(weights);
-        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.code()).isEqualTo(Main.MODEL);
         assertThat(run.err()).contains(weights + ": expected a file, found nothing");
     }
 
@@ -88,7 +88,7 @@ class BackboneOptionsTest {
         Path here = Files.createDirectory(Path.of(name));
         try {
             Run run = features(name);
-            assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+            assertThat(run.code()).isEqualTo(Main.MODEL);
             assertThat(run.err()).contains("there are no weights '" + name + "' in " + folder.resolve("store"));
         } finally {
             Files.delete(here);

@@ -51,10 +51,10 @@ class BackbonesCommandTest {
     @Test
     void wrongNamesAndSizesAreWrongInput() {
         Run name = Run.of("backbones", "resnet81");
-        assertThat(name.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(name.code()).isEqualTo(Main.USAGE);
         assertThat(name.err()).contains("'resnet81'", "did you mean 'resnet18'?");
         Run size = Run.of("backbones", "--size", 0);
-        assertThat(size.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(size.code()).isEqualTo(Main.USAGE);
         assertThat(size.err()).contains("--size must be at least 1, found 0");
     }
 }

@@ -44,7 +44,7 @@ class BadInputTest {
     private void assertRefused(Path file, String pooling, String... words) {
         Path out = folder.resolve("out.safetensors");
         Run run = Run.of("pool", "--pooling", pooling, file, out);
-        assertThat(run.code()).as(run.err()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.code()).as(run.err()).isEqualTo(Main.USAGE);
         assertThat(run.err()).contains(words).doesNotContain("Exception").doesNotContain("\tat ");
         assertThat(out).doesNotExist();
     }
@@ -134,21 +134,21 @@ class BadInputTest {
     void anUpstreamGradientOfAnotherShape() throws IOException {
         Path file = randomFeatures(2, 3, 2, 2);
         Run run = Run.of("pool", "--pooling", "rbf/triu", "--upstream", file, file, folder.resolve("o.safetensors"));
-        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.err()).contains("'upstream'", "'features'");
     }
 
     @Test
     void aDeviceThatIsNone() throws IOException {
         Run run = Run.of("pool", "--device", "tpu", randomFeatures(2, 3, 2, 2), folder.resolve("o.safetensors"));
-        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.err()).contains("found 'tpu'");
     }
 
     @Test
     void anOptionThatIsNone() {
         Run run = Run.of("doctor", "--jsn");
-        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.err()).contains("'--jsn'", "--json", "try 'gramian doctor --help'");
         assertThat(run.err().lines()).hasSizeLessThan(6);
     }
@@ -156,14 +156,14 @@ class BadInputTest {
     @Test
     void aCommandThatIsNone() {
         Run run = Run.of("docter");
-        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
-        assertThat(run.err()).contains("'docter'", "gramian doctor", "try 'gramian --help'");
+        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.err()).contains("'docter'", "did you mean 'doctor'?", "try 'gramian --help'");
     }
 
     @Test
     void argumentsThatAreMissing() {
         Run run = Run.of("pool");
-        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.err()).contains("FEATURES", "OUT");
         assertThat(run.err().lines()).hasSizeLessThan(6);
     }

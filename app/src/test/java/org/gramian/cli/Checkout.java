@@ -83,14 +83,14 @@ record Checkout(Path root) {
         return this;
     }
 
-    /** A Java of some release whose {@code java} tells its process, release and arguments and ends with code {@code $CODE}. */
+    /** A Java of some release whose {@code java} tells its process, its caller, release and arguments and ends with code {@code $CODE}. */
     Path java(String version) throws IOException {
         var folder = folderOfJdks().resolve("jdk-" + version);
         Files.createDirectories(folder.resolve("bin"));
         Files.writeString(folder.resolve("release"), "IMPLEMENTOR=\"Nobody\"\nJAVA_VERSION=\"" + version + "\"\n");
         script(
                 folder.resolve("bin/java"),
-                "echo \"process $$\"; echo 'java " + version
+                "echo \"process $$\"; echo \"called $GRAMIAN_COMMAND\"; echo 'java " + version
                         + "'; for a in \"$@\"; do echo \"<$a>\"; done; exit ${CODE:-0}");
         return folder;
     }

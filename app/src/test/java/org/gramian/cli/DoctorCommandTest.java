@@ -41,7 +41,7 @@ class DoctorCommandTest {
     @Test
     void aFolderWithoutReferencesIsRefused(@TempDir Path folder) {
         Run run = Run.of("doctor", "--golden", folder);
-        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.err()).contains("no reference files");
     }
 }

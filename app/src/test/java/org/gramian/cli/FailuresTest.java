@@ -1,15 +1,24 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.concurrent.Callable;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.backbone.weights.WeightName;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.image.dataset.DatasetException;
+import org.gramian.model.ModelFile;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -52,11 +61,32 @@ class FailuresTest {
     @Test
     void aFileThatCannotBeReadIsNotAnInternalError() {
         UncheckedIOException wrapped = new UncheckedIOException("while mapping", new IOException("a.png is too long"));
-        assertSaid(wrapped, Main.WRONG_INPUT, "gramian fail: a.png is too long");
-        assertSaid(new NoSuchFileException("a.png"), Main.WRONG_INPUT, "a.png: there is no such file");
-        assertSaid(new AccessDeniedException("a.png"), Main.WRONG_INPUT, "a.png: this user may not");
-        assertSaid(new DirectoryNotEmptyException("a"), Main.WRONG_INPUT, "a: DirectoryNotEmptyException");
-        assertSaid(new IOException(), Main.WRONG_INPUT, "java.io.IOException");
+        assertSaid(wrapped, Main.USAGE, "gramian fail: a.png is too long");
+        assertSaid(new NoSuchFileException("a.png"), Main.USAGE, "a.png: there is no such file");
+        assertSaid(new AccessDeniedException("a.png"), Main.USAGE, "a.png: this user may not");
+        assertSaid(new DirectoryNotEmptyException("a"), Main.USAGE, "a: DirectoryNotEmptyException");
+        assertSaid(new IOException(), Main.USAGE, "java.io.IOException");
+    }
+
+    @Test
+    void theKindOfFailureDecidesTheExitCode() throws IOException {
+        Path place = Path.of("photos");
+        assertSaid(new DatasetException(place, "expected pictures"), Main.DATA, "photos: expected pictures");
+        UncheckedIOException wrapped = new UncheckedIOException(new DatasetException(place, "expected pictures"));
+        assertSaid(wrapped, Main.DATA, "photos: expected pictures");
+        assertSaid(new UnusableWeightsException(new IOException("cut short")), Main.MODEL, "cut short");
+        assertSaid(caught(() -> ModelFile.header(Path.of("absent"))), Main.MODEL, "absent: there is no such file");
+        WeightStore store = new WeightStore(Path.of("absent"));
+        assertSaid(
+                caught(() -> store.open(WeightName.parse("vgg16"), Arena.ofAuto(), _ -> {})),
+                Main.MODEL,
+                "there are no weights 'vgg16'");
+    }
+
+    private static Throwable caught(ThrowingCallable code) {
+        Throwable thrown = catchThrowable(code);
+        assertThat(thrown).isInstanceOf(IOException.class);
+        return thrown;
     }
 
     @Test
@@ -66,7 +96,15 @@ class FailuresTest {
 
     @Test
     void theHelpSaysWhatTheExitCodesMean() {
+        assertThat(Run.of("train", "--help").out()).contains("3 pictures that would spoil", "5 interrupted");
         assertThat(Run.of("--help").out())
-                .contains("2 wrong usage or input", "3 data:", "spoil training", "could not be read");
+                .contains(
+                        "0 done",
+                        "2 usage",
+                        "3 data:",
+                        "spoil training",
+                        "could not be read",
+                        "4 model",
+                        "5 interrupted");
     }
 }

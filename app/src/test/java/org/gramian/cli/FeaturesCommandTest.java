@@ -120,7 +120,7 @@ class FeaturesCommandTest {
         byte[] whole = read("features");
         Files.writeString(photos.resolve("stone/b.png"), "this is no picture");
         Run run = cached();
-        assertThat(run.code()).isEqualTo(Main.SPOILED);
+        assertThat(run.code()).isEqualTo(Main.DATA);
         assertThat(run.err()).contains("stone/b.png was left out: expected a JPEG");
         byte[] rest = read("features");
         assertThat(rest).hasSize(whole.length / 5 * 4).startsWith(Arrays.copyOf(whole, whole.length / 5));
@@ -147,7 +147,7 @@ class FeaturesCommandTest {
             }
         }
         Run run = cached();
-        assertThat(run.code()).isEqualTo(Main.SPOILED);
+        assertThat(run.code()).isEqualTo(Main.DATA);
         assertThat(run.err()).contains("no picture could be read");
         assertThat(out).doesNotExist();
     }
@@ -200,9 +200,10 @@ class FeaturesCommandTest {
         assertRefused("needs no weights", "features", "--backbone", "filters", "--weights", "x", photos, out);
         assertRefused(
                 "there is no layout 'folder'", "features", "--backbone", "filters", "--layout", "folder", photos, out);
-        assertRefused("found nothing", "features", "--backbone", "filters", root.resolve("absent"), out);
+        assertRefused(Main.DATA, "found nothing", "features", "--backbone", "filters", root.resolve("absent"), out);
         assertRefused("--backbone", "features", photos, out);
         assertRefused(
+                Main.MODEL,
                 "absent.safetensors",
                 "features",
                 "--backbone",
@@ -215,8 +216,12 @@ class FeaturesCommandTest {
     }
 
     private void assertRefused(String words, Object... arguments) {
+        assertRefused(Main.USAGE, words, arguments);
+    }
+
+    private void assertRefused(int code, String words, Object... arguments) {
         Run run = Run.of(arguments);
-        assertThat(run.code()).as(run.err()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.code()).as(run.err()).isEqualTo(code);
         assertThat(run.err()).contains(words).doesNotContain("\tat ");
         assertThat(out).doesNotExist();
     }

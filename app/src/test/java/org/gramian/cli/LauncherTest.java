@@ -113,6 +113,15 @@ final class LauncherTest {
     }
 
     @Test
+    void theProgramLearnsHowItWasCalled() throws Exception {
+        checkout.built().java("25");
+        assertThat(checkout.run().output()).contains("called " + checkout.launcher() + "\n");
+
+        var onThePath = Files.createSymbolicLink(checkout.tools().resolve("gramian"), checkout.launcher());
+        assertThat(Checkout.await(checkout.start(onThePath)).output()).contains("called gramian\n");
+    }
+
+    @Test
     void twoFirstUsesAtOnceBuildOnce() throws Exception {
         checkout.jdk("25");
         checkout.maven(MAVEN_THAT_BUILDS);

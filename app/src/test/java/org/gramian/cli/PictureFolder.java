@@ -19,10 +19,29 @@ record PictureFolder(Path root) {
         return folder;
     }
 
+    /** Three classes of six pictures each, all of them small: enough for a whole training in a second or two. */
+    static PictureFolder tiny(Path root) throws IOException {
+        PictureFolder folder = new PictureFolder(root);
+        for (int i = 1; i <= 6; i++) {
+            for (String name : new String[] {"paper", "stone", "wood"}) {
+                folder.addSmall(name + "/" + i + ".bmp", 100L * name.charAt(0) + i);
+            }
+        }
+        return folder;
+    }
+
     /** Adds a picture that its seed alone decides. */
     PictureFolder add(String name, long seed) throws IOException {
+        return add(name, seed, new BufferedImage(240, 230, BufferedImage.TYPE_INT_RGB));
+    }
+
+    /** Adds a small picture that its seed alone decides. */
+    PictureFolder addSmall(String name, long seed) throws IOException {
+        return add(name, seed, new BufferedImage(72, 70, BufferedImage.TYPE_INT_RGB));
+    }
+
+    private PictureFolder add(String name, long seed, BufferedImage image) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
-        BufferedImage image = new BufferedImage(240, 230, BufferedImage.TYPE_INT_RGB);
         double[] waves = random.doubles(6, 0.02, 0.12).toArray();
         for (int y = 0; y < image.getHeight(); y++) {
             for (int x = 0; x < image.getWidth(); x++) {

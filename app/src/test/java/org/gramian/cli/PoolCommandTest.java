@@ -160,7 +160,7 @@ class PoolCommandTest {
     @Test
     void inputsAreNeverReplaced() {
         Run run = Run.of("pool", features, features);
-        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.err()).contains("OUT would replace the input");
     }
 
@@ -168,7 +168,7 @@ class PoolCommandTest {
     void parametersThatDoNotFitAreNamed() throws IOException {
         Run absent =
                 Run.of("pool", "--pooling", "conv:7/rbf:sigma=learned/spd:4/triu", "--params", params, features, out);
-        assertThat(absent.code()).isEqualTo(Main.WRONG_INPUT);
+        assertThat(absent.code()).isEqualTo(Main.USAGE);
         assertThat(absent.err()).contains("rbf.logSigma are missing");
         Run extra = Run.of("pool", "--pooling", "conv:7/rbf/triu", "--params", params, features, out);
         assertThat(extra.err()).contains("has no parameter 'spd0.weight'");

@@ -12,6 +12,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import me.tongfei.progressbar.DelegatingProgressBarConsumer;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -72,6 +76,31 @@ class ProgressTest {
     @Test
     void aBarShowsTaskAndStepsInOneLine() {
         assertThat(drawn(400, 100, 400)).contains("features", "100%", "400/400").contains("\r");
+    }
+
+    private static String drawnBeside(String remark, int width) {
+        AtomicReference<String> last = new AtomicReference<>("");
+        ProgressBarBuilder builder = new ProgressBarBuilder()
+                .setTaskName("fold 2/3, stage 1")
+                .setInitialMax(60)
+                .setMaxRenderedLength(width)
+                .setRenderer(new BarText())
+                .setConsumer(new DelegatingProgressBarConsumer(last::set, width));
+        try (ProgressBar bar = builder.build()) {
+            bar.setExtraMessage(remark);
+            bar.stepTo(15);
+        }
+        return String.valueOf(last.get());
+    }
+
+    @Test
+    void onANarrowTerminalTheBarGivesWayToWhatIsSaid() {
+        String remark = "epoch 3/60 left 4m loss 1.160 acc 16.7% 9/s";
+        assertThat(drawnBeside(remark, 80))
+                .startsWith("fold 2/3, stage 1  25% █")
+                .endsWith("░ " + remark);
+        assertThat(drawnBeside(remark, 70)).isEqualTo("fold 2/3, stage 1  25% " + remark);
+        assertThat(drawnBeside(remark, 40)).isEqualTo("fold 2/3, stage 1  25% epoch 3/60 left 4");
     }
 
     @Test

@@ -78,28 +78,36 @@ final class WeightsCommandTest {
             file.write(1);
         }
         Run wrong = weights("verify", "squeezenet-mine");
-        assertThat(wrong.code()).isEqualTo(Main.FAILED);
+        assertThat(wrong.code()).isEqualTo(Main.MODEL);
         assertThat(wrong.err()).startsWith("gramian weights verify: the fingerprint noted");
         assertThat(wrong.out()).endsWith(" IS WRONG" + System.lineSeparator());
     }
 
     @Test
     void whatIsWrongIsOneSentence() throws IOException {
-        assertRefused(weights("verify", "vgg16"), "gramian weights verify: there are no weights 'vgg16' in ");
-        assertRefused(weights("get", "googlenet"), "gramian weights get: there is no public file of 'googlenet'");
-        assertRefused(weights("get", "vgg61"), "gramian weights get: no network has weights named 'vgg61'");
-        assertRefused(weights("get", "filters"), "gramian weights get: the backbone 'filters' needs no weights");
-        assertRefused(weights("get", "vgg16", "--from", "nowhere"), "gramian weights get: --from is expected to be");
         assertRefused(
+                Main.MODEL, weights("verify", "vgg16"), "gramian weights verify: there are no weights 'vgg16' in ");
+        assertRefused(
+                Main.MODEL, weights("get", "googlenet"), "gramian weights get: there is no public file of 'googlenet'");
+        assertRefused(Main.USAGE, weights("get", "vgg61"), "gramian weights get: no network has weights named 'vgg61'");
+        assertRefused(
+                Main.USAGE, weights("get", "filters"), "gramian weights get: the backbone 'filters' needs no weights");
+        assertRefused(
+                Main.USAGE,
+                weights("get", "vgg16", "--from", "nowhere"),
+                "gramian weights get: --from is expected to be");
+        assertRefused(
+                Main.MODEL,
                 weights("import", "vgg16", squeezeNet()),
                 "gramian weights import: " + folder.resolve("mine.safetensors") + ": is a file in safetensors format");
         assertRefused(
+                Main.MODEL,
                 weights("import", "vgg16", folder.resolve("absent.pth")),
                 "gramian weights import: " + folder.resolve("absent.pth") + ": expected a file, found nothing");
     }
 
-    private static void assertRefused(Run run, String start) {
-        assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+    private static void assertRefused(int code, Run run, String start) {
+        assertThat(run.code()).isEqualTo(code);
         assertThat(run.err()).startsWith(start).hasLineCount(1);
         assertThat(run.out()).isEmpty();
     }
@@ -111,7 +119,7 @@ final class WeightsCommandTest {
         try {
             String base = "http://localhost:" + server.getAddress().getPort() + "/models";
             Run run = weights("get", "vgg16", "--from", base);
-            assertThat(run.code()).isEqualTo(Main.WRONG_INPUT);
+            assertThat(run.code()).isEqualTo(Main.USAGE);
             assertThat(run.err())
                     .contains("answered 404 for " + base + "/vgg16-397923af.pth")
                     .contains("put vgg16-397923af.pth into " + folder.resolve("store"));

@@ -1,0 +1,33 @@
+package org.gramian.cli;
+
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** What to type next: a line that can be copied, with the program under the name that it was called by. */
+final class CommandHint {
+    /** The launcher tells by it how it was called, as {@code ./gramian}. */
+    private static final String VARIABLE = "GRAMIAN_COMMAND";
+
+    private static final Pattern PLAIN = Pattern.compile("[\\p{L}\\p{N}_@%+=:,./-]+");
+
+    private CommandHint() {}
+
+    /** The line of a command with its arguments. */
+    static String of(Object... words) {
+        return under(Objects.requireNonNullElse(System.getenv(VARIABLE), "gramian"), words);
+    }
+
+    /** The same for a program of some name. */
+    static String under(String program, Object... words) {
+        return Stream.concat(Stream.of(program), Arrays.stream(words).map(Object::toString))
+                .map(CommandHint::quoted)
+                .collect(Collectors.joining(" "));
+    }
+
+    private static String quoted(String word) {
+        return PLAIN.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
+    }
+}

@@ -1,0 +1,61 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import org.gramian.image.Reading.Unreadable;
+import org.gramian.model.RowSink;
+
+/**
+ * Hands descriptors on to the file that {@code gramian embed} writes.
+ *
+ * @param file where rows go
+ * @param crops which rows
+ */
+record DescriptorSink(FeatureOutput file, Crops crops) implements RowSink {
+    /** What becomes of the crops of one picture. */
+    enum Crops {
+        /** One row: their mean. */
+        MEAN,
+        /** A row for each. */
+        EACH
+    }
+
+    @Override
+    public void rows(int sample, float[][] rows) {
+        float[][] kept = crops == Crops.MEAN ? new float[][] {mean(rows)} : rows;
+        try {
+            for (int crop = 0; crop < kept.length; crop++) {
+                file.feature(sample, crop, bytes(kept[crop]));
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    @Override
+    public void unreadable(int sample, Unreadable problem) {
+        file.unreadable(sample, problem);
+    }
+
+    /** Summed in double precision, so that the mean of one row is that row. */
+    private static float[] mean(float[][] rows) {
+        float[] mean = new float[rows[0].length];
+        for (int i = 0; i < mean.length; i++) {
+            double sum = 0;
+            for (float[] row : rows) {
+                sum += row[i];
+            }
+            mean[i] = (float) (sum / rows.length);
+        }
+        return mean;
+    }
+
+    private static MemorySegment bytes(float[] row) {
+        ByteBuffer bytes = ByteBuffer.allocate(Float.BYTES * row.length).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asFloatBuffer().put(row);
+        return MemorySegment.ofArray(bytes.array());
+    }
+}

@@ -1,0 +1,125 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.model.ModelFile;
+import org.gramian.model.ModelHeader;
+import org.gramian.model.Scoring;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian embed}: descriptors of a folder of pictures, for search, clustering or another classifier. */
+@Command(
+        name = "embed",
+        mixinStandardHelpOptions = true,
+        header = "Descriptors of a folder of pictures, by a trained model.",
+        description = {
+            "Computes what the model's pooling ends with, for use in other programs: search, clustering, another classifier.",
+            "OUT gets 'descriptors' [rows, d], 'labels' [rows] and 'picture' [rows], an index into the metadata 'names';",
+            "'classes' and 'unreadable' are metadata too, each as JSON. A .npy file gets the descriptors alone.",
+            "Pictures that cannot be read are listed, the exit code is 3 then."
+        })
+final class EmbedCommand implements Callable<Integer> {
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--crops",
+            paramLabel = "ROWS",
+            defaultValue = "mean",
+            description = "mean: a row for each picture, the mean of its crops; each: a row for each crop"
+                    + " (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private DescriptorSink.Crops crops;
+
+    @Option(
+            names = "--layout",
+            paramLabel = "LAYOUT",
+            description = "how the pictures lie in DIR, as folders, csv or flat (default: what DIR looks like)")
+    private @Nullable String layout;
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Parameters(
+            index = "0",
+            paramLabel = "MODEL",
+            description = "a model file that 'gramian train' wrote, or its run's folder")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path file;
+
+    @Parameters(index = "1", paramLabel = "DIR", description = "a folder of pictures, or a CSV file that lists them")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path folder;
+
+    @Parameters(index = "2", paramLabel = "OUT", description = "a .safetensors or .npy file")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path out;
+
+    @Override
+    public Integer call() throws IOException {
+        FeatureOutput.requireWritable(out, FeatureOutput.SAFETENSORS, FeatureOutput.NPY);
+        file = ModelPlace.of(file);
+        ModelHeader header = ModelFile.header(file);
+        if (Files.exists(out) && Files.isSameFile(out, file)) {
+            throw new IllegalArgumentException("OUT would replace the model " + file);
+        }
+        Dataset dataset =
+                layout == null ? Layouts.open(folder) : Layouts.parse(layout).read(folder);
+        dataset.notes().forEach(note -> console.say(note.text()));
+        FeatureOutput.requireSpace(out, bytes(header, dataset), 0);
+        try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare());
+                FeatureOutput rows = new FeatureOutput(out, "descriptors", dataset.samples())) {
+            Scoring scoring = Scoring.of(stored.model(), stored.card(), new PictureReader(PictureLimits.DEFAULT)::read);
+            try (Progress progress =
+                    console.progress("descriptors", dataset.samples().size())) {
+                scoring.run(dataset.samples(), Scoring.Rows.DESCRIPTORS, new DescriptorSink(rows, crops), progress);
+            }
+            rows.unreadable().forEach((name, reason) -> console.say(name + " was left out: " + reason));
+            return finish(rows, header, dataset);
+        }
+    }
+
+    private long bytes(ModelHeader header, Dataset dataset) {
+        long each = crops == DescriptorSink.Crops.EACH
+                ? header.card().crops().testing().count()
+                : 1;
+        long rows = Math.multiplyExact(each, dataset.samples().size());
+        return Math.multiplyExact(rows, Math.multiplyExact(header.descriptorSize(), Float.BYTES));
+    }
+
+    private int finish(FeatureOutput rows, ModelHeader header, Dataset dataset) throws IOException {
+        if (rows.rows() == 0) {
+            console.say("no picture could be read: " + out + " was not written");
+            return Main.DATA;
+        }
+        rows.write(Shape.of(header.descriptorSize()), DType.F32, about(header, dataset));
+        console.out().printf("%s: %d descriptors of length %d%n", out, rows.rows(), header.descriptorSize());
+        return rows.unreadable().isEmpty() ? Main.DONE : Main.DATA;
+    }
+
+    private static Map<String, String> about(ModelHeader header, Dataset dataset) {
+        Map<String, String> about = new LinkedHashMap<>();
+        about.put("gramian", Version.number());
+        about.put("backbone", header.backbone().name());
+        about.put("layer", header.backbone().layer());
+        about.put("pooling", header.head().pooling().text());
+        about.put("preprocessing", header.card().preprocessing().text());
+        about.put("crops", header.card().crops().text());
+        about.put("classes", FeatureOutput.json(dataset.classes()));
+        return about;
+    }
+}

@@ -1,0 +1,189 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.function.Function;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.EvaluationCsv;
+import org.gramian.evaluate.EvaluationFile;
+import org.gramian.evaluate.Evaluator;
+import org.gramian.evaluate.Measurement;
+import org.gramian.evaluate.TestPictures;
+import org.gramian.evaluate.TestRequest;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading;
+import org.gramian.image.batch.Prefetch;
+import org.gramian.image.batch.Rendering;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.model.ModelFile;
+import org.gramian.model.Scoring;
+import org.gramian.report.ReportFile;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian evaluate}: how good a model is, on pictures whose classes are known. */
+@Command(
+        name = "evaluate",
+        mixinStandardHelpOptions = true,
+        header = "How good a model is on labelled pictures.",
+        description = {
+            "Shows accuracy with its interval, calibration, every class, who is taken for whom and the surest mistakes.",
+            "On the data set that the model was trained on, its own test pictures are measured; on others, all pictures.",
+            "Classes are matched by name. Pictures that cannot be read are listed and do not count; the exit code is 3",
+            "then."
+        })
+final class EvaluateCommand implements Callable<Integer> {
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--protocol",
+            paramLabel = "PROTOCOL",
+            description = "measure the test pictures of a protocol, as thirds:3 (default: the model's own)")
+    private @Nullable String protocol;
+
+    @Option(
+            names = "--fold",
+            paramLabel = "NAME",
+            description = "which fold of the protocol, by number from 1 on or by name")
+    private @Nullable String fold;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            description = "what the protocol starts from (default: the model's own, or 0)")
+    private @Nullable Long seed;
+
+    @Option(names = "--all", description = "measure all pictures, also those that the model was trained on")
+    private boolean all;
+
+    @Option(
+            names = "--crops",
+            paramLabel = "PLAN",
+            description = "center, resize, paper or ten, with :SIZE and +flips if wanted (default: the model's own)")
+    private @Nullable String plan;
+
+    @Option(
+            names = "--batch",
+            paramLabel = "N",
+            defaultValue = "" + Scoring.DEFAULT_BATCH,
+            description = "crops at a time (default: ${DEFAULT-VALUE})")
+    private int batch;
+
+    @Option(
+            names = "--layout",
+            paramLabel = "LAYOUT",
+            description = "how the pictures lie in DIR, as folders, csv or fmd (default: what DIR looks like)")
+    private @Nullable String layout;
+
+    @Option(
+            names = "--json",
+            paramLabel = "FILE",
+            description = "also write all of it, with every score; 'gramian compare' reads it")
+    private @Nullable Path json;
+
+    @Option(names = "--csv", paramLabel = "FILE", description = "also write every prediction")
+    private @Nullable Path csv;
+
+    @Option(names = "--confusion", paramLabel = "FILE", description = "also write the confusion matrix, as CSV")
+    private @Nullable Path confusion;
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Parameters(index = "0", paramLabel = "MODEL", description = "a model file of 'gramian train', or its run's folder")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path model;
+
+    @Parameters(index = "1", paramLabel = "DIR", description = "a folder of pictures, or a CSV file that lists them")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path folder;
+
+    @Override
+    public Integer call() throws IOException {
+        TestRequest request = new TestRequest(
+                Optional.ofNullable(protocol).map(Protocols::parse),
+                Optional.ofNullable(fold),
+                Optional.ofNullable(seed),
+                all);
+        CropPlan crops = plan == null ? null : CropPlan.parse(plan);
+        requireWritable();
+        try (ModelFile.Stored stored = ModelFile.read(ModelPlace.of(model), torch.prepare())) {
+            Dataset dataset = layout == null
+                    ? Layouts.open(folder)
+                    : Layouts.parse(layout).read(folder);
+            dataset.notes().forEach(note -> console.say(note.text()));
+            Evaluator evaluator = evaluator(stored, crops);
+            TestPictures pictures = TestPictures.choose(dataset, stored.card(), request);
+            pictures.remarks().forEach(console::say);
+            return finish(measure(evaluator, dataset, pictures));
+        }
+    }
+
+    /** Says before the work, not after it, that a file could not be written. */
+    private void requireWritable() {
+        requireWritable("--json", json);
+        requireWritable("--csv", csv);
+        requireWritable("--confusion", confusion);
+    }
+
+    private static void requireWritable(String option, @Nullable Path file) {
+        try {
+            if (file != null) {
+                ReportFile.of(file);
+            }
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException(option + ": " + wrong.getMessage(), wrong);
+        }
+    }
+
+    private Evaluator evaluator(ModelFile.Stored stored, @Nullable CropPlan crops) {
+        CropPlan taken = crops == null ? stored.card().crops() : crops;
+        stored.model().backbone().features(taken.size(), taken.size());
+        Function<Path, Reading> reader = new PictureReader(PictureLimits.DEFAULT)::read;
+        Rendering rendering =
+                new Rendering(reader, taken.testing(), stored.card().preprocessing());
+        return new Evaluator(new Scoring(stored.model(), rendering, Prefetch.of(batch)), stored.card());
+    }
+
+    private Measurement measure(Evaluator evaluator, Dataset dataset, TestPictures pictures) throws IOException {
+        try (Progress progress =
+                console.progress("evaluating", pictures.indexes().size())) {
+            return evaluator.measure(dataset, pictures.indexes(), pictures.setting(), progress);
+        }
+    }
+
+    private int finish(Measurement measured) throws IOException {
+        measured.unreadable().forEach((name, reason) -> console.say(name + " was left out: " + reason));
+        Evaluation evaluation = measured.evaluation();
+        int lost = measured.unreadable().size();
+        // Before the files: the work is not lost if one of them cannot be written.
+        console.out().print(new EvaluationTable(evaluation).text());
+        if (lost > 0) {
+            console.out()
+                    .printf(
+                            "%nleft out, as they cannot be read: %d of %d pictures%n",
+                            lost, lost + evaluation.predictions().size());
+        }
+        console.out().flush();
+        if (json != null) {
+            EvaluationFile.write(json, evaluation);
+        }
+        if (csv != null) {
+            EvaluationCsv.writePredictions(csv, evaluation);
+        }
+        if (confusion != null) {
+            EvaluationCsv.writeConfusion(confusion, evaluation.confusion());
+        }
+        return lost == 0 ? Main.DONE : Main.DATA;
+    }
+}

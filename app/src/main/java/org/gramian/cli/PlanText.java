@@ -1,0 +1,105 @@
+package org.gramian.cli;
+
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import org.gramian.basis.Found;
+import org.gramian.run.config.RunConfig;
+import org.gramian.run.config.Setting;
+import org.gramian.run.config.Settings;
+import org.gramian.run.plan.Estimate;
+import org.gramian.run.plan.FoldSize;
+import org.gramian.run.plan.Workload;
+
+/** What {@code --dry-run} shows: every value with its origin, and what the run would do. */
+final class PlanText {
+    private PlanText() {}
+
+    /** Every value of the configuration and where it came from. */
+    static String configuration(Settings settings) {
+        StringBuilder text = new StringBuilder("Configuration:\n");
+        for (Setting setting : settings.values().values()) {
+            text.append(String.format(
+                    Locale.ROOT,
+                    "  %-25s %-24s %s%n",
+                    setting.key(),
+                    Found.visible(setting.text()),
+                    Found.visible(setting.origin().text())));
+        }
+        return text.toString();
+    }
+
+    /**
+     * Pictures, sizes and time.
+     *
+     * @param estimate of the time, if it was measured
+     */
+    static String work(Workload work, Optional<Estimate> estimate) {
+        RunConfig config = work.config();
+        StringBuilder text = new StringBuilder("Plan:\n");
+        for (FoldSize fold : work.folds()) {
+            line(
+                    text,
+                    fold.name(),
+                    "%d pictures to train on, %d held back to judge epochs, %d to test"
+                            .formatted(fold.training(), fold.heldBack(), fold.test()));
+        }
+        line(
+                text,
+                "crops",
+                "%s: %d of a picture to train on, %d of others"
+                        .formatted(config.data().crops(), work.trainingCrops(), work.testCrops()));
+        line(
+                text,
+                "features",
+                "%d of %s by %s, at most %s on disk"
+                        .formatted(
+                                work.features(),
+                                work.featureShape(),
+                                config.network().backbone(),
+                                Sizes.text(work.cacheBytes())));
+        line(
+                text,
+                "parameters",
+                "%s of the network, %s new; descriptors of length %d, %d classes"
+                        .formatted(
+                                count(work.backboneParameters()),
+                                count(work.headParameters()),
+                                work.descriptorSize(),
+                                work.classes()));
+        line(text, "memory", "about " + Sizes.text(work.memoryBytes()) + " for parameters and one batch, roughly");
+        estimate.ifPresent(time -> line(text, "time", time(time)));
+        return text.toString();
+    }
+
+    private static String time(Estimate time) {
+        return "about %s if all epochs are needed (a guess from one small batch): features %s, stage 1 %s, stage 2 %s"
+                .formatted(
+                        duration(time.total()),
+                        duration(time.features()),
+                        duration(time.stage1()),
+                        time.stage2().isZero() ? "left out" : duration(time.stage2()));
+    }
+
+    private static void line(StringBuilder text, String name, String value) {
+        text.append(String.format(Locale.ROOT, "  %-12s %s%n", name, value));
+    }
+
+    private static String count(long number) {
+        return number < 1_000_000 ? Long.toString(number) : String.format(Locale.ROOT, "%.1f million", number / 1e6);
+    }
+
+    /** In the two largest units, as {@code 2 h 5 min}; at least a second. */
+    static String duration(Duration time) {
+        if (time.toMinutes() == 0) {
+            return Math.max(1, time.toSeconds()) + " s";
+        }
+        return time.toHours() == 0
+                ? units(time.toMinutes(), " min", time.toSecondsPart(), " s")
+                : units(time.toHours(), " h", time.toMinutesPart(), " min");
+    }
+
+    private static String units(long large, String largeUnit, int small, String smallUnit) {
+        return large + largeUnit + (small == 0 ? "" : " " + small + smallUnit);
+    }
+}

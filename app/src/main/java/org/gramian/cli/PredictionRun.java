@@ -1,0 +1,111 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.LongConsumer;
+import org.gramian.basis.Found;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.batch.Prefetch;
+import org.gramian.image.batch.Rendering;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.Answer;
+import org.gramian.model.Logits;
+import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
+import org.gramian.model.RowSink;
+import org.gramian.model.Scoring;
+
+/** Goes through pictures by a model and writes a line for each, at once; counts those of which there is no answer. */
+final class PredictionRun {
+    private final ModelFile.Stored stored;
+    private final Function<Answer, Said> saying;
+    private final Output output;
+    private int failures;
+
+    /**
+     * Where results go.
+     *
+     * @param lines in some format
+     * @param writer what the lines are written to
+     * @param complaints told of every picture without an answer
+     */
+    record Output(PredictionLines lines, PrintWriter writer, Consumer<String> complaints) {}
+
+    PredictionRun(ModelFile.Stored stored, Function<Answer, Said> saying, Output output) {
+        this.stored = stored;
+        this.saying = saying;
+        this.output = output;
+        output.lines().begin();
+        output.writer().flush();
+    }
+
+    /** Pictures of which there is no answer, so far. */
+    int failures() {
+        return failures;
+    }
+
+    /** Answers for files, in their order. */
+    void predict(List<Path> files, LongConsumer progress) {
+        if (files.isEmpty()) {
+            return;
+        }
+        ModelCard card = stored.card();
+        Rendering rendering = new Rendering(
+                new PictureReader(PictureLimits.DEFAULT)::read,
+                card.crops().whole().testing(),
+                card.preprocessing());
+        // A batch is padded: for a single picture a whole one would be mostly wasted.
+        long crops = (long) rendering.crops().count() * files.size();
+        Prefetch prefetch = Prefetch.of((int) Math.min(Scoring.DEFAULT_BATCH, crops));
+        List<Sample> samples =
+                files.stream().map(path -> new Sample(path.toString(), 0, path)).toList();
+        new Scoring(stored.model(), rendering, prefetch).run(samples, Scoring.Rows.SCORES, sink(samples), progress);
+    }
+
+    private RowSink sink(List<Sample> samples) {
+        return new RowSink() {
+            @Override
+            public void rows(int sample, float[][] rows) {
+                String name = samples.get(sample).name();
+                try {
+                    answered(name, Answer.of(Logits.ofCrops(rows), stored.card()));
+                } catch (IllegalArgumentException notFinite) {
+                    failed(name, String.valueOf(notFinite.getMessage()));
+                }
+            }
+
+            @Override
+            public void unreadable(int sample, Unreadable problem) {
+                failed(samples.get(sample).name(), problem.reason());
+            }
+        };
+    }
+
+    private void answered(String picture, Answer answer) {
+        output.lines().answered(picture, saying.apply(answer));
+        requireWritten();
+    }
+
+    /** Reports a picture of which there is no answer. */
+    void failed(String picture, String reason) {
+        failures++;
+        output.lines().failed(picture, reason);
+        output.complaints().accept(Found.visible(picture + ": " + reason));
+        requireWritten();
+    }
+
+    /** Whoever reads the results may have gone; computing more of them would help nobody. */
+    private void requireWritten() {
+        if (output.writer().checkError()) {
+            throw new UncheckedIOException(new IOException("the results cannot be written further:"
+                    + " the disk may be full, or the program that reads them has ended"));
+        }
+    }
+}

@@ -1,0 +1,87 @@
+package org.gramian.cli;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.OptionalDouble;
+import org.gramian.run.plan.Estimate;
+import org.gramian.train.loop.TrainEvent.StageStarted;
+import org.gramian.train.loop.TrainEvent.Stepped;
+
+/** Guesses how long a run will still take, if no schedule ends it earlier: from an estimate first, then from its steps. */
+final class RemainingTime {
+    private final InstantSource clock;
+    /** Seconds that a stage of a fold takes, by number of the stage. */
+    private final double[] seconds = new double[3];
+
+    private int foldsLeft;
+    private StageStarted stage = new StageStarted(1, 0, 1, 0);
+    /** Steps of the stage that were taken, and those of them that were taken before a break. */
+    private long done;
+
+    private long before = -1;
+    private long mark;
+    private double stepping;
+    private double judging;
+
+    /** @param folds of the run */
+    RemainingTime(Estimate estimate, int folds, InstantSource clock) {
+        this.clock = clock;
+        seconds[1] = estimate.stage1().toMillis() / 1e3 / folds;
+        seconds[2] = estimate.stage2().toMillis() / 1e3 / folds;
+    }
+
+    void foldStarted(int number, int of) {
+        foldsLeft = of - number;
+    }
+
+    void stageStarted(StageStarted started) {
+        stage = started;
+        done = 0;
+        before = -1;
+        stepping = 0;
+        judging = 0;
+        mark = clock.millis();
+    }
+
+    void stepped(Stepped step) {
+        done = (long) step.epoch() * stage.steps() + step.step();
+        if (before < 0) {
+            before = done - 1;
+        }
+        stepping += sinceMark();
+        guess();
+    }
+
+    /** What lies between the last step of an epoch and this was no training. */
+    void epochDone() {
+        judging += sinceMark();
+        guess();
+    }
+
+    private double sinceMark() {
+        long now = clock.millis();
+        double passed = (now - mark) / 1e3;
+        mark = now;
+        return passed;
+    }
+
+    private void guess() {
+        if (before >= 0) {
+            seconds[stage.stage()] = (stepping + judging) / (done - before) * stage.epochs() * stage.steps();
+        }
+    }
+
+    /** Over the steps of the stage so far; nothing before the first. */
+    OptionalDouble cropsPerSecond() {
+        return before < 0 || stepping == 0
+                ? OptionalDouble.empty()
+                : OptionalDouble.of((double) stage.crops() / stage.steps() * (done - before) / stepping);
+    }
+
+    Duration left() {
+        double steps = (double) stage.epochs() * stage.steps();
+        double present = steps == 0 ? 0 : seconds[stage.stage()] * (1 - done / steps);
+        double second = stage.stage() == 1 ? seconds[2] : 0;
+        return Duration.ofMillis(Math.round(1e3 * (present + second + foldsLeft * (seconds[1] + seconds[2]))));
+    }
+}

@@ -1,0 +1,79 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
+import org.gramian.model.ModelHeader;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code gramian show}: what a model file says of itself. */
+@Command(
+        name = "show",
+        mixinStandardHelpOptions = true,
+        header = "What a model file says of itself.",
+        description = {
+            "Architecture, number of parameters, classes, what it expects of pictures, how it was trained, and what was",
+            "measured. Only the file's header is read; libtorch is not needed."
+        })
+final class ShowCommand implements Callable<Integer> {
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(names = "--all", description = "also show every value of the configuration")
+    private boolean all;
+
+    @Option(names = "--json", description = "print JSON, with nothing shortened")
+    private boolean json;
+
+    @Parameters(
+            index = "0",
+            paramLabel = "MODEL",
+            description = "a model file that 'gramian train' wrote, or its run's folder")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path file;
+
+    @Override
+    public Integer call() throws IOException {
+        file = ModelPlace.of(file);
+        ModelHeader header = ModelFile.header(file);
+        if (json) {
+            console.out()
+                    .println(JsonMapper.builder()
+                            .enable(SerializationFeature.INDENT_OUTPUT)
+                            .build()
+                            .writeValueAsString(json(header)));
+        } else {
+            console.out().print(new ModelText(header, all).text());
+        }
+        console.out().flush();
+        return Main.DONE;
+    }
+
+    private Map<String, Object> json(ModelHeader header) {
+        ModelCard card = header.card();
+        Map<String, Object> object = new LinkedHashMap<>();
+        object.put("file", file.toString());
+        object.put("backbone", header.backbone().name());
+        object.put("layer", header.backbone().layer());
+        object.put("pooling", header.head().pooling().text());
+        object.put("normalized", header.head().normalized());
+        object.put("descriptor", header.descriptorSize());
+        object.put("parameters", ModelText.parameters(header));
+        object.put("classes", card.classes());
+        object.put("preprocessing", card.preprocessing().text());
+        object.put("crops", card.crops().text());
+        object.put("temperature", card.temperature());
+        object.put("origin", card.origin());
+        object.put("metrics", card.metrics());
+        return object;
+    }
+}

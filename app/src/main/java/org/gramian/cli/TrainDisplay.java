@@ -1,0 +1,182 @@
+package org.gramian.cli;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.audit.Severity;
+import org.gramian.image.audit.UnreadablePicture;
+import org.gramian.run.RunEvent;
+import org.gramian.run.plan.Estimate;
+import org.gramian.train.loop.TrainEvent;
+import org.gramian.train.loop.TrainEvent.Collecting;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.StageDone;
+import org.gramian.train.loop.TrainEvent.StageStarted;
+import org.gramian.train.loop.TrainEvent.Stepped;
+import org.jspecify.annotations.Nullable;
+
+/** Shows a run as it goes: what is being done, how far it is, and how good it is by now. */
+final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
+    private static final int FILES_SHOWN = 10;
+
+    private final Console console;
+    private RemainingTime remaining =
+            new RemainingTime(new Estimate(Duration.ZERO, Duration.ZERO, Duration.ZERO), 1, InstantSource.system());
+    private @Nullable Progress progress;
+    private String task = "";
+    private String fold = "";
+    private @Nullable StageStarted stage;
+    private final Set<String> announced = new HashSet<>();
+    private boolean atWork;
+    private boolean trained;
+
+    TrainDisplay(Console console) {
+        this.console = console;
+    }
+
+    /** Begins with a guess of how long everything takes. */
+    void expect(Estimate estimate, int folds) {
+        remaining = new RemainingTime(estimate, folds, InstantSource.system());
+    }
+
+    /** Whether anything was done for a fold. */
+    synchronized boolean trained() {
+        return trained;
+    }
+
+    @Override
+    public synchronized void accept(RunEvent event) {
+        switch (event) {
+            case RunEvent.Auditing auditing -> show("looking at pictures", auditing.all(), auditing.done());
+            case RunEvent.Audited audited -> say(audited.report());
+            case RunEvent.Remark remark -> say(remark.text());
+            case RunEvent.FoldStarted started -> {
+                fold = started.of() == 1 ? "" : "fold " + started.number() + "/" + started.of() + ", ";
+                atWork = false;
+                remaining.foldStarted(started.number(), started.of());
+                say("%s'%s': %d pictures to train on, %d held back, %d to test"
+                        .formatted(
+                                fold,
+                                started.fold().name(),
+                                started.fold().parts().training().size(),
+                                started.fold().parts().heldBack().size(),
+                                started.fold().parts().test().size()));
+            }
+            case RunEvent.Training training -> {
+                atWork = true;
+                trained = true;
+                show(training.event());
+            }
+            case RunEvent.Measured measured ->
+                say("%safter stage %d: %s %% of the test pictures are right"
+                        .formatted(
+                                fold,
+                                measured.stage(),
+                                measured.evaluation().accuracy().text()));
+            case RunEvent.FoldDone over -> {
+                done();
+                if (!atWork) {
+                    say("%sdone already: %s %% of the test pictures are right"
+                            .formatted(
+                                    fold, over.result().evaluation().accuracy().text()));
+                }
+            }
+        }
+    }
+
+    private void say(AuditReport report) {
+        done();
+        report.findings().stream()
+                .filter(finding -> finding.severity() != Severity.NOTE)
+                .forEach(finding -> console.say(
+                        (finding.severity() == Severity.SPOILS ? "error: " : "warning: ") + finding.sentence()));
+        List<UnreadablePicture> unreadable = report.unreadable();
+        unreadable.stream()
+                .limit(FILES_SHOWN)
+                .forEach(one -> console.say(one.picture().name() + " is left out: " + one.reason()));
+        if (unreadable.size() > FILES_SHOWN) {
+            console.say("and " + (unreadable.size() - FILES_SHOWN) + " more are left out; all of them: "
+                    + CommandHint.of("audit", report.root()));
+        }
+    }
+
+    private void show(TrainEvent event) {
+        switch (event) {
+            case Collecting collecting -> show(collecting);
+            case StageStarted started -> {
+                stage = started;
+                remaining.stageStarted(started);
+            }
+            case Stepped stepped -> show(stepped);
+            case EpochDone done -> show(done);
+            case StageDone done ->
+                say("%sstage %d is over after %d epochs: %s; the parameters of %s are kept"
+                        .formatted(
+                                fold,
+                                done.stage(),
+                                done.epochs(),
+                                done.reason(),
+                                done.kept() < 0 ? "its beginning" : "epoch " + (done.kept() + 1)));
+        }
+    }
+
+    private void show(Stepped stepped) {
+        StageStarted present = stage;
+        if (present == null) {
+            return;
+        }
+        remaining.stepped(stepped);
+        String name = fold + "stage " + stepped.stage();
+        long steps = (long) stepped.epoch() * present.steps() + stepped.step();
+        show(name, (long) present.epochs() * present.steps(), steps);
+        if (progress != null) {
+            progress.remark(new CourseText(present, remaining).remark(stepped));
+        }
+    }
+
+    private void show(EpochDone done) {
+        remaining.epochDone();
+        if (stage != null) {
+            say(fold + new CourseText(stage, remaining).line(done));
+        }
+    }
+
+    /** A log says what is being done at once; on a terminal there is a bar. */
+    private void show(Collecting collecting) {
+        String wanted = fold + collecting.task();
+        if (announced.add(wanted) && !Terminal.isStandardError()) {
+            say(wanted + ": " + collecting.all() + " pictures");
+        }
+        show(wanted, collecting.all(), collecting.done());
+    }
+
+    private void show(String wanted, long all, long done) {
+        if (progress == null || !task.equals(wanted)) {
+            done();
+            task = wanted;
+            progress = console.progress(wanted, all);
+        }
+        progress.accept(done);
+    }
+
+    private void say(String sentence) {
+        done();
+        console.say(sentence);
+    }
+
+    private void done() {
+        if (progress != null) {
+            progress.close();
+            progress = null;
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        done();
+    }
+}

@@ -1,0 +1,103 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.gramian.basis.WholeText;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.FoldSummary;
+import org.gramian.evaluate.Metric;
+import org.gramian.report.Curves;
+import org.gramian.run.FoldResult;
+import org.gramian.run.History;
+import org.gramian.run.RunResult;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+
+/**
+ * What a run ends with: numbers on one screen, and pictures of its course.
+ *
+ * @param result what came of it
+ * @param planned how many folds it was to have
+ * @param folder where it is kept
+ */
+record TrainSummary(RunResult result, int planned, RunFolder folder) {
+    String text() {
+        List<FoldResult> folds = result.folds();
+        List<Evaluation> evaluations =
+                folds.stream().map(FoldResult::evaluation).toList();
+        StringBuilder text = new StringBuilder();
+        text.append(
+                folds.size() == 1
+                        ? new EvaluationTable(evaluations.getFirst()).text()
+                        : new FoldTable(evaluations).text());
+        afterFirst().ifPresent(line -> text.append(line).append(System.lineSeparator()));
+        incomplete().ifPresent(line -> text.append(line).append(System.lineSeparator()));
+        leftOut().ifPresent(line -> text.append(line).append(System.lineSeparator()));
+        text.append(System.lineSeparator());
+        for (FoldResult fold : folds) {
+            text.append("model: ").append(fold.model()).append(System.lineSeparator());
+        }
+        text.append("try: ")
+                .append(CommandHint.of("predict", folds.getFirst().model(), "PICTURE"))
+                .append(System.lineSeparator());
+        return text.toString();
+    }
+
+    private Optional<String> afterFirst() {
+        List<Evaluation> first = result.folds().stream()
+                .flatMap(fold -> fold.afterFirst().stream())
+                .toList();
+        if (first.size() < result.folds().size()) {
+            return Optional.empty();
+        }
+        return Optional.of(String.format(
+                Locale.ROOT,
+                "accuracy after stage 1: %s %%, after stage 2: %s %%",
+                FoldSummary.of(first).text(Metric.ACCURACY),
+                result.summary().text(Metric.ACCURACY)));
+    }
+
+    /** Numbers of a part of the run, or of a model that would have learned more, are no numbers of the run. */
+    private Optional<String> incomplete() {
+        return result.early()
+                .map(reason -> result.folds().size() + " of " + planned
+                        + (planned == 1 ? " fold" : " folds")
+                        + switch (reason) {
+                            case OUT_OF_TIME -> "; training ended by the time budget";
+                            case ASKED -> "; training was stopped";
+                        });
+    }
+
+    private Optional<String> leftOut() {
+        int lost = result.audit().unreadable().size();
+        return lost == 0
+                ? Optional.empty()
+                : Optional.of("left out, as they cannot be read: %d of %d pictures (exit code %d)"
+                        .formatted(lost, result.audit().pictures(), Main.DATA));
+    }
+
+    /** Writes what is for people: the numbers again, and the curves of every fold. */
+    void write(Consumer<String> remarks) throws IOException {
+        String text = text();
+        WholeText.write(folder.path().resolve("summary.txt"), out -> out.write(text));
+        for (FoldResult fold : result.folds()) {
+            List<EpochDone> epochs =
+                    History.open(fold.folder().resolve("history.csv")).epochs();
+            if (!epochs.isEmpty()) {
+                draw(fold, epochs, remarks);
+            }
+        }
+    }
+
+    /** A picture that cannot be drawn, as on a machine without fonts, is no reason to lose anything else. */
+    private static void draw(FoldResult fold, List<EpochDone> epochs, Consumer<String> remarks) {
+        try {
+            Curves.of(fold.evaluation().setting().fold(), RunCurves.points(epochs))
+                    .write(fold.folder().resolve("curves.png"));
+        } catch (IOException failed) {
+            remarks.accept("the curves were not drawn: " + Failures.sentence(failed));
+        }
+    }
+}

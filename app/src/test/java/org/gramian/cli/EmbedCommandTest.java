@@ -1,0 +1,116 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.Npy;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFile;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class EmbedCommandTest {
+    private static final int LENGTH = 6;
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Path model = Path.of("");
+    private Path photos = Path.of("");
+    private Path out = Path.of("");
+
+    @BeforeEach
+    void paint() throws IOException {
+        model = TinyModel.write(folder.resolve("model.safetensors"), "paper:32");
+        photos = folder.resolve("photos");
+        out = folder.resolve("out.safetensors");
+        new PictureFolder(photos).add("paper/a.bmp", 1).add("stone/b.bmp", 2).add("stone/c.bmp", 3);
+    }
+
+    private static float[] floats(StoredTensor tensor) {
+        return tensor.data().toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
+    }
+
+    @Test
+    void aPictureIsOneRowTheMeanOfItsCrops() throws IOException {
+        Path each = folder.resolve("each.safetensors");
+        Run run = Run.of("embed", "--device=cpu", model, photos, out);
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out()).contains("3 descriptors of length 6");
+        assertThat(Run.of("embed", "--device=cpu", "--crops=each", model, photos, each)
+                        .code())
+                .isZero();
+        try (Arena arena = Arena.ofConfined()) {
+            TensorFile means = Safetensors.read(out, arena);
+            TensorFile crops = Safetensors.read(each, arena);
+            StoredTensor found = means.get("descriptors");
+            assertThat(found.type()).isEqualTo(DType.F32);
+            assertThat(found.shape()).isEqualTo(Shape.of(3, LENGTH));
+            assertThat(crops.get("descriptors").shape()).isEqualTo(Shape.of(15, LENGTH));
+            assertThat(means.get("labels").data().toArray(ValueLayout.JAVA_LONG_UNALIGNED))
+                    .containsExactly(0, 1, 1);
+            assertThat(means.metadata())
+                    .containsEntry("classes", "[\"paper\",\"stone\"]")
+                    .containsEntry("names", "[\"paper/a.bmp\",\"stone/b.bmp\",\"stone/c.bmp\"]")
+                    .containsEntry("unreadable", "{}")
+                    .containsKeys("backbone", "layer", "pooling", "preprocessing", "crops", "gramian");
+            float[] one = floats(found);
+            float[] many = floats(crops.get("descriptors"));
+            for (int i = 0; i < one.length; i++) {
+                double sum = 0;
+                for (int crop = 0; crop < 5; crop++) {
+                    sum += many[(i / LENGTH * 5 + crop) * LENGTH + i % LENGTH];
+                }
+                assertThat((double) one[i]).isCloseTo(sum / 5, within(1e-6));
+            }
+        }
+    }
+
+    @Test
+    void anNpyFileHoldsTheSameDescriptorsAlone() throws IOException {
+        Path npy = folder.resolve("out.npy");
+        assertThat(Run.of("embed", "--device=cpu", model, photos, out).code()).isZero();
+        assertThat(Run.of("embed", "--device=cpu", "--layout=flat", model, photos, npy)
+                        .code())
+                .isZero();
+        try (Arena arena = Arena.ofConfined()) {
+            StoredTensor all = Npy.read(npy, arena);
+            assertThat(all.shape()).isEqualTo(Shape.of(3, LENGTH));
+            assertThat(floats(all))
+                    .isEqualTo(floats(Safetensors.read(out, arena).get("descriptors")));
+        }
+    }
+
+    @Test
+    void whatCannotBeReadIsListedAndLeftOut() throws IOException {
+        new PictureFolder(photos).add("paper/broken.png", new byte[9]);
+        Run run = Run.of("embed", "--device=cpu", model, photos, out);
+        assertThat(run.code()).isEqualTo(Main.DATA);
+        assertThat(run.err()).contains("paper/broken.png was left out: expected");
+        assertThat(run.out()).contains("3 descriptors");
+    }
+
+    @Test
+    void wrongInputIsOneSentence() throws IOException {
+        assertRefused(Main.USAGE, ".safetensors or .npy", Run.of("embed", model, photos, folder.resolve("out.txt")));
+        assertRefused(Main.USAGE, "would replace the model", Run.of("embed", model, photos, model));
+        assertRefused(Main.DATA, "absent", Run.of("embed", model, folder.resolve("absent"), out));
+        Files.writeString(model, "no model");
+        assertRefused(Main.MODEL, "cannot be read as a model", Run.of("embed", model, photos, out));
+    }
+
+    private void assertRefused(int code, String words, Run run) {
+        assertThat(run.code()).as(run.err()).isEqualTo(code);
+        assertThat(run.err()).contains(words).hasLineCount(1).doesNotContain("Exception");
+        assertThat(out).doesNotExist();
+    }
+}

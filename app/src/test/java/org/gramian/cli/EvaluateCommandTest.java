@@ -1,0 +1,204 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.gramian.backbone.Backbone;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.EvaluationFile;
+import org.gramian.evaluate.Prediction;
+import org.gramian.evaluate.PredictionTable;
+import org.gramian.evaluate.Setting;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.image.dataset.protocol.Duplicates;
+import org.gramian.image.dataset.protocol.Fold;
+import org.gramian.image.dataset.protocol.Plan;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.Device;
+import org.gramian.train.feature.FrozenBackbone;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class EvaluateCommandTest {
+    @TempDir
+    private Path root = Path.of("");
+
+    private Path photos = Path.of("");
+    private Path model = Path.of("");
+    private Path json = Path.of("");
+
+    @BeforeEach
+    void paint() throws IOException {
+        photos = PictureFolder.sound(root.resolve("photos")).root();
+        model = root.resolve("model.safetensors");
+        json = root.resolve("evaluation.json");
+    }
+
+    private Plan plan(String protocol, long seed) throws IOException {
+        Dataset dataset = Layouts.open(photos);
+        return Protocols.parse(protocol).plan(dataset, Duplicates.of(dataset), seed);
+    }
+
+    /** A model with random weights that was trained, or so it says, on the first fold. */
+    private void write(Plan plan) throws IOException {
+        Map<String, String> origin = Map.of(
+                "protocol", plan.protocol().text(),
+                "fold", plan.folds().getFirst().name(),
+                "fingerprint", plan.fingerprint().hex(),
+                "seed", Long.toString(plan.seed()));
+        write(List.of("stone", "glass", "paper"), origin);
+    }
+
+    private void write(List<String> classes, Map<String, String> origin) throws IOException {
+        Backbone backbone = Backbone.of("filters");
+        ModelCard card = new ModelCard(
+                classes,
+                backbone.preprocessing(),
+                CropPlan.parse("paper:24"),
+                1.5,
+                new LinkedHashMap<>(origin),
+                new LinkedHashMap<>());
+        Head head = new Head(Pooling.parse("average"), classes.size(), false);
+        FrozenBackbone frozen = FrozenBackbone.withoutWeights(backbone, Device.CPU);
+        try (Model made = Model.begin(backbone, frozen.parameters(), head, new SplittableRandom(1), Device.CPU)) {
+            ModelFile.write(model, made, card);
+        }
+    }
+
+    private Run evaluate(Object... more) {
+        List<Object> arguments = new ArrayList<>(List.of("evaluate", model, photos, "--device", "cpu", "--json", json));
+        arguments.addAll(List.of(more));
+        return Run.of(arguments.toArray());
+    }
+
+    private void assertRefused(int code, Run run, String... words) {
+        assertThat(run.code()).as(run.err()).isEqualTo(code);
+        assertThat(run.err()).contains(words).doesNotContain("Exception").doesNotContain("\tat ");
+        assertThat(run.out()).isEmpty();
+        assertThat(json).doesNotExist();
+    }
+
+    @Test
+    void aModelIsMeasuredOnItsOwnTestPicturesAndAllFilesAgree() throws IOException {
+        Plan plan = plan("thirds:3", 4);
+        write(plan);
+        Path csv = root.resolve("predictions.csv");
+        Path confusion = root.resolve("confusion.csv");
+        Run run = evaluate("--csv", csv, "--confusion", confusion);
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.err()).contains("the 8 test pictures of its own fold 'third 1' (thirds:3, seed 4)");
+        Fold fold = plan.folds().getFirst();
+        Dataset dataset = Layouts.open(photos);
+        Evaluation evaluation = EvaluationFile.read(json);
+        assertThat(evaluation.setting()).isEqualTo(Setting.of(plan, fold));
+        assertThat(evaluation.classes()).containsExactly("stone", "glass", "paper");
+        assertThat(evaluation.predictions().stream().map(Prediction::name))
+                .containsExactlyElementsOf(fold.test().stream()
+                        .map(index -> dataset.samples().get(index).name())
+                        .toList());
+        assertThat(run.out()).isEqualTo(new EvaluationTable(evaluation).text());
+        assertThat(run.out()).contains("with the temperature 1.500");
+        assertThat(PredictionTable.read(csv)).isEqualTo(PredictionTable.of(evaluation));
+        assertThat(Files.readAllLines(confusion))
+                .hasSize(4)
+                .first()
+                .isEqualTo("truth (rows) / prediction (columns),stone,glass,paper");
+    }
+
+    @Test
+    void whatTheModelHasLearnedIsMeasuredOnlyIfAskedForAll() throws IOException {
+        write(plan("thirds:3", 4));
+        assertRefused(
+                Main.USAGE,
+                evaluate("--fold", "third 2"),
+                "the model has learned 100 % of these pictures by heart (8 of 8)",
+                "'third 1' of thirds:3");
+        assertRefused(Main.USAGE, evaluate("--all", "--seed", 4), "found both");
+        Run all = evaluate("--all");
+        assertThat(all.code()).as(all.err()).isZero();
+        assertThat(all.err()).contains("the model has learned 67 % of these pictures by heart (16 of 24)");
+        assertThat(EvaluationFile.read(json).setting()).isEqualTo(Setting.all(Layouts.open(photos)));
+    }
+
+    @Test
+    void otherPicturesAreAllMeasuredOrThoseOfAProtocol() throws IOException {
+        write(plan("thirds:3", 4));
+        PictureFolder other = new PictureFolder(root.resolve("other"));
+        for (int i = 0; i < 4; i++) {
+            other.add("paper/" + i + ".bmp", i + 100).add("glass/" + i + ".bmp", i + 200);
+        }
+        photos = other.root();
+        Run all = evaluate();
+        assertThat(all.code()).as(all.err()).isZero();
+        assertThat(all.err()).contains("another list of pictures");
+        assertThat(EvaluationFile.read(json).predictions()).hasSize(8);
+        Run half = evaluate("--protocol", "holdout:0.5", "--seed", 2, "--crops", "center:32", "--batch", 3);
+        assertThat(half.code()).as(half.err()).isZero();
+        Plan halves = plan("holdout:0.5", 2);
+        assertThat(EvaluationFile.read(json).setting())
+                .isEqualTo(Setting.of(halves, halves.folds().getFirst()));
+    }
+
+    @Test
+    void cropsAreTheModelsOwnUnlessOthersAreGiven() throws IOException {
+        write(List.of("stone", "paper"), Map.of());
+        assertThat(evaluate().err()).contains("does not say which pictures");
+        Evaluation usual = EvaluationFile.read(json);
+        evaluate("--crops", "paper:24");
+        assertThat(EvaluationFile.read(json)).isEqualTo(usual);
+        evaluate("--crops", "center:24");
+        assertThat(EvaluationFile.read(json)).isNotEqualTo(usual);
+    }
+
+    @Test
+    void picturesThatCannotBeReadAreListedAndCounted() throws IOException {
+        write(List.of("stone", "paper"), Map.of());
+        Files.writeString(photos.resolve("stone/12.bmp"), "no picture");
+        Run run = evaluate();
+        assertThat(run.code()).isEqualTo(Main.DATA);
+        assertThat(run.err()).contains("stone/12.bmp was left out: expected a JPEG");
+        assertThat(run.out())
+                .contains("23 pictures in 2 classes", "left out, as they cannot be read: 1 of 24 pictures");
+        assertThat(EvaluationFile.read(json).predictions()).hasSize(23);
+    }
+
+    @Test
+    void theHelpListsProtocols() {
+        assertThat(Run.of("evaluate", "--help").out()).contains("kfold[:5]", "dtd-official[", "Layouts:", "Crops");
+        assertThat(Listings.protocols()).as("lines that need no wrapping").doesNotContainPattern(".{111}");
+    }
+
+    @Test
+    void mistakesAreSaidInASentence() throws IOException {
+        write(List.of("stone", "papers"), Map.of());
+        assertRefused(Main.DATA, evaluate(), "'paper' (did you mean 'papers'?)", "it knows 'stone', 'papers'");
+        assertRefused(
+                Main.USAGE, evaluate("--confusion", "/absent/a.csv"), "--confusion: a report needs an existing folder");
+        assertRefused(Main.USAGE, evaluate("--protocol", "thrids"), "did you mean 'thirds'?");
+        assertRefused(Main.USAGE, evaluate("--fold", "third 1"), "needs a protocol");
+        assertRefused(Main.USAGE, evaluate("--protocol", "thirds:3"), "name one of 'third 1', 'third 2', 'third 3'");
+        assertRefused(Main.USAGE, evaluate("--crops", "centre"), "did you mean 'center'");
+        assertRefused(Main.USAGE, evaluate("--csv", root.resolve("absent/a.csv")), "existing folder");
+        assertRefused(Main.USAGE, evaluate("--batch", 0), "at least 1 crop");
+        Files.writeString(model, "no model");
+        assertRefused(Main.MODEL, evaluate(), "model.safetensors");
+        photos = root.resolve("absent");
+        write(List.of("stone", "paper"), Map.of());
+        assertRefused(Main.DATA, evaluate(), "found nothing");
+    }
+}

@@ -1,0 +1,130 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.FoldSummary;
+import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.Prediction;
+import org.gramian.evaluate.Temperature;
+import org.gramian.model.Logits;
+import org.junit.jupiter.api.Test;
+
+class EvaluationTableTest {
+    /** Of four pictures of wood one is taken for glass, surely, and the one of glass is right. */
+    private static final Evaluation SMALL = new Evaluation(
+            MadeUpEvaluation.setting("third 1"),
+            List.of("glass", "stone", "wood"),
+            List.of(
+                    new Prediction("wood/1.png", 2, Logits.of(0, 0, 1)),
+                    new Prediction("wood/2.png", 2, Logits.of(0, 0, 1)),
+                    new Prediction("wood/3.png", 2, Logits.of(9, 0, 1)),
+                    new Prediction("wood/4.png", 2, Logits.of(0, 0, 1)),
+                    new Prediction("glass/1.png", 0, Logits.of(3, 0, 1))));
+
+    private static List<String> lines(Evaluation evaluation) {
+        return new EvaluationTable(evaluation).text().lines().toList();
+    }
+
+    @Test
+    void theNumbersStandFirst() {
+        assertThat(lines(SMALL).subList(0, 6))
+                .containsExactly(
+                        "5 pictures in 2 classes, thirds:3 'third 1' with fingerprint aaaaaaaaaaaa",
+                        "",
+                        "accuracy             80.0 %, 95 % interval 37.6 to 96.4; 4 of 5 pictures",
+                        "top-5 accuracy      100.0 %, as there are only 3 classes",
+                        "balanced accuracy    87.5 %, the mean recall of the classes",
+                        "macro F1             76.2 %, the mean F1 of the classes");
+        assertThat(lines(SMALL).get(8)).startsWith("calibration error").endsWith("%, not calibrated");
+    }
+
+    @Test
+    void aFittedTemperatureIsShownWithTheErrorBeforeAndAfterIt() {
+        Evaluation calibrated = SMALL.calibrated(new Temperature(2, Temperature.Outcome.FITTED));
+        String before = Metric.CALIBRATION_ERROR.show(SMALL.calibration().error());
+        String after = Metric.CALIBRATION_ERROR.show(calibrated.calibration().error());
+        assertThat(before).isNotEqualTo(after);
+        assertThat(lines(calibrated).get(8))
+                .isEqualTo("calibration error  %6s %%, with the temperature 2.000; %s without it"
+                        .formatted(after, before));
+    }
+
+    @Test
+    void theTableOfClassesIsTheConfusionMatrixTooAndSaysItsOrientation() {
+        assertThat(lines(SMALL))
+                .containsSequence(
+                        "each class, and what its pictures were taken for: rows are the truth, columns are the prediction",
+                        "class    pictures  precision  recall    F1    a  b  c",
+                        "a glass         1       50.0   100.0  66.7    1  .  .",
+                        "b stone         0          -       -     -    .  .  .",
+                        "c wood          4      100.0    75.0  85.7    1  .  3");
+    }
+
+    @Test
+    void theSurestMistakesComeLast() {
+        assertThat(lines(SMALL).reversed().subList(0, 2))
+                .containsExactly("  100.0 %  wood/3.png: wood taken for glass", "surest mistakes, 1 of 1");
+        Evaluation right = new Evaluation(
+                SMALL.setting(),
+                SMALL.classes(),
+                SMALL.predictions().stream().filter(Prediction::right).toList());
+        assertThat(lines(right).getLast()).isEqualTo("no mistakes");
+    }
+
+    @Test
+    void ofManyClassesTheHardestAndTheMostConfusedAreShown() {
+        List<String> lines = lines(MadeUpEvaluation.of(1, "third 1", 60, 2));
+        assertThat(lines)
+                .contains("the 20 hardest of 60 tested classes")
+                .hasSizeLessThan(60)
+                .anyMatch(line -> line.matches("what is confused most, of \\d+ pairs"))
+                .anyMatch(line -> line.matches(" {2}\\d× kind\\d+ taken for kind\\d+"))
+                .allMatch(line -> line.length() <= 110);
+    }
+
+    @Test
+    void twentyClassesFitTheScreen() {
+        assertThat(lines(MadeUpEvaluation.of(1, "third 1", 20, 2)))
+                .hasSizeLessThan(45)
+                .allMatch(line -> line.length() <= 120);
+    }
+
+    @Test
+    void namesDoNotCommandTheTerminal() {
+        Evaluation hostile = new Evaluation(
+                MadeUpEvaluation.setting("third\u001b[2J"),
+                List.of("a\u001b[31m", "b\u0007"),
+                List.of(new Prediction("x\u001b[0m", 0, Logits.of(0, 1))));
+        assertThat(new EvaluationTable(hostile).text()).doesNotContain("\u001b", "\u0007");
+    }
+
+    @Test
+    void foldsAreSummedUpByMeanAndDeviation() {
+        List<Evaluation> folds = IntStream.rangeClosed(1, 3)
+                .mapToObj(i -> MadeUpEvaluation.of(i, "third " + i, 6, 2))
+                .toList();
+        FoldSummary summary = FoldSummary.of(folds);
+        List<String> lines = new FoldTable(folds).text().lines().toList();
+        assertThat(lines).hasSize(1 + Metric.values().length);
+        assertThat(lines.getFirst()).matches("over 3 folds +mean ± std +third 1 +third 2 +third 3");
+        assertThat(lines.get(1))
+                .startsWith("accuracy %")
+                .contains(summary.text(Metric.ACCURACY))
+                .endsWith(Metric.ACCURACY.show(folds.get(2).accuracy().value()));
+    }
+
+    @Test
+    void ofManyFoldsTheRangeIsShown() {
+        List<Evaluation> folds = IntStream.rangeClosed(1, 10)
+                .mapToObj(i -> MadeUpEvaluation.of(i, "part " + i, 3, 1))
+                .toList();
+        List<String> lines = new FoldTable(folds).text().lines().toList();
+        assertThat(lines.getFirst()).matches("over 10 folds +mean ± std +lowest +highest");
+        double highest = folds.stream().mapToDouble(Metric.ACCURACY::of).max().orElseThrow();
+        assertThat(lines.get(1)).startsWith("accuracy %").endsWith(Metric.ACCURACY.show(highest));
+        assertThat(lines).as("the first five of three classes are all").noneMatch(line -> line.startsWith("top-5"));
+    }
+}

@@ -1,0 +1,101 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What Ctrl-C and SIGTERM do to {@code gramian train}, outside of steps as well. */
+@DisabledOnOs(OS.WINDOWS)
+final class InterruptedTrainingTest {
+    private static final int SIGTERM = 128 + 15;
+
+    @TempDir
+    private Path root = Path.of("");
+
+    private TinyTraining tiny = new TinyTraining(Path.of(""));
+    private Path out = Path.of("");
+
+    @BeforeEach
+    void paint() throws IOException {
+        tiny = TinyTraining.in(root);
+        out = root.resolve("run");
+    }
+
+    private Program start(Object... more) throws IOException {
+        return Program.start(root.resolve("log"), tiny.begin(out, more));
+    }
+
+    /** With a pooling so large that to guess its time takes a while. */
+    private Program startSlowly(String... more) throws IOException {
+        List<String> line = new ArrayList<>(List.of(
+                "train",
+                tiny.pictures().root().toString(),
+                "--out",
+                out.toString(),
+                "--pooling",
+                "conv:512/rbf/spd:256/triu"));
+        line.addAll(tiny.surroundings());
+        line.addAll(List.of(more));
+        return Program.start(root.resolve("log"), line);
+    }
+
+    private static void await(Program program, String words) throws IOException, InterruptedException {
+        while (program.process().isAlive() && !program.said().contains(words)) {
+            Thread.sleep(1);
+        }
+    }
+
+    @Test
+    void beforeTrainingNothingIsSaidToBeKept() throws IOException, InterruptedException {
+        try (Program program = startSlowly()) {
+            await(program, "backbone filters");
+            program.process().destroy();
+            assertThat(program.code()).as(program.said()).isEqualTo(Main.INTERRUPTED);
+            assertThat(program.said())
+                    .contains("stopped as asked, before anything was trained; begin again")
+                    .doesNotContain("kept");
+        }
+        assertThat(out).doesNotExist();
+    }
+
+    @Test
+    void aDryRunEndsAtOnce() throws IOException, InterruptedException {
+        try (Program program = startSlowly("--dry-run")) {
+            await(program, "backbone filters");
+            program.process().destroy();
+            assertThat(program.code()).as(program.said()).isEqualTo(SIGTERM);
+            assertThat(program.said()).doesNotContain("Configuration:");
+        }
+    }
+
+    @Test
+    void whatFailsWhileItStopsIsSaid() throws IOException, InterruptedException {
+        try (Program program = start("--epochs", 4000, "--schedule", "constant", "--keep-every", "1h")) {
+            await(program, "epoch 2/");
+            Files.move(out, root.resolve("elsewhere"));
+            program.process().destroy();
+            assertThat(program.code()).as(program.said()).isEqualTo(Main.USAGE);
+            assertThat(program.said()).contains("there is no such file or folder");
+        }
+    }
+
+    @Test
+    void itIsSaidHowNotToWait() throws IOException, InterruptedException {
+        try (Program program = start("--epochs", 4000, "--schedule", "constant")) {
+            await(program, "epoch 2/");
+            program.process().destroy();
+            assertThat(program.code()).as(program.said()).isEqualTo(Main.INTERRUPTED);
+            assertThat(program.said())
+                    .contains("(kill -9 " + program.process().pid() + " ends it at once; at most 1 min of work");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The program as a process of its own, which can be killed.
+ *
+ * @param process it
+ * @param log what it says on both outputs
+ */
+record Program(Process process, Path log) implements AutoCloseable {
+    private static final long LONGEST_SECONDS = 120;
+
+    static Program start(Path log, List<String> arguments) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xshare:auto",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
+                "-Xmx256m",
+                "-Djava.awt.headless=true",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName()));
+        command.addAll(arguments);
+        Process process = new ProcessBuilder(command)
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        return new Program(process, log);
+    }
+
+    /** What it said so far. */
+    String said() throws IOException {
+        return Files.readString(log, StandardCharsets.UTF_8);
+    }
+
+    /** Its exit code, once it has ended. */
+    int code() throws IOException, InterruptedException {
+        if (!process.waitFor(LONGEST_SECONDS, TimeUnit.SECONDS)) {
+            throw new IOException("still running after " + LONGEST_SECONDS + " s: " + said());
+        }
+        return process.exitValue();
+    }
+
+    /** Kills it as the machine's failure would: it has no say in it. */
+    void kill() throws InterruptedException {
+        process.destroyForcibly().waitFor();
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,95 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class ShowCommandTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    @Test
+    void aModelIsOneScreen() throws IOException {
+        Path model = TinyModel.write(folder.resolve("model.safetensors"), "paper:32");
+        Run run = Run.of("show", model);
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out().lines())
+                .hasSizeLessThan(40)
+                .contains(
+                        "backbone       filters, cut at bank",
+                        "descriptor     6 numbers",
+                        "crops          paper:32, the mean of 5",
+                        "temperature    0.25",
+                        "classes        paper, stone, wood, a \"b\", c",
+                        "metrics        accuracy  75.3 %",
+                        "               seed           7",
+                        "               configuration  2 lines (see --json)");
+        assertThat(run.out()).containsPattern("parameters     backbone [\\d,]+, pooling [\\d,]+, classifier 28, all ");
+    }
+
+    @Test
+    void versionsComeFirstAndTheConfigurationOnRequest() throws IOException {
+        Path model = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
+        assertThat(Run.of("show", model).out())
+                .contains("origin         gramian        1.2", "configuration  1 values (see --all)")
+                .doesNotContain("optimizer.batch");
+        assertThat(Run.of("show", "--all", model).out().lines()).contains("configuration  optimizer.batch  32");
+    }
+
+    @Test
+    void aRunsFolderStandsForItsModel() throws IOException {
+        TinyModel.write(folder.resolve("model.safetensors"), "center:32");
+        assertThat(Run.of("show", folder).out()).contains("backbone       filters");
+    }
+
+    @Test
+    void ofSeveralFoldsOneIsToBeNamed() throws IOException {
+        for (String fold : List.of("fold-1", "fold-2")) {
+            Path place = Files.createDirectories(folder.resolve("run").resolve(fold));
+            TinyModel.write(place.resolve("model.safetensors"), "center:32");
+        }
+        Run run = Run.of("show", folder.resolve("run"));
+        assertThat(run.code()).isEqualTo(Main.MODEL);
+        assertThat(run.err())
+                .contains(
+                        "found those of 2 folds; name one",
+                        folder.resolve("run/fold-1/model.safetensors").toString());
+        Run none = Run.of("show", folder);
+        assertThat(none.code()).isEqualTo(Main.MODEL);
+        assertThat(none.err()).contains("found a folder without model.safetensors");
+    }
+
+    @Test
+    void jsonHoldsAllOfIt() throws IOException {
+        Path model = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
+        Run run = Run.of("show", "--json", model);
+        assertThat(run.code()).as(run.err()).isZero();
+        JsonNode json = JsonMapper.builder().build().readTree(run.out());
+        assertThat(json.get("classes")).hasSize(4);
+        assertThat(json.get("origin").get("configuration").asString()).isEqualTo("epochs: 9\nbatch: 32\n");
+        assertThat(json.get("metrics").get("accuracy").asDouble()).isEqualTo(0.753);
+        assertThat(json.get("temperature").asDouble()).isEqualTo(0.25);
+        JsonNode parameters = json.get("parameters");
+        assertThat(parameters.get("all").asLong())
+                .isEqualTo(parameters.get("backbone").asLong()
+                        + parameters.get("pooling").asLong()
+                        + parameters.get("classifier").asLong());
+    }
+
+    @Test
+    void whatIsNoModelIsExitCodeFour() throws IOException {
+        Path file = Files.writeString(folder.resolve("model.safetensors"), "no model");
+        Run run = Run.of("show", file);
+        assertThat(run.code()).isEqualTo(Main.MODEL);
+        assertThat(run.err())
+                .startsWith("gramian show: " + file + ": cannot be read as a model: ")
+                .hasLineCount(1);
+    }
+}

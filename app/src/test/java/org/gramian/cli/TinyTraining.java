@@ -1,0 +1,70 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * {@code gramian train} at its smallest: few small pictures, no weights at hand, a small pooling.
+ *
+ * @param root a folder of the test's own
+ */
+record TinyTraining(Path root) {
+    /** The files of a finished run, or of a fold of one. */
+    static final Set<String> FOLD_FILES = Set.of(
+            "confusion.csv", "curves.png", "evaluation.json", "history.csv", "model.safetensors", "predictions.csv");
+
+    /** Makes the pictures. */
+    static TinyTraining in(Path root) throws IOException {
+        Files.createDirectories(root.resolve("weights"));
+        PictureFolder.tiny(root.resolve("pictures"));
+        return new TinyTraining(root);
+    }
+
+    PictureFolder pictures() {
+        return new PictureFolder(root.resolve("pictures"));
+    }
+
+    /** What every start needs: nothing of this machine may play a part. */
+    List<String> surroundings() {
+        return List.of("--weights-dir", root.resolve("weights").toString(), "--no-cache", "--device", "cpu");
+    }
+
+    /** The command line of a new run. */
+    List<String> begin(Path out, Object... more) {
+        List<String> line = new ArrayList<>(List.of("train", pictures().root().toString(), "--out", out.toString()));
+        line.addAll(surroundings());
+        line.addAll(List.of("--set", "data.crops=center:32", "--pooling", "conv:4/rbf/spd:3/relu/triu/root/l2"));
+        Stream.of(more).map(Object::toString).forEach(line::add);
+        return line;
+    }
+
+    /** The command line that goes on with a run. */
+    List<String> resume(Path out, Object... more) {
+        List<String> line = new ArrayList<>(List.of("train", "--resume", out.toString()));
+        line.addAll(surroundings());
+        Stream.of(more).map(Object::toString).forEach(line::add);
+        return line;
+    }
+
+    Run train(Path out, Object... more) {
+        return Run.of(begin(out, more).toArray());
+    }
+
+    Run goOn(Path out, Object... more) {
+        return Run.of(resume(out, more).toArray());
+    }
+
+    /** The names of everything in a folder. */
+    static Set<String> names(Path folder) throws IOException {
+        try (Stream<Path> all = Files.list(folder)) {
+            return all.map(path -> path.getFileName().toString()).collect(Collectors.toCollection(TreeSet::new));
+        }
+    }
+}

@@ -1,0 +1,160 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Every kind of bad input to {@code gramian train} is one clear sentence with what to try, and the exit code of its kind. */
+final class TrainBadInputTest {
+    private static final byte[] RUBBISH = "no picture at all".getBytes(StandardCharsets.UTF_8);
+
+    @TempDir
+    private Path root = Path.of("");
+
+    private TinyTraining tiny = new TinyTraining(Path.of(""));
+    private Path out = Path.of("");
+
+    @BeforeEach
+    void paint() throws IOException {
+        tiny = TinyTraining.in(root);
+        out = root.resolve("run");
+    }
+
+    private void assertRefused(int code, Run run, String... words) {
+        assertThat(run.code()).as(run.err()).isEqualTo(code);
+        assertThat(run.err()).contains(words).doesNotContain("Exception").doesNotContain("\tat ");
+        assertThat(run.out()).isEmpty();
+        assertThat(out).doesNotExist();
+    }
+
+    private void remove(String name) throws IOException {
+        Files.delete(tiny.pictures().file(name));
+    }
+
+    @Test
+    void anEmptyClassFolder() throws IOException {
+        Files.createDirectories(tiny.pictures().root().resolve("glass"));
+        assertRefused(Main.DATA, tiny.train(out), "1 class folder without pictures", "glass", "add pictures");
+    }
+
+    @Test
+    void oneClassOnly() throws IOException {
+        TinyTraining one = new TinyTraining(root.resolve("one"));
+        for (int i = 1; i <= 4; i++) {
+            one.pictures().addSmall("paper/" + i + ".bmp", i);
+        }
+        assertRefused(Main.DATA, one.train(out), "class", "paper");
+    }
+
+    @Test
+    void noPicturesAtAll() throws IOException {
+        TinyTraining none = new TinyTraining(root.resolve("none"));
+        Files.createDirectories(none.pictures().root());
+        assertRefused(Main.DATA, none.train(out), none.pictures().root().toString());
+    }
+
+    @Test
+    void fewerPicturesThanFolds() {
+        assertRefused(Main.DATA, tiny.train(out, "--protocol", "kfold:7"), "kfold:7", "6");
+    }
+
+    @Test
+    void aClassOfUnreadableFiles() throws IOException {
+        for (int i = 1; i <= 6; i++) {
+            remove("wood/" + i + ".bmp");
+            tiny.pictures().add("wood/" + i + ".jpg", RUBBISH);
+        }
+        assertRefused(Main.DATA, tiny.train(out), "no readable picture of 'wood'", "gramian audit");
+    }
+
+    @Test
+    void someUnreadableFilesAreListedAndLeftOut() throws IOException {
+        tiny.pictures().add("wood/7.jpg", RUBBISH).add("paper/8.png", RUBBISH);
+        Run run = tiny.train(out, "--epochs", "1");
+        assertThat(run.code()).as(run.err()).isEqualTo(Main.DATA);
+        assertThat(run.out()).contains("left out, as they cannot be read: 2 of 20 pictures (exit code 3)");
+        assertThat(run.err())
+                .contains("wood/7.jpg is left out", "paper/8.png is left out")
+                .doesNotContain("Exception");
+        assertThat(TinyTraining.names(out)).containsAll(TinyTraining.FOLD_FILES);
+        assertThat(out.resolve("predictions.csv"))
+                .content()
+                .doesNotContain("7.jpg")
+                .doesNotContain("8.png");
+    }
+
+    @Test
+    void ofManyUnreadableFilesTenAreNamed() throws IOException {
+        for (int i = 10; i < 35; i++) {
+            tiny.pictures().add("wood/" + i + ".jpg", RUBBISH);
+        }
+        Run run = tiny.train(out, "--dry-run");
+        assertThat(run.err().lines().filter(line -> line.contains(".jpg is left out")))
+                .hasSize(10);
+        assertThat(run.err())
+                .contains(
+                        "and 15 more are left out",
+                        "gramian audit " + tiny.pictures().root())
+                .contains("gramian train: error: ")
+                .doesNotContain("spoils:");
+    }
+
+    @Test
+    void aMisspeltOption() {
+        assertRefused(Main.USAGE, tiny.train(out, "--eopchs", "3"), "--eopchs", "did you mean '--epochs'?");
+        assertRefused(Main.USAGE, Run.of("trian"), "did you mean 'train'?");
+    }
+
+    @Test
+    void aTimeBudgetOfNothing() {
+        assertRefused(Main.USAGE, tiny.train(out, "--time-budget", "0m"), "--time-budget: expected a time above 0");
+    }
+
+    @Test
+    void aMisspeltKey() throws IOException {
+        assertRefused(Main.USAGE, tiny.train(out, "--set", "stage1.epoch=3"), "stage1.epoch", "stage1.epochs");
+        Path config = root.resolve("run.yaml");
+        Files.writeString(config, "seed: 1\noptimiser:\n  batch: 8\n", StandardCharsets.UTF_8);
+        assertRefused(Main.USAGE, tiny.train(out, "--config", config), "run.yaml", "optimiser", "optimizer");
+        Files.writeString(config, "optimizer:\n  batch: many\n", StandardCharsets.UTF_8);
+        assertRefused(Main.USAGE, tiny.train(out, "--config", config), "run.yaml", "optimizer.batch", "many");
+    }
+
+    @Test
+    void missingWeights() {
+        assertRefused(Main.MODEL, tiny.train(out, "--backbone", "squeezenet"), "squeezenet", "gramian weights");
+    }
+
+    @Test
+    void damagedWeights() throws IOException {
+        Path weights = root.resolve("weights/squeezenet.safetensors");
+        Files.write(weights, RUBBISH);
+        List<String> chosen = List.of("--backbone", "squeezenet", "--weights", weights.toString());
+        assertRefused(Main.MODEL, tiny.train(out, chosen.toArray()), "squeezenet.safetensors", "expected", "found");
+    }
+
+    @Test
+    void weightsOfAnotherNetwork() throws IOException {
+        Path model = TinyModel.write(root.resolve("weights/other.safetensors"), "center:32");
+        List<String> chosen = List.of("--backbone", "squeezenet", "--weights", model.toString());
+        assertRefused(Main.MODEL, tiny.train(out, chosen.toArray()), "other.safetensors", "expected", "found");
+    }
+
+    @Test
+    void picturesThatAreGone() throws IOException {
+        assertThat(tiny.train(out, "--epochs", "0", "--fine-tune", "2", "--time-budget", "0.001s")
+                        .code())
+                .isEqualTo(Main.INTERRUPTED);
+        remove("wood/1.bmp");
+        Run run = tiny.goOn(out);
+        assertThat(run.code()).as(run.err()).isNotZero();
+        assertThat(run.err()).contains("other pictures", "begin anew").doesNotContain("Exception");
+    }
+}

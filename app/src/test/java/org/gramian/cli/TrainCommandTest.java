@@ -1,0 +1,191 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import org.gramian.evaluate.EvaluationFile;
+import org.gramian.run.config.Keys;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code gramian train} from the command line to the run's folder, and what the other commands make of it. */
+final class TrainCommandTest {
+    private static final int SCREEN = 40;
+
+    @TempDir
+    private Path root = Path.of("");
+
+    private TinyTraining tiny = new TinyTraining(Path.of(""));
+    private Path out = Path.of("");
+
+    @BeforeEach
+    void paint() throws IOException {
+        tiny = TinyTraining.in(root);
+        out = root.resolve("run");
+    }
+
+    private static Run done(Run run) {
+        assertThat(run.code()).as(run.err()).isZero();
+        return run;
+    }
+
+    private static byte[] model(Path folder) throws IOException {
+        return Files.readAllBytes(folder.resolve("model.safetensors"));
+    }
+
+    @Test
+    void picturesAloneAreEnough() throws IOException {
+        Run run = done(Run.of(
+                "train", tiny.pictures().root(), "--weights-dir", root.resolve("weights"), "--no-cache", "--out", out));
+        assertThat(run.err())
+                .contains("backbone filters", "there are no weights at hand", "the run is kept in " + out)
+                .contains("stage 1, epoch 1/")
+                .doesNotContain("Exception");
+        assertThat(run.out())
+                .contains("3 pictures in 3 classes, holdout:0.2", "accuracy", "gramian predict " + out)
+                .satisfies(text -> assertThat(text.lines()).hasSizeLessThan(SCREEN));
+        assertThat(TinyTraining.names(out))
+                .containsAll(TinyTraining.FOLD_FILES)
+                .contains(".lock", "config.yaml", "pictures.txt", "summary.txt")
+                .hasSize(TinyTraining.FOLD_FILES.size() + 4);
+        assertThat(out.resolve("summary.txt")).hasContent(run.out());
+        assertThat(out.resolve("config.yaml")).content().contains("conv:512/rbf/spd:128/relu/triu/root/l2");
+    }
+
+    @Test
+    void aDryRunShowsEveryKeyWithItsOriginAndWritesNothing() throws IOException {
+        Run run = done(tiny.train(out, "--dry-run", "--epochs", "7"));
+        for (String name : Keys.names()) {
+            assertThat(run.out()).contains(name.substring(name.indexOf('.') + 1));
+        }
+        assertThat(run.out().lines().filter(line -> line.contains("epochs") && line.contains("--epochs")))
+                .hasSize(1);
+        assertThat(run.out()).contains("--set", "--pooling", "default", "there are no weights at hand");
+        assertThat(TinyTraining.names(root)).containsExactly("pictures", "weights");
+    }
+
+    @Test
+    void theConfigurationOfARunRepeatsItToTheByte() throws IOException {
+        done(tiny.train(out, "--epochs", "3", "--seed", "5"));
+        Path again = root.resolve("again");
+        done(Run.of(
+                "train",
+                tiny.pictures().root(),
+                "--config",
+                out.resolve("config.yaml"),
+                "--weights-dir",
+                root.resolve("weights"),
+                "--no-cache",
+                "--decode-threads",
+                "1",
+                "--out",
+                again));
+        assertThat(model(again)).isEqualTo(model(out));
+        Path other = root.resolve("other");
+        done(tiny.train(other, "--epochs", "3", "--seed", "6"));
+        assertThat(model(other)).isNotEqualTo(model(out));
+    }
+
+    @Test
+    void aTimeThatIsUsedUpTooEarlyLeavesNoModelAndTheRunGoesOnAsIfThereHadBeenNoBreak() throws IOException {
+        Run run = tiny.train(out, "--epochs", "3", "--time-budget", "0.001s");
+        assertThat(run.code()).as(run.err()).isEqualTo(Main.INTERRUPTED);
+        assertThat(run.err()).contains("the time is used up before there was a model", "gramian train --resume " + out);
+        assertThat(TinyTraining.names(out)).doesNotContain("model.safetensors", "summary.txt");
+        done(tiny.goOn(out));
+        Path unbroken = root.resolve("unbroken");
+        done(tiny.train(unbroken, "--epochs", "3"));
+        assertThat(model(out)).isEqualTo(model(unbroken));
+        assertThat(TinyTraining.names(out)).isEqualTo(TinyTraining.names(unbroken));
+        assertThat(out.resolve("history.csv")).hasSameBinaryContentAs(unbroken.resolve("history.csv"));
+    }
+
+    @Test
+    void aFinishedRunThatGoesOnTellsItsResultAgain() throws IOException {
+        Run first = done(tiny.train(out, "--epochs", "2"));
+        byte[] model = model(out);
+        Run again = done(tiny.goOn(out));
+        assertThat(again.out()).isEqualTo(first.out());
+        assertThat(again.err())
+                .contains("going on with " + out, "done already: ", "this run was at its end already")
+                .doesNotContain("all epochs are needed");
+        assertThat(first.err()).contains("all epochs are needed").doesNotContain("already");
+        assertThat(model(out)).isEqualTo(model);
+    }
+
+    @Test
+    void aFolderWithFilesIsNotWrittenTo() throws IOException {
+        Files.createDirectories(out);
+        Files.writeString(out.resolve("thesis.tex"), "years of work", StandardCharsets.UTF_8);
+        Run run = tiny.train(out);
+        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.err()).contains("--out " + out + ": expected a new or empty folder", "name another one");
+        assertThat(TinyTraining.names(out)).containsExactly("thesis.tex");
+    }
+
+    @Test
+    void whatWasBegunTellsHowToGoOn() throws IOException {
+        done(tiny.train(out, "--epochs", "1"));
+        Run run = tiny.train(out, "--epochs", "1");
+        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.err()).contains("gramian train --resume " + out);
+        Run changed = tiny.goOn(out, "--epochs", "2");
+        assertThat(changed.code()).isEqualTo(Main.USAGE);
+        assertThat(changed.err())
+                .contains("--resume goes on with the run's own configuration", "leave out --epochs,")
+                .contains("gramian train DIR --config " + out.resolve("config.yaml"));
+        Run nothing = tiny.goOn(root.resolve("nothing"));
+        assertThat(nothing.code()).isEqualTo(Main.USAGE);
+        assertThat(nothing.err()).contains("expected the folder of a run", "gramian train DIR --out");
+    }
+
+    @Test
+    void everyFoldIsTrainedAndTheMeanIsReported() throws IOException {
+        Run run = done(tiny.train(out, "--epochs", "2", "--protocol", "kfold:2"));
+        assertThat(run.out())
+                .contains("±")
+                .contains(
+                        out.resolve("fold-1").toString(), out.resolve("fold-2").toString());
+        assertThat(TinyTraining.names(out))
+                .containsExactlyInAnyOrder(".lock", "config.yaml", "fold-1", "fold-2", "pictures.txt", "summary.txt");
+        for (String fold : Set.of("fold-1", "fold-2")) {
+            assertThat(TinyTraining.names(out.resolve(fold)))
+                    .isEqualTo(new java.util.TreeSet<>(TinyTraining.FOLD_FILES));
+        }
+        Path second = root.resolve("second");
+        done(tiny.train(second, "--epochs", "2", "--protocol", "kfold:2", "--fold", "2"));
+        assertThat(second.resolve("fold-1")).doesNotExist();
+        assertThat(model(second.resolve("fold-2"))).isEqualTo(model(out.resolve("fold-2")));
+        Run none = tiny.train(root.resolve("none"), "--protocol", "kfold:2", "--fold", "3");
+        assertThat(none.code()).isEqualTo(Main.USAGE);
+        assertThat(none.err()).contains("there is no fold '3'; the folds are 1 to 2");
+    }
+
+    @Test
+    void theOtherCommandsTakeWhatItMade() throws IOException {
+        done(tiny.train(out, "--epochs", "2"));
+        Path other = root.resolve("other");
+        done(tiny.train(other, "--epochs", "2", "--pooling", "average"));
+        Path model = out.resolve("model.safetensors");
+        Path photos = tiny.pictures().root();
+
+        assertThat(done(Run.of("show", model)).out()).contains("filters", "paper", "stone", "wood", "holdout:0.2");
+        assertThat(done(Run.of("predict", model, photos.resolve("stone/1.bmp"))).out())
+                .contains("stone");
+        Path json = root.resolve("again.json");
+        done(Run.of("evaluate", model, photos, "--device", "cpu", "--json", json));
+        assertThat(EvaluationFile.read(json).predictions().stream().map(one -> one.name()))
+                .as("the test pictures of its own fold")
+                .containsExactlyElementsOf(EvaluationFile.read(out.resolve("evaluation.json")).predictions().stream()
+                        .map(one -> one.name())
+                        .toList());
+        assertThat(EvaluationFile.read(json).accuracy())
+                .isEqualTo(EvaluationFile.read(out.resolve("evaluation.json")).accuracy());
+        assertThat(done(Run.of("compare", out, other)).out()).contains("McNemar");
+    }
+}

@@ -1,0 +1,155 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.gramian.run.config.ConfigException;
+import org.gramian.run.config.Key;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Origin;
+import org.gramian.run.config.Setting;
+import org.gramian.run.config.Settings;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.OptionSpec;
+
+class TrainOptionsTest {
+    /** What each option is short for, with a text that it takes. */
+    private static final Map<String, String> FLAGS = Map.ofEntries(
+            Map.entry("--layout=fmd", "data.layout"),
+            Map.entry("--protocol=thirds:3", "data.protocol"),
+            Map.entry("--crops=paper:96", "data.crops"),
+            Map.entry("--validation=0.25", "data.validation"),
+            Map.entry("--backbone=vgg16", "network.backbone"),
+            Map.entry("--layer=conv5_3", "network.layer"),
+            Map.entry("--weights=vgg16-keras", "network.weights"),
+            Map.entry("--pooling=average", "network.pooling"),
+            Map.entry("--fidelity=paper", "fidelity"),
+            Map.entry("--epochs=3", "stage1.epochs"),
+            Map.entry("--lr=0.5", "stage1.rate"),
+            Map.entry("--schedule=steps:6,7", "stage1.schedule"),
+            Map.entry("--fine-tune=2", "stage2.epochs"),
+            Map.entry("--fine-tune-lr=0.25", "stage2.rate"),
+            Map.entry("--backbone-rate=0.5", "stage2.backbone-rate"),
+            Map.entry("--batch=7", "optimizer.batch"),
+            Map.entry("--label-smoothing=0.1", "optimizer.label-smoothing"),
+            Map.entry("--class-weights=balanced", "optimizer.class-weights"),
+            Map.entry("--seed=-9", "seed"));
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    @Command(name = "train")
+    private static final class Train {
+        @Mixin
+        private final TrainOptions options = new TrainOptions();
+    }
+
+    private static Settings asked(String... arguments) {
+        Train train = new Train();
+        new CommandLine(train).parseArgs(arguments);
+        return train.options.asked();
+    }
+
+    private static void assertWrong(String message, String... arguments) {
+        assertThatExceptionOfType(ConfigException.class)
+                .isThrownBy(() -> asked(arguments))
+                .withMessageContaining(message);
+    }
+
+    @Test
+    void nothingTypedIsNothingAsked() {
+        assertThat(asked()).isEqualTo(Settings.NONE);
+    }
+
+    @Test
+    void everyOptionSetsItsKeyAndIsItsOrigin() {
+        FLAGS.forEach((argument, key) -> {
+            String[] parts = argument.split("=", 2);
+            assertThat(asked(argument).values())
+                    .isEqualTo(Map.of(key, new Setting(key, parts[1], Origin.flag(parts[0]))));
+        });
+    }
+
+    @Test
+    void thisTestKnowsEveryOption() {
+        List<String> others = List.of("--config", "--set", "--weights-dir");
+        assertThat(new CommandLine(new Train()).getCommandSpec().options())
+                .extracting(OptionSpec::longestName)
+                .filteredOn(name -> !others.contains(name))
+                .containsExactlyInAnyOrderElementsOf(FLAGS.keySet().stream()
+                        .map(text -> text.split("=", 2)[0])
+                        .toList());
+    }
+
+    @Test
+    void everyKeyCanBeSet() {
+        for (Key<?> key : Keys.all()) {
+            String text = key.fixedText().orElseGet(() -> sample(key));
+            assertThat(asked("--set", key.name() + "=" + text).values())
+                    .isEqualTo(Map.of(key.name(), new Setting(key.name(), text, Origin.flag("--set"))));
+        }
+    }
+
+    private static String sample(Key<?> key) {
+        return switch (key.name()) {
+            case "data.layout" -> "fmd";
+            case "data.protocol" -> "given";
+            case "stage1.schedule" -> "cosine";
+            case "network.backbone" -> "googlenet";
+            case "network.layer" -> "inception_4e";
+            case "network.weights" -> "a=b.pth";
+            case "optimizer.precision" -> "bf16";
+            default -> "1";
+        };
+    }
+
+    @Test
+    void optionsGoBeforeTheFile() throws IOException {
+        Path file = Files.writeString(folder.resolve("run.yaml"), "seed: 1\nstage1:\n  rate: 2\n  epochs: 3\n");
+        Map<String, Setting> values =
+                asked("--lr=5", "--set", "stage1.epochs=6", "--config=" + file).values();
+        assertThat(values.get("seed")).isEqualTo(new Setting("seed", "1", new Origin("run.yaml, line 1", true)));
+        assertThat(values.get("stage1.rate")).isEqualTo(new Setting("stage1.rate", "5", Origin.flag("--lr")));
+        assertThat(values.get("stage1.epochs")).isEqualTo(new Setting("stage1.epochs", "6", Origin.flag("--set")));
+    }
+
+    @Test
+    void aFileAloneRepeatsItsRunAndBesideOptionsWhatItChoseIsChosenAnew() throws IOException {
+        Path file = Files.writeString(
+                folder.resolve("run.yaml"), "seed: 1\nstage1:\n  rate: 2\n  epochs: 3\nchosen: [stage1.rate]\n");
+        assertThat(asked("--config=" + file).values()).containsOnlyKeys("stage1.epochs", "stage1.rate", "seed");
+        assertThat(asked("--config=" + file, "--pooling=average").values())
+                .containsOnlyKeys("network.pooling", "stage1.epochs", "seed");
+        assertThat(asked("--config=" + file, "--set", "seed=2").values()).containsOnlyKeys("stage1.epochs", "seed");
+        assertThat(asked("--config=" + file, "--lr=4").get(Keys.STAGE1_RATE)).isEqualTo(4);
+    }
+
+    @Test
+    void whatIsWrongIsSaidWithOptionAndKey() {
+        assertWrong("--schedule: stage1.schedule: there is no schedule 'plateu' (did you mean", "--schedule=plateu");
+        assertWrong("--set: there is no key 'stage2.warmp' (did you mean 'stage2.warmup'?)", "--set", "stage2.warmp=1");
+        assertWrong("--set: expected KEY=VALUE, as stage2.warmup=1, found 'seed'", "--set", "seed");
+        assertWrong("--set: seed: expected a whole number, found nothing", "--set", "seed=");
+        assertWrong("--set: seed: expected every key once, found it by --seed, too", "--seed=1", "--set", "seed=2");
+        assertWrong("found it by --set, too", "--set", "seed=1", "--set", "seed=2");
+        assertWrong("expected a configuration in YAML, found nothing of that name", "--config=" + folder.resolve("x"));
+    }
+
+    @Test
+    void theHelpListsAllKeysWithMeaningAndDefault() {
+        String help = TrainOptions.keys();
+        assertThat(help.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(108));
+        for (Key<?> key : Keys.all()) {
+            assertThat(help).contains("  " + key.name() + "=", key.meaning(), "without it " + key.usualText());
+        }
+    }
+}

@@ -1,0 +1,54 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.gramian.pooling.Presets;
+import org.gramian.run.config.Key;
+import org.gramian.run.config.Keys;
+import org.junit.jupiter.api.Test;
+
+/** What docs/training.md says about defaults is what the program does. */
+class TrainingPageTest {
+    private static final Pattern ROW =
+            Pattern.compile("\\|[^|]*\\| `((?:data|network|stage1|stage2|optimizer)\\.[a-z-]+)` \\| (.*) \\|");
+
+    /** The choices of the table by key, without marks of code. */
+    private static Map<String, String> choices() throws IOException {
+        Map<String, String> choices = new LinkedHashMap<>();
+        for (String line : Files.readAllLines(Path.of("../docs/training.md"))) {
+            Matcher row = ROW.matcher(line);
+            if (row.matches()) {
+                assertThat(choices.put(row.group(1), row.group(2).replace("`", "")))
+                        .as(line)
+                        .isNull();
+            }
+        }
+        return choices;
+    }
+
+    @Test
+    void theTableSaysForEachKeyWhatHoldsWithoutIt() throws IOException {
+        Map<String, String> choices = choices();
+        choices.forEach((name, choice) ->
+                assertThat(choice).as(name).matches(Pattern.quote(Keys.of(name).usualText()) + "(?![\\w]).*"));
+        assertThat(choices.get(Keys.POOLING.name()))
+                .contains(" " + Presets.all().get("default") + ",");
+    }
+
+    @Test
+    void theTableHasWhatIsChosenToSuitThePicturesOrTheMachine() throws IOException {
+        Map<String, String> choices = choices();
+        assertThat(Keys.all().stream()
+                        .filter(key -> key.fixedText().isEmpty())
+                        .map(Key::name)
+                        .filter(name -> !choices.containsKey(name)))
+                .containsExactly("data.layout", "network.weights"); // the folder and the network say which
+    }
+}

@@ -9,7 +9,7 @@ import javax.imageio.ImageIO;
 /** Draws the pictures of {@code docs/examples/textures}: {@code java docs/examples/Textures.java docs/examples/textures}. */
 class Textures {
     private static final int SIZE = 96;
-    private static final int PICTURES = 4;
+    private static final int PICTURES = 12;
 
     /** Brightness at a place, before noise. */
     private interface Texture {
@@ -51,7 +51,7 @@ class Textures {
                         image.setRGB(x, y, rgb);
                     }
                 }
-                ImageIO.write(image, "jpg", new File(folder.toFile(), "%s_%d.jpg".formatted(name, i)));
+                ImageIO.write(image, "jpg", new File(folder.toFile(), "%s_%02d.jpg".formatted(name, i)));
             }
         }
     }

@@ -3,6 +3,7 @@ package org.gramian.cli;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Iterator;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.gramian.image.PictureLimits;
@@ -106,7 +107,7 @@ final class AuditCommand implements Callable<Integer> {
     /** Also one that cannot be trained on, for want of a class: the audit is there to say so. */
     private Dataset dataset() throws IOException {
         try {
-            return layout == null ? Layouts.open(folder) : Layouts.parse(layout).read(folder);
+            return Layouts.open(folder, Optional.ofNullable(layout));
         } catch (DatasetException e) {
             return e.dataset().orElseThrow(() -> e);
         }

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.PictureReader;
@@ -77,8 +78,7 @@ final class EmbedCommand implements Callable<Integer> {
         if (Files.exists(out) && Files.isSameFile(out, file)) {
             throw new IllegalArgumentException("OUT would replace the model " + file);
         }
-        Dataset dataset =
-                layout == null ? Layouts.open(folder) : Layouts.parse(layout).read(folder);
+        Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
         dataset.notes().forEach(note -> console.say(note.text()));
         FeatureOutput.requireSpace(out, bytes(header, dataset), 0);
         try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare());

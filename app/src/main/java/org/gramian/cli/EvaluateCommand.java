@@ -118,9 +118,7 @@ final class EvaluateCommand implements Callable<Integer> {
         CropPlan crops = plan == null ? null : CropPlan.parse(plan);
         requireWritable();
         try (ModelFile.Stored stored = ModelFile.read(ModelPlace.of(model), torch.prepare())) {
-            Dataset dataset = layout == null
-                    ? Layouts.open(folder)
-                    : Layouts.parse(layout).read(folder);
+            Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
             dataset.notes().forEach(note -> console.say(note.text()));
             Evaluator evaluator = evaluator(stored, crops);
             TestPictures pictures = TestPictures.choose(dataset, stored.card(), request);

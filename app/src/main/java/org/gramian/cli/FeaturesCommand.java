@@ -119,8 +119,7 @@ final class FeaturesCommand implements Callable<Integer> {
         backbone.backbone().features(crops.size(), crops.size());
         caching.check();
         FeatureOutput.requireWritable(out, FeatureOutput.SAFETENSORS);
-        Dataset dataset =
-                layout == null ? Layouts.open(folder) : Layouts.parse(layout).read(folder);
+        Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
         dataset.notes().forEach(note -> console.say(note.text()));
         Device device = torch.prepare();
         try (FrozenBackbone network = backbone.open(device, console::say)) {

@@ -209,10 +209,7 @@ final class TrainCommand implements Callable<Integer> {
 
     private Dataset dataset(Settings asked, RunFolder folder) throws IOException {
         Path place = pictures == null ? folder.pictures() : pictures;
-        Optional<String> layout = asked.find(Keys.LAYOUT);
-        return layout.isEmpty()
-                ? Layouts.open(place)
-                : Layouts.parse(layout.get()).read(place);
+        return Layouts.open(place, asked.find(Keys.LAYOUT));
     }
 
     /** The choice that matters most, and why. */

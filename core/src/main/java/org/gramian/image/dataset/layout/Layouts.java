@@ -90,6 +90,15 @@ public final class Layouts {
         return rule.making().apply(argument);
     }
 
+    /**
+     * Reads a data set as a user asked for it.
+     *
+     * @param layout text of a layout, as {@link #parse} reads it; without it what the content shows
+     */
+    public static Dataset open(Path place, Optional<String> layout) throws IOException {
+        return layout.isEmpty() ? open(place) : parse(layout.get()).read(place);
+    }
+
     /** Opens a folder, or a CSV file, in the layout that its content shows. */
     public static Dataset open(Path place) throws IOException {
         return detect(place).read(place);

@@ -1,0 +1,122 @@
+package org.gramian.cluster;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/**
+ * Fits Gaussians with diagonal covariances to rows by expectation and maximization, in the log domain.
+ *
+ * <p>With {@code ℓ_ik = log w_k + log N(x_i; μ_k, diag σ_k²)} and responsibilities {@code γ_ik = exp(ℓ_ik − log Σ_j exp
+ * ℓ_ij)}, an iteration sets {@code w_k = Σ_i γ_ik / n}, {@code μ_k = Σ_i γ_ik x_i / Σ_i γ_ik} and {@code σ_k²} to the
+ * variance under the same weights, but no smaller than a floor. The floor is relative to the largest variance of a column of
+ * the data; the clamped variance is the best one above it, so the likelihood never falls.
+ *
+ * <p>It begins with the clusters of {@link KMeans}. A component whose mass {@code Σ_i γ_ik} falls below {@value
+ * #SMALLEST_SHARE} of an equal share n/k is begun again from the heaviest: both get half of its weight and its deviations,
+ * and means half a deviation to either side of its mean, with random signs column by column. The likelihood may fall then:
+ * {@link Mixture#reseeded} says where. It ends when an iteration raises the mean log-likelihood by less than the tolerance,
+ * relative to its magnitude, or at the bound.
+ *
+ * <p>A. Dempster, N. Laird, D. Rubin: Maximum Likelihood from Incomplete Data via the EM Algorithm, Journal of the Royal
+ * Statistical Society B 39, 1977.
+ *
+ * @param components k
+ * @param mostIterations bound on iterations
+ * @param tolerance smallest relative rise of the log-likelihood that is worth another iteration
+ */
+public record GaussianMixture(int components, int mostIterations, double tolerance) {
+    /** Share of the largest variance of a column that no variance of a component falls below. */
+    public static final double VARIANCE_FLOOR = 1e-4;
+
+    /** Share of n/k rows below which a component counts as empty. */
+    static final double SMALLEST_SHARE = 1e-2;
+
+    private static final int USUAL_ITERATIONS = 50;
+    private static final double USUAL_TOLERANCE = 1e-5;
+
+    public GaussianMixture {
+        if (components < 1 || mostIterations < 1 || !(tolerance >= 0)) {
+            throw new IllegalArgumentException("mixture: at least 1 component, 1 iteration and a tolerance of at least"
+                    + " 0 are wanted, found " + components + ", " + mostIterations + " and " + tolerance);
+        }
+    }
+
+    /** With usual bounds. */
+    public static GaussianMixture of(int components) {
+        return new GaussianMixture(components, USUAL_ITERATIONS, USUAL_TOLERANCE);
+    }
+
+    /**
+     * Fits to rows {@code [n, d]}.
+     *
+     * @throws IllegalArgumentException if there are fewer distinct rows than components
+     */
+    public Mixture fit(Tensor rows, RandomGenerator random) {
+        try (Scope scope = Scope.open()) {
+            Rows data = Rows.of("mixture", rows);
+            Tensor labels = KMeans.of(components).fit(data.centred(), random).labels();
+            Tensor unit = Tensors.identity(components, rows.type(), rows.device());
+            double scale = scale(data);
+            Rows scaled = new Rows(data.mean(), Elementwise.mul(data.centred(), 1 / scale));
+            Gaussians start = Gaussians.of(Moments.ofLabels(scaled, labels, unit), VARIANCE_FLOOR);
+            return keep(scope, refine(scaled, start, random), data.mean(), scale);
+        }
+    }
+
+    /** The largest deviation of a column, in which everything is measured: the floor is the same number for any data. */
+    private static double scale(Rows data) {
+        Tensor sums = data.zeros(1, data.width());
+        for (Tensor chunk : data.chunks()) {
+            try (Scope _ = Scope.open()) {
+                sums.copyFrom(Elementwise.add(sums, Reductions.sum(Elementwise.mul(chunk, chunk), 0)));
+            }
+        }
+        double largest = Math.sqrt(Reductions.largestMagnitude(sums) / data.count());
+        return largest > 0 ? largest : 1;
+    }
+
+    /** Iterates from a beginning, on rows whose largest variance of a column is 1. */
+    Mixture refine(Rows data, Gaussians start, RandomGenerator random) {
+        List<Double> likelihoods = new ArrayList<>();
+        List<Integer> reseeded = new ArrayList<>();
+        Gaussians current = start;
+        Moments moments = Moments.of(data, current);
+        likelihoods.add(moments.logLikelihood());
+        for (int iteration = 1; iteration <= mostIterations; iteration++) {
+            try (Scope scope = Scope.open()) {
+                Gaussians next = Gaussians.of(moments, VARIANCE_FLOOR);
+                if (next.reseed(moments.masses(), data.count(), random)) {
+                    reseeded.add(iteration);
+                }
+                current = next.keptIn(scope);
+                moments = Moments.of(data, current).keptIn(scope);
+            }
+            likelihoods.add(moments.logLikelihood());
+            double rise = moments.logLikelihood() - likelihoods.get(iteration - 1);
+            if (!reseeded.contains(iteration) && rise <= tolerance * (1 + Math.abs(moments.logLikelihood()))) {
+                break;
+            }
+        }
+        return new Mixture(
+                current.weights(), current.means(), Elementwise.sqrt(current.variances()), likelihoods, reseeded);
+    }
+
+    /** The mixture in the units of the rows as they were given. */
+    private static Mixture keep(Scope scope, Mixture found, Tensor mean, double scale) {
+        double shift = found.means().size(1) * Math.log(scale);
+        return new Mixture(
+                scope.keep(found.weights()),
+                scope.keep(Elementwise.add(Elementwise.mul(found.means(), scale), mean)),
+                scope.keep(Elementwise.mul(found.deviations(), scale)),
+                found.logLikelihoods().stream()
+                        .map(likelihood -> likelihood - shift)
+                        .toList(),
+                found.reseeded());
+    }
+}

@@ -1,0 +1,176 @@
+package org.gramian.linear;
+
+import java.util.Arrays;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/**
+ * Rows minus a centre each: the mean of all of them, or of their class. What is needed of them is computed block by block,
+ * so that no second copy of the rows is held.
+ *
+ * @param rows {@code [n, d]} in single precision
+ * @param centres {@code [c, d]}
+ * @param places {@code [n]}, which centre is whose
+ */
+record CentredRows(Tensor rows, Tensor centres, Tensor places) {
+    /** Columns, or rows, of a block. */
+    private static final int BLOCK = 2048;
+
+    /** Around the mean of all. */
+    static CentredRows aroundMean(LabelledRows given) {
+        return of(given, new int[given.count()], 1);
+    }
+
+    /** Each around the mean of its class; the means are the centres. */
+    static CentredRows aroundClassMeans(LabelledRows given) {
+        int[] places = new int[given.count()];
+        Arrays.setAll(places, given::label);
+        return of(given, places, given.classes());
+    }
+
+    private static CentredRows of(LabelledRows given, int[] places, int centres) {
+        Tensor rows = given.rows();
+        int n = places.length;
+        double[] counts = new double[centres];
+        Arrays.stream(places).forEach(place -> counts[place]++);
+        double[] parts = new double[centres * n];
+        for (int i = 0; i < n; i++) {
+            parts[places[i] * n + i] = 1 / counts[places[i]];
+        }
+        Tensor averaging = Tensors.to(Tensors.of(parts, Shape.of(centres, n), DType.F32), rows.device());
+        return new CentredRows(rows, Products.matmul(averaging, rows), index(places, rows.device()));
+    }
+
+    private long count() {
+        return rows.size(0);
+    }
+
+    private long size() {
+        return rows.size(1);
+    }
+
+    /** Some columns of the centred rows, {@code [n, to - from]}. */
+    private Tensor columns(long from, long to) {
+        return Elementwise.sub(
+                Views.slice(rows, 1, from, to), Views.select(Views.slice(centres, 1, from, to), 0, places));
+    }
+
+    /** Some of the centred rows in double precision, {@code [to - from, d]}. */
+    private Tensor doubles(long from, long to) {
+        Tensor centred = Elementwise.sub(
+                Views.slice(rows, 0, from, to), Views.select(centres, 0, Views.slice(places, 0, from, to)));
+        return Tensors.to(centred, DType.F64);
+    }
+
+    /** The centred rows of some places, in double precision. */
+    Tensor some(int[] which) {
+        Tensor index = index(which);
+        Tensor centred =
+                Elementwise.sub(Views.select(rows, 0, index), Views.select(centres, 0, Views.select(places, 0, index)));
+        return Tensors.to(centred, DType.F64);
+    }
+
+    /** Places as a tensor beside the rows. */
+    Tensor index(int[] which) {
+        return index(which, rows.device());
+    }
+
+    private static Tensor index(int[] which, Device device) {
+        long[] wide = Arrays.stream(which).asLongStream().toArray();
+        return Tensors.to(Tensors.ofLongs(wide, Shape.of(wide.length)), device);
+    }
+
+    /** What is done with a block. */
+    interface Block {
+        void use(Tensor block, long from, long to);
+    }
+
+    /** Goes through all columns. */
+    void eachColumns(Block block) {
+        each(size(), this::columns, block);
+    }
+
+    /** Goes through all rows, in double precision. */
+    void eachRows(Block block) {
+        each(count(), this::doubles, block);
+    }
+
+    private interface Cut {
+        Tensor of(long from, long to);
+    }
+
+    private static void each(long all, Cut cut, Block block) {
+        for (long from = 0; from < all; from += BLOCK) {
+            long to = Math.min(all, from + BLOCK);
+            try (Scope _ = Scope.open()) {
+                block.use(cut.of(from, to), from, to);
+            }
+        }
+    }
+
+    /** All of them: a copy as large as the rows. */
+    Tensor all() {
+        return columns(0, size());
+    }
+
+    /** The mean squared length. */
+    double meanSquare() {
+        double[] sum = new double[1];
+        eachColumns((block, _, _) -> sum[0] += Reductions.sum(Tensors.to(Elementwise.mul(block, block), DType.F64))
+                .item());
+        return sum[0] / count();
+    }
+
+    /** All products with one another, {@code [n, n]}. */
+    Tensor gram() {
+        long n = count();
+        Tensor sum = Tensors.zeros(Shape.of(1, n, n), DType.F32, rows.device());
+        eachColumns((block, _, _) -> {
+            Tensor one = Views.unsqueeze(block, 0);
+            Products.addProducts(sum, 1, 1, one, Views.transpose(one));
+        });
+        return Views.reshape(sum, n, n);
+    }
+
+    /** The sum of the products of columns {@code [d, d]}, in double precision. */
+    Tensor scatter() {
+        long d = size();
+        Tensor sum = Tensors.zeros(Shape.of(1, d, d), DType.F64, rows.device());
+        eachRows((block, _, _) -> {
+            Tensor one = Views.unsqueeze(block, 0);
+            Products.addProducts(sum, 1, 1, Views.transpose(one), one);
+        });
+        return Views.reshape(sum, d, d);
+    }
+
+    /** The centred rows times the columns of {@code b [c, d]}, transposed: {@code [n, c]}. */
+    Tensor times(Tensor b) {
+        Tensor sum = Tensors.zeros(Shape.of(1, count(), b.size(0)), DType.F32, rows.device());
+        eachColumns((block, from, to) -> Products.addProducts(
+                sum,
+                1,
+                1,
+                Views.unsqueeze(block, 0),
+                Views.unsqueeze(Views.transpose(Views.slice(b, 1, from, to)), 0)));
+        return Views.reshape(sum, count(), b.size(0));
+    }
+
+    /** Combinations of the centred rows by {@code c [k, n]}: {@code [k, d]}. */
+    Tensor combined(Tensor c) {
+        Tensor result = Tensors.empty(Shape.of(c.size(0), size()), DType.F32, rows.device());
+        eachColumns((block, from, to) -> Views.slice(result, 1, from, to).copyFrom(Products.matmul(c, block)));
+        return result;
+    }
+
+    Device device() {
+        return rows.device();
+    }
+}

@@ -1,0 +1,62 @@
+package org.gramian.linear;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+/**
+ * Rows in folds to choose by: all rows of a group in one fold, every class in every fold.
+ *
+ * <p>Which fold a group is in follows from the numbers of the groups, not from the order of the rows.
+ *
+ * @param folds how many; fewer than 2 where a class has too few groups to be divided
+ * @param places the fold of each row
+ */
+record GroupFolds(int folds, List<Integer> places) {
+    GroupFolds {
+        places = List.copyOf(places);
+    }
+
+    /** At most so many folds: no more than the smallest class has groups. */
+    static GroupFolds of(LabelledRows rows, int most) {
+        TreeMap<Integer, Integer> labels = new TreeMap<>(); // of groups; the lowest where there are several
+        for (int i = 0; i < rows.count(); i++) {
+            labels.merge(rows.group(i), rows.label(i), Math::min);
+        }
+        List<List<Integer>> classes = new ArrayList<>();
+        for (int c = 0; c < rows.classes(); c++) {
+            classes.add(new ArrayList<>());
+        }
+        labels.forEach((group, label) -> classes.get(label).add(group));
+        int folds = Math.min(most, classes.stream().mapToInt(List::size).min().orElse(0));
+        if (folds < 2) {
+            return new GroupFolds(folds, Collections.nCopies(rows.count(), 0));
+        }
+        TreeMap<Integer, Integer> fold = new TreeMap<>();
+        int next = 0;
+        Random order = Random.from(new SplittableRandom(0));
+        for (List<Integer> groups : classes) {
+            Collections.shuffle(groups, order);
+            for (int group : groups) {
+                fold.put(group, next++ % folds);
+            }
+        }
+        return new GroupFolds(
+                folds,
+                IntStream.range(0, rows.count())
+                        .map(i -> fold.get(rows.group(i)))
+                        .boxed()
+                        .toList());
+    }
+
+    /** The rows of a fold, or all others. */
+    int[] rows(int fold, boolean inside) {
+        int[] all = IntStream.range(0, places.size()).toArray();
+        return Arrays.stream(all).filter(i -> (places.get(i) == fold) == inside).toArray();
+    }
+}

@@ -1,0 +1,128 @@
+package org.gramian.linear;
+
+import java.util.Arrays;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Tensor;
+
+/**
+ * What a solver learns from: rows {@code [n, d]}, each with a class, a group and, by its class, a weight.
+ *
+ * <p>Rows of one group, as the crops of one picture, are no independent examples: they are never divided between learning
+ * and judging. It looks at the tensor of the rows and does not own it.
+ */
+public final class LabelledRows {
+    private final Tensor rows;
+    private final int[] labels;
+    private final int[] groups;
+    private final double[] weights;
+    private final int[] counts;
+
+    private LabelledRows(Tensor rows, int[] labels, int[] groups, double[] weights) {
+        this.rows = rows;
+        this.labels = labels.clone();
+        this.groups = groups.clone();
+        this.weights = weights.clone();
+        this.counts = new int[weights.length];
+        Arrays.stream(labels).forEach(label -> counts[label]++);
+    }
+
+    /**
+     * Rows of which every one counts the same.
+     *
+     * @param rows {@code [n, d]} in single precision
+     * @param labels the class of each row, from 0 on
+     * @param groups the group of each row, any number
+     * @param classes number of classes k; each must have a row
+     * @throws IllegalArgumentException if anything is not as said
+     */
+    public static LabelledRows of(Tensor rows, int[] labels, int[] groups, int classes) {
+        if (rows.shape().rank() != 2 || rows.type() != DType.F32 || rows.size(1) < 1) {
+            throw new IllegalArgumentException("rows [n, d] in single precision are wanted, found " + rows);
+        }
+        if (labels.length != rows.size(0) || groups.length != rows.size(0)) {
+            throw new IllegalArgumentException("a label and a group for each of " + rows.size(0)
+                    + " rows are wanted, found " + labels.length + " and " + groups.length);
+        }
+        if (classes < 2) {
+            throw new IllegalArgumentException("a classifier tells at least 2 classes apart, found " + classes);
+        }
+        requireEveryClass(labels, classes);
+        if (!Reductions.allFinite(rows)) {
+            throw new IllegalArgumentException(
+                    "the rows of a linear classifier must be finite, found one that is not: look at"
+                            + " what makes them, as a logarithm or a root of 0 without a floor");
+        }
+        double[] weights = new double[classes];
+        Arrays.fill(weights, 1);
+        return new LabelledRows(rows, labels, groups, weights);
+    }
+
+    private static void requireEveryClass(int[] labels, int classes) {
+        boolean[] seen = new boolean[classes];
+        for (int label : labels) {
+            if (label < 0 || label >= classes) {
+                throw new IllegalArgumentException(
+                        "labels must lie between 0 and " + (classes - 1) + ", found " + label);
+            }
+            seen[label] = true;
+        }
+        for (int c = 0; c < classes; c++) {
+            if (!seen[c]) {
+                throw new IllegalArgumentException("every class needs a row to learn from, found none of class " + c
+                        + "; add pictures of it, or leave the class out");
+            }
+        }
+    }
+
+    /**
+     * The same rows, counting by their class.
+     *
+     * @param others weight of a row of each class, positive
+     */
+    public LabelledRows weighted(double[] others) {
+        if (others.length != weights.length || !Arrays.stream(others).allMatch(w -> w > 0 && Double.isFinite(w))) {
+            throw new IllegalArgumentException("a positive weight for each of " + weights.length
+                    + " classes is wanted, found " + Arrays.toString(others));
+        }
+        return new LabelledRows(rows, labels, groups, others);
+    }
+
+    /** The rows {@code [n, d]}. */
+    public Tensor rows() {
+        return rows;
+    }
+
+    /** Number of rows n. */
+    public int count() {
+        return labels.length;
+    }
+
+    /** Length of a row d. */
+    public long size() {
+        return rows.size(1);
+    }
+
+    /** Number of classes k. */
+    public int classes() {
+        return weights.length;
+    }
+
+    int label(int row) {
+        return labels[row];
+    }
+
+    int group(int row) {
+        return groups[row];
+    }
+
+    /** Rows of a class. */
+    int count(int label) {
+        return counts[label];
+    }
+
+    /** What a row of a class counts. */
+    double weight(int label) {
+        return weights[label];
+    }
+}

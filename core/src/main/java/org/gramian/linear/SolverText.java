@@ -1,0 +1,70 @@
+package org.gramian.linear;
+
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
+import org.gramian.basis.Found;
+import org.gramian.basis.NearestWord;
+
+/**
+ * The text of a solver in its parts: a word, and perhaps {@code :name=value} behind it.
+ *
+ * @param text all of it
+ * @param word what it begins with, in lower case
+ * @param argument what follows the colon; empty where nothing does
+ */
+record SolverText(String text, String word, String argument) {
+    static SolverText of(String text) {
+        String[] parts = text.strip().split(":", 2);
+        return new SolverText(
+                text.strip(), parts[0].strip().toLowerCase(Locale.ROOT), parts.length == 1 ? "" : parts[1].strip());
+    }
+
+    /** The number of the only argument; nothing where it is left out or the other word stands for it. */
+    OptionalDouble numberOr(String name, String other) {
+        if (argument.isEmpty() && !text.contains(":")) {
+            return OptionalDouble.empty();
+        }
+        String[] pair = argument.split("=", 2);
+        if (pair.length == 2 && !pair[0].strip().equals(name)) {
+            throw new IllegalArgumentException("the classifier " + word + " has no argument "
+                    + Found.text(pair[0].strip()) + NearestWord.suggestion(pair[0].strip(), List.of(name))
+                    + "; it is written " + form(name, other));
+        }
+        String value = pair[pair.length - 1].strip();
+        if (value.equals(other)) {
+            return OptionalDouble.empty();
+        }
+        if (!value.matches("\\d{0,20}\\.?\\d{1,30}([eE][+-]?\\d{1,2})?")) {
+            throw new IllegalArgumentException(
+                    "the argument " + name + " of " + word + " must be a number of at least 0 or " + other + ", found "
+                            + Found.text(value) + "; it is written " + form(name, other));
+        }
+        return OptionalDouble.of(Double.parseDouble(value));
+    }
+
+    private String form(String name, String other) {
+        return word + "[:" + name + "=NUMBER|" + other + "]";
+    }
+
+    void requireNoArgument() {
+        if (text.contains(":")) {
+            throw new IllegalArgumentException(
+                    "the classifier " + word + " takes no argument, found " + Found.text(argument));
+        }
+    }
+
+    /** A word with its argument, where it has one. */
+    static String write(String word, String name, OptionalDouble value) {
+        return value.isEmpty() ? word : word + ":" + name + "=" + decimal(value.getAsDouble());
+    }
+
+    /** The shortest decimal that is read back to the same number. */
+    static String decimal(double value) {
+        String shortest = Double.toString(value);
+        return shortest.contains("E") && (value < 1e-4 || value >= 1e7)
+                ? shortest
+                : new BigDecimal(shortest).stripTrailingZeros().toPlainString();
+    }
+}

@@ -1,0 +1,200 @@
+package org.gramian.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.TreeSet;
+import org.assertj.core.data.Offset;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class KMeansTest {
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    @RandomTest
+    void separatedBlobsAreFound(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor rows = Blobs.separated(6, 4, 30).draw(random);
+        Clusters found = KMeans.of(6).fit(rows, random);
+        assertThat(found.settled()).isTrue();
+        long[] labels = found.labels().toLongs();
+        TreeSet<Long> distinct = new TreeSet<>();
+        for (int blob = 0; blob < 6; blob++) {
+            long[] own = Arrays.copyOfRange(labels, 30 * blob, 30 * blob + 30);
+            assertThat(own).containsOnly(own[0]);
+            distinct.add(own[0]);
+            Tensor mean =
+                    Elementwise.mul(Reductions.sum(Views.slice(rows, 0, 30L * blob, 30L * blob + 30), 0), 1.0 / 30);
+            assertTensor(Views.slice(found.centres(), 0, own[0], own[0] + 1)).isCloseTo(mean, 1e-12);
+        }
+        assertThat(distinct).hasSize(6);
+    }
+
+    /** The definition in plain loops. */
+    private static double inertia(double[] rows, double[] centres, int width, long[] labels) {
+        double sum = 0;
+        for (int i = 0; i < labels.length; i++) {
+            double nearest = Double.POSITIVE_INFINITY;
+            for (int k = 0; k < centres.length / width; k++) {
+                double square = 0;
+                for (int j = 0; j < width; j++) {
+                    square += Math.pow(rows[i * width + j] - centres[k * width + j], 2);
+                }
+                nearest = Math.min(nearest, square);
+            }
+            sum += nearest;
+        }
+        return sum;
+    }
+
+    @RandomTest
+    void aSettledClusteringIsTheMeanOfItsRowsAndSaysItsInertia(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor rows = Tensors.gaussian(random, Shape.of(90, 3), DType.F64);
+        Clusters found = new KMeans(5, 500).fit(rows, random);
+        assertThat(found.settled()).isTrue();
+        long[] labels = found.labels().toLongs();
+        double[] x = rows.toDoubles();
+        double[] centres = found.centres().toDoubles();
+        for (int k = 0; k < 5; k++) {
+            for (int j = 0; j < 3; j++) {
+                double sum = 0;
+                int count = 0;
+                for (int i = 0; i < 90; i++) {
+                    sum += labels[i] == k ? x[3 * i + j] : 0;
+                    count += labels[i] == k ? 1 : 0;
+                }
+                assertThat(centres[3 * k + j]).isCloseTo(sum / count, Offset.offset(1e-12));
+            }
+        }
+        assertThat(found.inertia()).isCloseTo(inertia(x, centres, 3, labels), Offset.offset(1e-9));
+    }
+
+    @RandomTest(times = 5)
+    void moreIterationsNeverMakeItWorse(Seed seed) {
+        Tensor rows = seed.gaussian(200, 4);
+        double before = Double.POSITIVE_INFINITY;
+        for (int iterations = 1; iterations < 12; iterations++) {
+            double now = new KMeans(7, iterations).fit(rows, seed.random()).inertia();
+            assertThat(now).isLessThanOrEqualTo(before * (1 + 1e-12));
+            before = now;
+        }
+    }
+
+    @RandomTest(times = 5)
+    void movedDataHaveMovedCentres(Seed seed) {
+        Tensor rows = seed.gaussian(80, 3);
+        Tensor shift = Tensors.of(new double[] {1000, -50, 3}, Shape.of(1, 3), DType.F64);
+        Clusters here = KMeans.of(4).fit(rows, seed.random());
+        Clusters there = KMeans.of(4).fit(Elementwise.add(rows, shift), seed.random());
+        assertThat(there.labels().toLongs()).isEqualTo(here.labels().toLongs());
+        assertTensor(Elementwise.sub(there.centres(), shift)).isCloseTo(here.centres(), 1e-9);
+    }
+
+    @Test
+    void theSameSeedGivesTheSameBytes() {
+        Tensor rows = Tensors.gaussian(new SplittableRandom(1), Shape.of(300, 5), DType.F32);
+        Clusters one = KMeans.of(9).fit(rows, new SplittableRandom(2));
+        Clusters two = KMeans.of(9).fit(rows, new SplittableRandom(2));
+        assertTensor(one.centres()).isIdenticalTo(two.centres());
+        assertThat(one.centres().type()).isEqualTo(DType.F32);
+    }
+
+    @Test
+    void chunksOfRowsGiveWhatAllOfThemGive() {
+        Tensor some = Blobs.separated(3, 2, 20).draw(new SplittableRandom(4));
+        Tensor many = Views.reshape(Views.expand(Views.unsqueeze(some, 0), 400, 60, 2), 24_000, 2);
+        Clusters ofSome = KMeans.of(3).fit(some, new SplittableRandom(1));
+        Clusters ofMany = KMeans.of(3).fit(many, new SplittableRandom(1));
+        assertThat(ofMany.inertia()).isCloseTo(400 * ofSome.inertia(), Offset.offset(1e-6));
+    }
+
+    @RandomTest
+    void emptyClustersBeginAgainSoThatEveryDistinctRowCanHaveItsOwn(Seed seed) {
+        SplittableRandom random = seed.random();
+        Tensor few = Tensors.gaussian(random, Shape.of(6, 3), DType.F64);
+        Tensor repeated = Views.reshape(Views.expand(Views.unsqueeze(few, 0), 5, 6, 3), 30, 3);
+        Clusters found = KMeans.of(6).fit(repeated, random);
+        assertThat(found.inertia()).isCloseTo(0, Offset.offset(1e-12));
+        assertThat(Arrays.stream(found.labels().toLongs()).distinct()).hasSize(6);
+    }
+
+    @Test
+    void fewerDistinctRowsThanClustersAreAnError() {
+        Tensor rows = Tensors.of(new double[] {1, 2, 1, 2, 3, 4, 3, 4, 3, 4}, Shape.of(5, 2), DType.F64);
+        assertThatThrownBy(() -> KMeans.of(3).fit(rows, new SplittableRandom(1)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("3 clusters need at least as many distinct rows, found 2 among 5");
+        assertThat(KMeans.of(2).fit(rows, new SplittableRandom(1)).inertia()).isZero();
+    }
+
+    @Test
+    void whatIsNoRowsOfNumbersIsAnError() {
+        Tensor flat = Tensors.full(1, Shape.of(4), DType.F64, Device.CPU);
+        assertThatThrownBy(() -> KMeans.of(1).fit(flat, new SplittableRandom(1)))
+                .hasMessageContaining("rows [n, d]")
+                .hasMessageContaining("F64[4]");
+        Tensor broken = Tensors.full(Double.NaN, Shape.of(4, 2), DType.F64, Device.CPU);
+        assertThatThrownBy(() -> KMeans.of(1).fit(broken, new SplittableRandom(1)))
+                .hasMessageContaining("NaN or infinity");
+        assertThatThrownBy(() -> KMeans.of(0)).hasMessageContaining("at least 1 cluster");
+    }
+
+    @RandomTest(times = 5)
+    void constantColumnsAndOutliersStayFinite(Seed seed) {
+        Tensor rows = Tensors.to(seed.gaussian(50, 3), DType.F32);
+        Tensors.fill(Views.slice(rows, 1, 1, 2), 7);
+        Tensors.fill(Views.slice(Views.slice(rows, 0, 0, 1), 1, 0, 1), 1e6);
+        Clusters found = KMeans.of(4).fit(rows, seed.random());
+        assertThat(Reductions.allFinite(found.centres())).isTrue();
+        assertThat(found.inertia()).isFinite();
+    }
+
+    @Test
+    void nothingStaysInMemory() {
+        Tensor rows = Tensors.gaussian(new SplittableRandom(1), Shape.of(60, 3), DType.F64);
+        long before = Tensor.live();
+        try (Scope _ = Scope.open()) {
+            KMeans.of(4).fit(rows, new SplittableRandom(2));
+            assertThat(Tensor.live()).isEqualTo(before + 2);
+        }
+        assertThat(Tensor.live()).isEqualTo(before);
+    }
+
+    @RandomTest(times = 5)
+    void squaredDistancesAreThoseOfTheDefinition(Seed seed) {
+        Tensor rows = seed.gaussian(7, 4);
+        Tensor centres = Tensors.gaussian(new SplittableRandom(seed.value() + 1), Shape.of(3, 4), DType.F64);
+        double[] found = KMeans.squaredDistances(rows, centres).toDoubles();
+        double[] x = rows.toDoubles();
+        double[] c = centres.toDoubles();
+        for (int i = 0; i < 7; i++) {
+            for (int k = 0; k < 3; k++) {
+                double square = 0;
+                for (int j = 0; j < 4; j++) {
+                    square += Math.pow(x[4 * i + j] - c[4 * k + j], 2);
+                }
+                assertThat(found[3 * i + k]).isCloseTo(square, Offset.offset(1e-12));
+            }
+        }
+    }
+}

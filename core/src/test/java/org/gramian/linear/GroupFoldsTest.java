@@ -1,0 +1,80 @@
+package org.gramian.linear;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.gramian.tensor.Scope;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+
+class GroupFoldsTest {
+    /** So many crops of each of so many pictures. */
+    private static MadeUpRows crops(SplittableRandom random, int pictures, int crops) {
+        MadeUpRows rows = MadeUpRows.of(random, pictures, 2, 3);
+        double[][] values = new double[pictures * crops][];
+        int[] labels = new int[pictures * crops];
+        int[] groups = new int[pictures * crops];
+        for (int i = 0; i < values.length; i++) {
+            values[i] = rows.values()[i / crops];
+            labels[i] = rows.labels()[i / crops];
+            groups[i] = 100 - i / crops;
+        }
+        return new MadeUpRows(values, labels, groups, 3).permuted(random);
+    }
+
+    @RandomTest
+    void cropsOfOnePictureAreNeverDivided(Seed seed) {
+        MadeUpRows rows = crops(seed.random(), 30, 4);
+        try (Scope _ = Scope.open()) {
+            GroupFolds folds = GroupFolds.of(rows.rows(), 5);
+            Map<Integer, Integer> seen = new HashMap<>();
+            for (int i = 0; i < rows.count(); i++) {
+                Integer before = seen.put(rows.groups()[i], folds.places().get(i));
+                assertThat(before).isIn(null, folds.places().get(i));
+            }
+        }
+    }
+
+    @RandomTest
+    void everyClassIsOnBothSidesOfEveryFold(Seed seed) {
+        MadeUpRows rows = crops(seed.random(), 20, 2);
+        try (Scope _ = Scope.open()) {
+            GroupFolds folds = GroupFolds.of(rows.rows(), 5);
+            if (folds.folds() < 2) {
+                return; // a class of one picture
+            }
+            for (int fold = 0; fold < folds.folds(); fold++) {
+                assertThat(labels(rows, folds.rows(fold, true))).hasSize(3);
+                assertThat(labels(rows, folds.rows(fold, false))).hasSize(3);
+            }
+        }
+    }
+
+    private static Set<Integer> labels(MadeUpRows rows, int[] which) {
+        Set<Integer> labels = new HashSet<>();
+        IntStream.of(which).forEach(i -> labels.add(rows.labels()[i]));
+        return labels;
+    }
+
+    @RandomTest
+    void theOrderOfRowsPlaysNoPart(Seed seed) {
+        MadeUpRows rows = crops(seed.random(), 20, 2);
+        MadeUpRows others = rows.permuted(seed.random());
+        try (Scope _ = Scope.open()) {
+            assertThat(foldOfGroups(others)).isEqualTo(foldOfGroups(rows));
+        }
+    }
+
+    private static Map<Integer, Integer> foldOfGroups(MadeUpRows rows) {
+        GroupFolds folds = GroupFolds.of(rows.rows(), 5);
+        Map<Integer, Integer> fold = new HashMap<>();
+        IntStream.range(0, rows.count())
+                .forEach(i -> fold.put(rows.groups()[i], folds.places().get(i)));
+        return fold;
+    }
+}

@@ -1,0 +1,188 @@
+package org.gramian.linear;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.OptionalDouble;
+import java.util.SplittableRandom;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.gramian.testing.TensorAssert;
+import org.junit.jupiter.api.Test;
+
+class LdaTest {
+    private static LinearModel solve(LabelledRows rows, double shrinkage) {
+        return new Lda(OptionalDouble.of(shrinkage)).solve(rows, SolveWatch.NONE);
+    }
+
+    /** Two Gaussians of a covariance that is far from round: the rule is known. */
+    @Test
+    void manyRowsOfPlantedGaussiansGiveBayesRule() {
+        SplittableRandom random = new SplittableRandom(1);
+        int n = 20_000;
+        double[][] values = new double[n][2];
+        int[] labels = new int[n];
+        int[] groups = new int[n];
+        for (int i = 0; i < n; i++) {
+            labels[i] = i % 4 == 0 ? 1 : 0;
+            groups[i] = i;
+            double common = random.nextGaussian();
+            values[i][0] = (float) (2 * common + random.nextGaussian() + labels[i]);
+            values[i][1] = (float) (2 * common + random.nextGaussian());
+        }
+        // covariance ((5, 4), (4, 5)), its inverse ((5, -4), (-4, 5))/9; means (1, 0) and (0, 0)
+        try (Scope _ = Scope.open()) {
+            LinearModel model = new Lda(OptionalDouble.empty())
+                    .solve(new MadeUpRows(values, labels, groups, 2).rows(), SolveWatch.NONE);
+            double[] weight = model.weight().toDoubles();
+            double[] bias = model.bias().toDoubles();
+            assertThat(weight[2] - weight[0]).isCloseTo(5.0 / 9, within(0.03));
+            assertThat(weight[3] - weight[1]).isCloseTo(-4.0 / 9, within(0.03));
+            assertThat(bias[1] - bias[0]).isCloseTo(-5.0 / 18 + Math.log(1.0 / 3), within(0.05));
+            assertThat(model.found().get("shrinkage")).isBetween(0.0, 0.01);
+        }
+    }
+
+    @RandomTest
+    void wholeShrinkageIsTheNearestMeanUpToScale(Seed seed) {
+        SplittableRandom random = seed.random();
+        MadeUpRows rows = MadeUpRows.of(random, 20, random.nextInt(1, 40), 3);
+        try (Scope _ = Scope.open()) {
+            LabelledRows given = balanced(rows);
+            LinearModel lda = solve(given, 1);
+            LinearModel mean = new NearestMean().solve(given, SolveWatch.NONE);
+            // z = (v·μ − ½‖μ‖²)/ν against (2 v·μ − ‖μ‖²)/(d ν), and the same log π for all
+            Tensor scaled = Elementwise.mul(mean.weight(), rows.size() / 2.0);
+            TensorAssert.assertTensor(lda.weight()).isCloseTo(scaled, 1e-5);
+            assertThat(rows.answers(lda)).isEqualTo(rows.answers(mean));
+        }
+    }
+
+    private static LabelledRows balanced(MadeUpRows rows) {
+        double[] weights = new double[rows.classes()];
+        Arrays.fill(weights, rows.count());
+        Arrays.stream(rows.labels()).forEach(label -> weights[label] = 0);
+        Arrays.stream(rows.labels()).forEach(label -> weights[label]++);
+        return rows.rows()
+                .weighted(Arrays.stream(weights).map(count -> 1 / count).toArray());
+    }
+
+    /** By the definition, with the d×d matrix. */
+    @RandomTest
+    void bothFormsAgreeWithTheDefinition(Seed seed) {
+        SplittableRandom random = seed.random();
+        MadeUpRows rows = MadeUpRows.of(random, 15, random.nextInt(2, 40), 3);
+        double gamma = random.nextDouble(0.05, 0.95);
+        try (Scope _ = Scope.open()) {
+            LinearModel model = solve(rows.rows(), gamma);
+            Dense means = means(rows);
+            Dense covariance = covariance(rows, means);
+            int d = rows.size();
+            Dense shrunk = covariance.scale(1 - gamma).plus(gamma * covariance.trace() / d, Dense.identity(d));
+            Dense directions = shrunk.solve(means.transpose()).transpose(); // [k, d], around 0
+            double[] weight = model.weight().toDoubles();
+            double largest = directions.largestMagnitude();
+            for (int c = 1; c < 3; c++) {
+                for (int j = 0; j < d; j++) {
+                    assertThat(weight[c * d + j] - weight[j])
+                            .isCloseTo(directions.get(c, j) - directions.get(0, j), within(1e-3 * largest));
+                }
+            }
+        }
+    }
+
+    private static Dense means(MadeUpRows rows) {
+        Dense means = new Dense(rows.classes(), rows.size());
+        double[] counts = new double[rows.classes()];
+        Arrays.stream(rows.labels()).forEach(label -> counts[label]++);
+        for (int i = 0; i < rows.count(); i++) {
+            int c = rows.labels()[i];
+            for (int j = 0; j < rows.size(); j++) {
+                means.set(c, j, means.get(c, j) + rows.values()[i][j] / counts[c]);
+            }
+        }
+        return means;
+    }
+
+    private static Dense centred(MadeUpRows rows, Dense means) {
+        Dense centred = new Dense(rows.count(), rows.size());
+        for (int i = 0; i < rows.count(); i++) {
+            for (int j = 0; j < rows.size(); j++) {
+                centred.set(i, j, rows.values()[i][j] - means.get(rows.labels()[i], j));
+            }
+        }
+        return centred;
+    }
+
+    private static Dense covariance(MadeUpRows rows, Dense means) {
+        Dense centred = centred(rows, means);
+        return centred.transpose().mult(centred).scale(1.0 / rows.count());
+    }
+
+    /** Σ_g ‖A_g − n_g S‖² / n² over ‖S − νI‖², literally. */
+    @RandomTest
+    void theShrinkageIsLedoitAndWolfsOverGroups(Seed seed) {
+        SplittableRandom random = seed.random();
+        MadeUpRows drawn = MadeUpRows.of(random, 24, random.nextInt(3, 50), 3);
+        int[] groups = new int[24];
+        Arrays.setAll(groups, i -> random.nextBoolean() ? i : i / 4);
+        MadeUpRows rows = new MadeUpRows(drawn.values(), drawn.labels(), groups, 3);
+        Dense means = means(rows);
+        Dense centred = centred(rows, means);
+        Dense covariance = covariance(rows, means);
+        double error = 0;
+        for (int group : Arrays.stream(groups).distinct().toArray()) {
+            Dense sum = new Dense(rows.size(), rows.size());
+            for (int i = 0; i < groups.length; i++) {
+                if (groups[i] == group) {
+                    Dense row = centred.row(i);
+                    sum = sum.plus(1, row.transpose().mult(row)).plus(-1, covariance);
+                }
+            }
+            error += Math.pow(sum.norm() / 24, 2);
+        }
+        double nu = covariance.trace() / rows.size();
+        double far = Math.pow(covariance.plus(-nu, Dense.identity(rows.size())).norm(), 2);
+        try (Scope _ = Scope.open()) {
+            double found = new Lda(OptionalDouble.empty())
+                    .solve(rows.rows(), SolveWatch.NONE)
+                    .found()
+                    .getOrDefault("shrinkage", Double.NaN);
+            assertThat(found).isCloseTo(Math.min(1, error / far), within(1e-4));
+        }
+    }
+
+    @Test
+    void oneRowOfEachClassIsEnough() {
+        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(4), 3, 5, 3);
+        try (Scope _ = Scope.open()) {
+            LinearModel model = new Lda(OptionalDouble.empty()).solve(rows.rows(), SolveWatch.NONE);
+            assertThat(rows.answers(model)).containsExactly(0, 1, 2);
+        }
+    }
+
+    @Test
+    void aCovarianceWithoutInverseIsRefused() {
+        MadeUpRows few = MadeUpRows.of(new SplittableRandom(4), 10, 20, 3);
+        try (Scope _ = Scope.open()) {
+            LabelledRows rows = few.rows();
+            assertThatThrownBy(() -> solve(rows, 0))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("10 rows of length 20 with shrinkage 0 has no inverse")
+                    .hasMessageContaining("lda:shrinkage=0.1");
+        }
+    }
+
+    @Test
+    void problemsThatWouldNotFitAreRefusedBeforeTheyAreThere() {
+        Lda lda = new Lda(OptionalDouble.empty());
+        lda.requireRoom(5_000, 65_600);
+        lda.requireRoom(200_000, 2_000);
+        assertThatThrownBy(() -> lda.requireRoom(13_000, 13_000)).hasMessageContaining("too many for lda");
+    }
+}

@@ -1,0 +1,119 @@
+package org.gramian.linear;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/**
+ * Rows of Gaussian classes around random means.
+ *
+ * @param values row by row
+ * @param labels class of each
+ * @param groups group of each
+ * @param classes their number
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+record MadeUpRows(double[][] values, int[] labels, int[] groups, int classes) {
+    /** Every row a group of its own, every class among them. */
+    static MadeUpRows of(SplittableRandom random, int count, int size, int classes) {
+        return of(random, count, size, classes, 1.5);
+    }
+
+    static MadeUpRows of(SplittableRandom random, int count, int size, int classes, double apart) {
+        double[][] means = new double[classes][size];
+        for (double[] mean : means) {
+            Arrays.setAll(mean, _ -> apart * random.nextGaussian());
+        }
+        double[][] values = new double[count][size];
+        int[] labels = new int[count];
+        int[] groups = new int[count];
+        for (int i = 0; i < count; i++) {
+            labels[i] = i < classes ? i : random.nextInt(classes);
+            groups[i] = i;
+            double[] mean = means[labels[i]];
+            Arrays.setAll(values[i], j -> (float) (3 + mean[j] + random.nextGaussian()));
+        }
+        return new MadeUpRows(values, labels, groups, classes);
+    }
+
+    int size() {
+        return values[0].length;
+    }
+
+    int count() {
+        return values.length;
+    }
+
+    /** To be closed by a scope. */
+    LabelledRows rows() {
+        return LabelledRows.of(tensor(), labels, groups, classes);
+    }
+
+    Tensor tensor() {
+        double[] flat = Arrays.stream(values).flatMapToDouble(Arrays::stream).toArray();
+        return Tensors.of(flat, Shape.of(count(), size()), DType.F32);
+    }
+
+    /** The same rows in another order. */
+    MadeUpRows permuted(SplittableRandom random) {
+        double[][] others = values.clone();
+        int[] otherLabels = labels.clone();
+        int[] otherGroups = groups.clone();
+        for (int i = count() - 1; i > 0; i--) {
+            int j = random.nextInt(i + 1);
+            double[] row = others[i];
+            others[i] = others[j];
+            others[j] = row;
+            swap(otherLabels, i, j);
+            swap(otherGroups, i, j);
+        }
+        return new MadeUpRows(others, otherLabels, otherGroups, classes);
+    }
+
+    private static void swap(int[] values, int i, int j) {
+        int value = values[i];
+        values[i] = values[j];
+        values[j] = value;
+    }
+
+    /** {@code a·x + b} of every number, which is rounded to single precision. */
+    MadeUpRows moved(double a, double b) {
+        double[][] others = Arrays.stream(values)
+                .map(row -> Arrays.stream(row).map(x -> (float) (a * x + b)).toArray())
+                .toArray(double[][]::new);
+        return new MadeUpRows(others, labels, groups, classes);
+    }
+
+    /** Class with the highest score of each row. */
+    int[] answers(LinearModel model) {
+        double[][] scores = scores(model);
+        return Arrays.stream(scores).mapToInt(MadeUpRows::top).toArray();
+    }
+
+    static int top(double[] scores) {
+        int top = 0;
+        for (int c = 1; c < scores.length; c++) {
+            top = scores[c] > scores[top] ? c : top;
+        }
+        return top;
+    }
+
+    /** {@code v·Wᵀ + b} of each row, in double precision. */
+    double[][] scores(LinearModel model) {
+        double[] weight = model.weight().toDoubles();
+        double[] bias = model.bias().toDoubles();
+        double[][] scores = new double[count()][classes];
+        for (int i = 0; i < count(); i++) {
+            for (int c = 0; c < classes; c++) {
+                scores[i][c] = bias[c];
+                for (int j = 0; j < size(); j++) {
+                    scores[i][c] += weight[c * size() + j] * values[i][j];
+                }
+            }
+        }
+        return scores;
+    }
+}

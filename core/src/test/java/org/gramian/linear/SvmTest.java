@@ -1,0 +1,211 @@
+package org.gramian.linear;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.OptionalDouble;
+import java.util.SplittableRandom;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.gramian.testing.TensorAssert;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SvmTest {
+    private static LinearModel solve(MadeUpRows rows, double c) {
+        return new Svm(OptionalDouble.of(c)).solve(rows.rows(), SolveWatch.NONE);
+    }
+
+    private static LinearModel choose(MadeUpRows rows) {
+        return new Svm(OptionalDouble.empty()).solve(rows.rows(), SolveWatch.NONE);
+    }
+
+    private static double drawnCost(SplittableRandom random) {
+        return Math.pow(10, random.nextInt(-2, 3));
+    }
+
+    @RandomTest
+    void theDualityGapCloses(Seed seed) {
+        SplittableRandom random = seed.random();
+        MadeUpRows rows =
+                MadeUpRows.of(random, random.nextInt(5, 60), random.nextInt(1, 80), random.nextInt(2, 5), 0.3);
+        try (Scope _ = Scope.open()) {
+            assertThat(solve(rows, drawnCost(random)).found().get("gap")).isBetween(-1e-6, 1e-3);
+        }
+    }
+
+    /** Both forms: few long rows, and many short ones. */
+    @ParameterizedTest
+    @ValueSource(ints = {3, 40})
+    void theOptimumIsThatOfAnIndependentSolver(int size) {
+        for (int seed = 0; seed < 6; seed++) {
+            SplittableRandom random = new SplittableRandom(seed);
+            MadeUpRows rows = MadeUpRows.of(random, 25, size, 3, 0.5);
+            double c = drawnCost(random);
+            double[] costs = new double[rows.count()];
+            Arrays.fill(costs, c);
+            try (Scope _ = Scope.open()) {
+                assertOptimal(rows, solve(rows, c), costs);
+            }
+        }
+    }
+
+    private static void assertOptimal(MadeUpRows rows, LinearModel model, double[] costs) {
+        double[][] found = rows.scores(model);
+        for (int c = 0; c < rows.classes(); c++) {
+            Dense expected = new NewtonSvm(rows, c, costs).scores();
+            double largest = expected.largestMagnitude();
+            for (int i = 0; i < rows.count(); i++) {
+                assertThat(found[i][c]).as("row " + i).isCloseTo(expected.get(i, 0), within(0.005 * largest));
+            }
+        }
+    }
+
+    @Test
+    void weightsOfClassesAreFactorsOnC() {
+        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(1), 25, 4, 3, 0.5);
+        double[] weights = {0.2, 1, 5};
+        double[] costs = Arrays.stream(rows.labels())
+                .mapToDouble(label -> weights[label])
+                .toArray();
+        try (Scope _ = Scope.open()) {
+            LinearModel model = new Svm(OptionalDouble.of(1)).solve(rows.rows().weighted(weights), SolveWatch.NONE);
+            assertOptimal(rows, model, costs);
+        }
+    }
+
+    @RandomTest
+    void separableRowsAreSeparated(Seed seed) {
+        SplittableRandom random = seed.random();
+        MadeUpRows rows = MadeUpRows.of(random, 30, random.nextInt(40, 60), 3, 1); // longer than many: always separable
+        try (Scope _ = Scope.open()) {
+            assertThat(rows.answers(solve(rows, 100))).isEqualTo(rows.labels());
+        }
+    }
+
+    @RandomTest
+    void smallCostsMakeSmallWeights(Seed seed) {
+        MadeUpRows rows = MadeUpRows.of(seed.random(), 30, 5, 3);
+        try (Scope _ = Scope.open()) {
+            assertThat(length(solve(rows, 1e-6))).isLessThan(1e-3 * length(solve(rows, 1)));
+        }
+    }
+
+    private static double length(LinearModel model) {
+        return Math.sqrt(
+                Reductions.sum(Elementwise.mul(model.weight(), model.weight())).item());
+    }
+
+    @RandomTest
+    void theOrderOfRowsHardlyMatters(Seed seed) {
+        SplittableRandom random = seed.random();
+        MadeUpRows rows = MadeUpRows.of(random, 40, random.nextInt(2, 60), 3);
+        try (Scope _ = Scope.open()) {
+            LinearModel model = choose(rows);
+            LinearModel other = choose(rows.permuted(random));
+            assertThat(other.found().get("C")).isEqualTo(model.found().get("C"));
+            TensorAssert.assertTensor(other.weight()).isCloseTo(model.weight(), 0.005);
+        }
+    }
+
+    @RandomTest
+    void unitAndOriginOfRowsHardlyMatter(Seed seed) {
+        MadeUpRows rows = MadeUpRows.of(seed.random(), 40, 6, 3);
+        MadeUpRows moved = rows.moved(8, -16);
+        try (Scope _ = Scope.open()) {
+            double[][] expected = rows.scores(solve(rows, 1));
+            double[][] found = moved.scores(solve(moved, 1));
+            for (int i = 0; i < rows.count(); i++) {
+                assertThat(found[i]).as("row " + i).containsExactly(expected[i], within(0.005));
+            }
+        }
+    }
+
+    @Test
+    void theSameRowsGiveTheSameBits() {
+        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(3), 60, 9, 4);
+        try (Scope _ = Scope.open()) {
+            LinearModel one = choose(rows);
+            LinearModel two = choose(rows);
+            TensorAssert.assertTensor(two.weight()).isIdenticalTo(one.weight());
+            TensorAssert.assertTensor(two.bias()).isIdenticalTo(one.bias());
+        }
+    }
+
+    @Test
+    void oneRowOfEachClassIsEnough() {
+        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(4), 3, 5, 3);
+        try (Scope _ = Scope.open()) {
+            LinearModel model = choose(rows);
+            assertThat(model.found()).containsEntry("C", 1.0).containsEntry("folds", 1.0);
+            assertThat(rows.answers(model)).containsExactly(0, 1, 2);
+        }
+    }
+
+    @Test
+    void rowsThatAreAllTheSameEndInEqualScores() {
+        double[][] values = {{1, 2}, {1, 2}, {1, 2}, {1, 2}};
+        MadeUpRows rows = new MadeUpRows(values, new int[] {0, 1, 0, 1}, new int[] {0, 1, 2, 3}, 2);
+        try (Scope _ = Scope.open()) {
+            double[] scores = rows.scores(choose(rows))[0];
+            assertThat(scores[0]).isFinite().isCloseTo(scores[1], within(1e-4));
+        }
+    }
+
+    @Test
+    void aRowTwiceIsARowOfTwiceTheCost() {
+        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(5), 20, 4, 2, 0.5);
+        double[][] twice = new double[40][];
+        int[] labels = new int[40];
+        for (int i = 0; i < 40; i++) {
+            twice[i] = rows.values()[i / 2];
+            labels[i] = rows.labels()[i / 2];
+        }
+        MadeUpRows doubled = new MadeUpRows(twice, labels, new int[40], 2);
+        try (Scope _ = Scope.open()) {
+            TensorAssert.assertTensor(solve(doubled, 1).weight())
+                    .isCloseTo(solve(rows, 2).weight(), 0.005);
+        }
+    }
+
+    @Test
+    void whatTheWatchThrowsStopsIt() {
+        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(6), 40, 9, 3);
+        try (Scope _ = Scope.open()) {
+            LabelledRows given = rows.rows();
+            assertThatThrownBy(() -> new Svm(OptionalDouble.empty()).solve(given, (_, _, _) -> {
+                        throw new StoppedForTest("stop");
+                    }))
+                    .isInstanceOf(StoppedForTest.class);
+        }
+    }
+
+    /** Made by one constructor alone, so that a parallel stream does not make it anew. */
+    private static final class StoppedForTest extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        StoppedForTest(String message) {
+            super(message);
+        }
+    }
+
+    @Test
+    void problemsThatWouldNotFitAreRefusedBeforeTheyAreThere() {
+        Svm svm = new Svm(OptionalDouble.empty());
+        svm.requireRoom(20_000, 26_000);
+        svm.requireRoom(5_000, 65_600);
+        svm.requireRoom(100_000, 2_000);
+        assertThatThrownBy(() -> svm.requireRoom(20_001, 26_000))
+                .hasMessageContaining("20001 descriptors of length 26000 are too many for svm")
+                .hasMessageContaining("GiB")
+                .hasMessageContaining("fewer crops")
+                .hasMessageContaining("pca:64");
+        assertThatThrownBy(() -> svm.requireRoom(100_000, 30_000)).hasMessageContaining("the descriptors would take");
+    }
+}

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -69,12 +70,28 @@ public final class ParameterSet implements AutoCloseable {
         return part;
     }
 
+    /** The parameters of some names, under these. They are the same parameters and stay this set's: do not close it. */
+    public ParameterSet only(Predicate<String> wanted) {
+        ParameterSet part = new ParameterSet();
+        parameters.forEach((name, parameter) -> {
+            if (wanted.test(name)) {
+                part.parameters.put(name, parameter);
+            }
+        });
+        return part;
+    }
+
     /** Variables of a tape by name: those that training moves ask for a gradient. */
     public SequencedMap<String, Var> variables(Tape tape) {
+        return variables(tape, _ -> false);
+    }
+
+    /** The same with some of them frozen: these ask for none. */
+    public SequencedMap<String, Var> variables(Tape tape, Predicate<String> frozen) {
         SequencedMap<String, Var> variables = new LinkedHashMap<>();
         parameters.forEach((name, parameter) -> variables.put(
                 name,
-                parameter.spec().role() == ParameterSpec.Role.FITTED
+                parameter.spec().role() == ParameterSpec.Role.FITTED || frozen.test(name)
                         ? tape.constant(parameter.value())
                         : tape.variable(parameter.value())));
         return variables;

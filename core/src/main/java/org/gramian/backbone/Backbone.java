@@ -1,5 +1,6 @@
 package org.gramian.backbone;
 
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -8,14 +9,14 @@ import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 
 /**
- * A convolutional network cut at a named layer: pictures {@code [n, 3, h, w]} to feature maps {@code [n, c, h', w']}.
+ * A convolutional network cut at a named layer, or at two: pictures {@code [n, 3, h, w]} to feature maps {@code [n, c, h', w']}.
  *
  * <p>The features of a layer are what leaves it, after its activation: those of VGG's {@code conv5_3} are rectified. It
  * can be applied on any tape: what is bound to variables that want gradients is trained, what is bound to constants is
@@ -29,11 +30,13 @@ public final class Backbone {
     private static final int LARGEST_MINIMUM = 512;
 
     private final Network network;
+    private final Cut cut;
     private final Chain stages;
 
-    private Backbone(Network network, List<Stage> stages) {
-        this.network = network;
-        this.stages = new Chain(stages.getLast().name(), stages);
+    private Backbone(Cut cut) {
+        this.network = cut.network();
+        this.cut = cut;
+        this.stages = new Chain(cut.text(), cut.stages());
     }
 
     /**
@@ -43,28 +46,31 @@ public final class Backbone {
      */
     public static Backbone of(String name) {
         Network network = Backbones.network(name);
-        return cut(network, network.cuts().defaultLayer());
+        return new Backbone(Cut.of(network, network.cuts().defaultLayer()));
     }
 
-    /** A network cut at a layer. */
+    /**
+     * A network cut at a layer, or at two as {@code a+b}: their maps are then stacked, those of a first, which wants maps of
+     * the same height and width.
+     *
+     * @throws IllegalArgumentException if it has no such layer, or the two do not go together; the message says which do
+     */
     public static Backbone of(String name, String layer) {
-        return cut(Backbones.network(name), layer);
+        return new Backbone(Cut.of(Backbones.network(name), layer));
     }
 
-    /** The same network cut at another layer. */
+    /** The same network cut at another layer, or at two. */
     public Backbone cutAt(String layer) {
-        return cut(network, layer);
+        return new Backbone(Cut.of(network, layer));
     }
 
-    private static Backbone cut(Network network, String layer) {
-        List<Stage> all = network.stages();
-        List<String> names = all.stream().map(Stage::name).toList();
-        int end = names.indexOf(layer);
-        if (end < 0) {
-            throw new IllegalArgumentException(network.name() + " has no layer '" + layer + "'"
-                    + NearestWord.suggestion(layer, names) + "; it has " + String.join(", ", names));
-        }
-        return new Backbone(network, all.subList(0, end + 1));
+    /**
+     * What of the network follows the layer, up to the one before the class scores; after the later one of two layers.
+     *
+     * @throws IllegalArgumentException if nothing does
+     */
+    public Tail tail() {
+        return new Tail(cut);
     }
 
     /** The name of the network, as {@code vgg16}. */
@@ -72,9 +78,14 @@ public final class Backbone {
         return network.name();
     }
 
-    /** The layer whose output the features are, as {@code conv5_3}. */
+    /** The layer whose output the features are, as {@code conv5_3}, or two as {@code conv5_2+conv5_3}. */
     public String layer() {
         return stages.name();
+    }
+
+    /** The layers that are computed, up to that one or the later of two. */
+    public List<String> layersUsed() {
+        return stages.stages().stream().map(Stage::name).toList();
     }
 
     /** All layers at which the network can be cut, in order. */
@@ -102,9 +113,14 @@ public final class Backbone {
         return stages.parameters(Network.COLOURS);
     }
 
-    /** Number of maps that leave the layer, whatever the size of the pictures. */
+    /** Number of maps that leave the layer, whatever the size of the pictures; of two layers all. */
     public long channels() {
-        return stages.channels(Network.COLOURS);
+        return channelsOfLayers().stream().mapToLong(Long::longValue).sum();
+    }
+
+    /** Number of maps that leave each layer at which it is cut: one number, or two. */
+    public List<Long> channelsOfLayers() {
+        return cut.channels();
     }
 
     /** The names of the network's parameters that only class scores need, wherever it is cut. */
@@ -143,14 +159,17 @@ public final class Backbone {
                         + smallest());
             }
         }
-        return maps;
+        Shape features = cut.features(height, width);
+        if (features.elements() == 0) {
+            throw new IllegalArgumentException("the two layers of " + this
+                    + " have maps of different sides for pictures of " + height + "×" + width + "; " + smallest());
+        }
+        return features;
     }
 
     /** Whether pictures of that size can be used. */
     public boolean fits(int height, int width) {
-        return height > 0
-                && width > 0
-                && stages.output(Shape.of(Network.COLOURS, height, width)).elements() > 0;
+        return height > 0 && width > 0 && cut.features(height, width).elements() > 0;
     }
 
     private String smallest() {
@@ -178,14 +197,22 @@ public final class Backbone {
         }
         features(Math.toIntExact(shape.at(2)), Math.toIntExact(shape.at(3)));
         Tape tape = pictures.tape();
-        int mark = tape.mark();
+        int begun = tape.mark();
+        int mark = begun;
+        List<Var> taken = new ArrayList<>();
         Var maps = pictures;
         for (Stage stage : stages.stages()) {
             maps = stage.apply(maps, parameters);
             listener.accept(stage.name(), maps);
             tape.keepOnly(maps, mark);
+            if (cut.takes(stage)) {
+                taken.add(maps);
+                mark = tape.mark(); // what lies before it stays
+            }
         }
-        return maps;
+        Var features = taken.size() == 1 ? maps : Shapes.concat(taken, 1);
+        tape.keepOnly(features, begun);
+        return features;
     }
 
     @Override

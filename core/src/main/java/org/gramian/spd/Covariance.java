@@ -9,16 +9,32 @@ import org.gramian.autodiff.Var;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 
 /**
- * The unbiased covariance of the maps, {@code K_ij = ⟨f̄_i, f̄_j⟩/(N−1)}, {@code f̄_i = f_i} minus its mean over
- * positions, plus {@code εI}; of rank N−1 at most.
+ * The unbiased covariance of the maps, {@code Σ_ij = ⟨f̄_i, f̄_j⟩/(N−1)}, {@code f̄_i = f_i} minus its mean over
+ * positions, of rank N−1 at most; shrunk towards a multiple of the identity, {@code K = (1−a)Σ + a·tr(Σ)/C·I}, plus
+ * {@code εI}.
+ *
+ * <p>Shrinkage keeps the trace and lifts the eigenvalues that few positions leave at 0 (Ledoit, Wolf, "A Well-conditioned
+ * Estimator for Large-dimensional Covariance Matrices", Journal of Multivariate Analysis 88, 2004). It is its own adjoint:
+ * {@code dL/dΣ = (1−a)G + a·tr(G)/C·I}.
  *
  * @param jitter ε
+ * @param shrinkage a, from 0 (none) to 1 (nothing but the trace is left)
  */
-public record Covariance(double jitter) implements Kernel {
+public record Covariance(double jitter, double shrinkage) implements Kernel {
     public Covariance {
         Kernel.requireJitter(jitter);
+        if (!(shrinkage >= 0 && shrinkage <= 1)) {
+            throw new IllegalArgumentException("shrinkage must be a number from 0 to 1, found " + shrinkage);
+        }
+    }
+
+    /** As it is. */
+    public Covariance(double jitter) {
+        this(jitter, 0);
     }
 
     @Override
@@ -27,12 +43,25 @@ public record Covariance(double jitter) implements Kernel {
         double factor = 1.0 / (maps.shape().at(2) - 1);
         return maps.tape().apply(List.of(maps), () -> {
             Tensor x = centred(maps.value());
+            Tensor covariance = shrunk(Gram.of(x, factor, 0));
             return Result.of(
-                    Gram.of(x, factor, jitter),
+                    Gram.withJitter(covariance, jitter),
                     // centring is a projection: its adjoint centres again
-                    (g, wanted) -> list(centred(Gram.backward(g, x, factor))),
+                    (g, wanted) ->
+                            list(centred(Gram.backward(shrinkage == 0 ? g : shrunk(Tensors.copy(g)), x, factor))),
                     x);
         });
+    }
+
+    /** {@code (1−a)S + a·tr(S)/C·I}, in place. */
+    private Tensor shrunk(Tensor matrices) {
+        if (shrinkage > 0) {
+            Tensor trace = Reductions.sum(Views.diagonal(matrices), 1);
+            Elementwise.mulInPlace(matrices, 1 - shrinkage);
+            Tensor diagonal = Views.diagonal(matrices);
+            diagonal.copyFrom(Elementwise.addScaled(diagonal, trace, shrinkage / matrices.size(1)));
+        }
+        return matrices;
     }
 
     private static Tensor centred(Tensor maps) {

@@ -9,9 +9,14 @@ import org.gramian.autodiff.Var;
  *
  * <p>Adjoints hold for any upstream gradient, symmetric or not.
  */
-public sealed interface Kernel extends Layer permits Rbf, Laplacian, Polynomial, Covariance, Bilinear {
+public sealed interface Kernel extends Layer permits Rbf, Laplacian, Polynomial, Covariance, Bilinear, Gaussian {
     /** What is added to the diagonal, so that equal maps do not make K singular. */
     double jitter();
+
+    /** Rows of K for that many maps. */
+    default long size(long channels) {
+        return channels;
+    }
 
     /** Rejects maps that no second-order statistic can be made of. */
     static void requireMaps(String kernel, Var maps) {

@@ -9,6 +9,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
+import org.gramian.tensor.CheckedOnce;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
@@ -34,6 +35,8 @@ import org.jspecify.annotations.Nullable;
 public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kernel {
     /** Enough to keep K invertible in single precision beside dead channels. */
     public static final double DEFAULT_JITTER = 1e-4;
+
+    private static final CheckedOnce POSITIVE = new CheckedOnce(sigma -> sigma.item() > 0);
 
     /** The learned width starts here; it is data-dependent, so {@code estimate} is often the better start. */
     private static final double INITIAL_LOG_SIGMA = Math.log(10);
@@ -96,7 +99,7 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
     }
 
     private static Tensor fitted(Var sigma) {
-        if (!(sigma.value().item() > 0)) {
+        if (!POSITIVE.holds(sigma.value())) {
             throw new IllegalStateException(
                     "rbf:sigma=estimate has not been fitted to training features yet; its sigma is "
                             + sigma.value().item());

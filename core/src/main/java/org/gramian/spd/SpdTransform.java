@@ -21,15 +21,21 @@ public final class SpdTransform {
     private SpdTransform() {}
 
     public static Var apply(Var matrices, Var weight) {
+        Tensor w = weight.value();
+        if (w.shape().rank() == 2 && w.size(1) > w.size(0)) {
+            throw new IllegalArgumentException("spd transform: C' must not exceed C = " + w.size(0) + ", found C' = "
+                    + w.size(1) + " in the weight " + w);
+        }
+        return free(matrices, weight);
+    }
+
+    /** The same for any W, with more columns than rows too: Y is then semidefinite at best (Yu, Salzmann, 2017). */
+    public static Var free(Var matrices, Var weight) {
         Tensor k = matrices.value();
         Tensor w = weight.value();
         if (k.shape().rank() != 3 || k.size(1) != k.size(2) || w.shape().rank() != 2 || w.size(0) != k.size(1)) {
             throw new IllegalArgumentException(
                     "spd transform: matrices [n, C, C] and a weight [C, C'] are wanted, found " + k + " and " + w);
-        }
-        if (w.size(1) > w.size(0)) {
-            throw new IllegalArgumentException("spd transform: C' must not exceed C = " + w.size(0) + ", found C' = "
-                    + w.size(1) + " in the weight " + w);
         }
         return matrices.tape().apply(List.of(matrices, weight), () -> {
             Tensor kw = timesEach(k, w);
@@ -44,7 +50,7 @@ public final class SpdTransform {
     }
 
     /** {@code A_n·B} for a batch and one matrix, as a single product of tall matrices. */
-    private static Tensor timesEach(Tensor batch, Tensor b) {
+    static Tensor timesEach(Tensor batch, Tensor b) {
         long n = batch.size(0);
         Tensor rows = Views.reshape(batch, n * batch.size(1), batch.size(2));
         return Views.reshape(Products.matmul(rows, b), n, batch.size(1), b.size(1));

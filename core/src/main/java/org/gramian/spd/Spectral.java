@@ -9,6 +9,7 @@ import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Decompositions.Eigen;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Views;
 
@@ -26,7 +27,7 @@ public final class Spectral {
         return matrices.tape().apply(List.of(matrices), () -> {
             Eigen eigen = Decompositions.symmetricEigen(symmetric(matrices.value()));
             Tensor u = eigen.vectors();
-            Tensor values = function.phi(Elementwise.atLeast(eigen.values(), function.floor()));
+            Tensor values = function.phi(Elementwise.maximum(eigen.values(), floors(eigen.values(), function)));
             Tensor y = Products.matmul(Elementwise.mul(u, Views.unsqueeze(values, -2)), Views.transpose(u));
             return Result.of(
                     y,
@@ -54,18 +55,23 @@ public final class Spectral {
         Tensor column = Views.unsqueeze(eigenvalues, -1);
         Tensor row = Views.unsqueeze(eigenvalues, -2);
         Tensor difference = Elementwise.sub(column, row);
+        Tensor floors = floors(eigenvalues, function);
         double nearness = Math.cbrt(Distances.epsilon(eigenvalues.type()));
         Tensor reach = Elementwise.mul(Elementwise.add(Elementwise.abs(column), Elementwise.abs(row)), nearness);
         Tensor apart = Elementwise.greater(Elementwise.abs(difference), reach);
-        Tensor values = function.phi(Elementwise.atLeast(eigenvalues, function.floor()));
+        Tensor values = function.phi(Elementwise.maximum(eigenvalues, floors));
         Tensor rise = Elementwise.sub(Views.unsqueeze(values, -1), Views.unsqueeze(values, -2));
         Tensor quotient = Elementwise.div(rise, Elementwise.where(apart, difference, 1));
-        return Elementwise.where(
-                apart, quotient, derivative(Elementwise.mul(Elementwise.add(column, row), 0.5), function));
+        Tensor between = Elementwise.mul(Elementwise.add(column, row), 0.5);
+        Tensor floor = Views.unsqueeze(floors, -1);
+        Tensor slope = function.slope(Elementwise.maximum(between, floor));
+        return Elementwise.where(apart, quotient, Elementwise.where(Elementwise.greater(between, floor), slope, 0));
     }
 
-    private static Tensor derivative(Tensor values, SpectralFunction function) {
-        Tensor slope = function.slope(Elementwise.atLeast(values, function.floor()));
-        return Elementwise.where(Elementwise.greater(values, function.floor()), slope, 0);
+    /** The floor of each matrix, {@code [n, 1]} of eigenvalues {@code [n, C]}. */
+    private static Tensor floors(Tensor eigenvalues, SpectralFunction function) {
+        double relative = function.roundings() * Distances.epsilon(eigenvalues.type());
+        Tensor largest = Reductions.max(Elementwise.abs(eigenvalues), -1);
+        return Elementwise.atLeast(Elementwise.mul(largest, relative), function.floor());
     }
 }

@@ -9,13 +9,26 @@ import org.gramian.tensor.Tensor;
  *
  * <p>The floor keeps logarithms and roots defined on the matrices that occur: singular up to rounding, or indefinite
  * after an element-wise ReLU. Below and at it the derivative is 0.
+ *
+ * <p>Rounding alone puts zero eigenvalues at about {@code ±2ε max|λ|}, ε of the number type: above a constant floor where
+ * matrices are large. So logarithms and powers take {@code max(floor, 16ε max|λ|)} of each matrix instead, which counts as a
+ * constant on the way back: otherwise the covariance of more channels than positions would have logarithms of noise, with
+ * slopes of up to 1/floor.
  */
 public sealed interface SpectralFunction {
     /** Smallest eigenvalue that a logarithm or a power sees, unless told otherwise. */
     double DEFAULT_FLOOR = 1e-6;
 
+    /** How many roundings of the largest eigenvalue of a matrix are rounding too. */
+    double ROUNDINGS = 16;
+
     /** Eigenvalues below this count as this. */
     double floor();
+
+    /** Eigenvalues below so many roundings of the largest of their matrix count as that, too; 0 for none. */
+    default double roundings() {
+        return ROUNDINGS;
+    }
 
     /** φ of values not below the floor. */
     Tensor phi(Tensor values);
@@ -27,6 +40,12 @@ public sealed interface SpectralFunction {
     record ReEig(double floor) implements SpectralFunction {
         public ReEig {
             requirePositive(floor);
+        }
+
+        /** Its floor is what it is for, and its slopes are 1 at most. */
+        @Override
+        public double roundings() {
+            return 0;
         }
 
         @Override

@@ -97,7 +97,8 @@ public final class Decompositions {
      *
      * <p>Before libtorch 2.10 they come from the singular value decomposition of {@code A + cI}, {@code c = ‖A‖₁}: that
      * matrix is positive semidefinite, so its left singular vectors are eigenvectors of A, indefinite or not, and {@code
-     * s − c} the eigenvalues.
+     * s − c} the eigenvalues. This is done in double precision whatever the type of A: in single precision the shift
+     * swallows small eigenvalues, and LAPACK gives up on the clusters of equal ones that covariances of few positions have.
      */
     public static Eigen symmetricEigen(Tensor a) {
         Checks.square("symmetric eigendecomposition", a);
@@ -106,13 +107,16 @@ public final class Decompositions {
             return new Eigen(valuesAndVectors[0], valuesAndVectors[1]);
         }
         try (Scope scope = Scope.open()) {
-            Tensor norm = Reductions.max(Reductions.sum(Elementwise.abs(a), -2), -1); // [..., 1, 1]
-            Tensor shifted =
-                    Elementwise.add(a, Elementwise.mul(Tensors.identity(a.size(-1), a.type(), a.device()), norm));
+            Tensor exact = Tensors.to(a, DType.F64);
+            Tensor norm = Reductions.max(Reductions.sum(Elementwise.abs(exact), -2), -1); // [..., 1, 1]
+            Tensor identity = Tensors.identity(a.size(-1), DType.F64, a.device());
+            Tensor shifted = Elementwise.add(exact, Elementwise.mul(identity, norm));
             Tensor[] factors = Operators.SVD.results(3, shifted, true, true);
             Tensor values = Elementwise.sub(Views.unsqueeze(factors[1], -2), norm);
             long[] sizes = factors[1].shape().sizes();
-            return new Eigen(scope.keep(Views.reshape(values, sizes)), scope.keep(factors[0]));
+            return new Eigen(
+                    scope.keep(Tensors.to(Views.reshape(values, sizes), a.type())),
+                    scope.keep(Tensors.to(factors[0], a.type())));
         }
     }
 }

@@ -96,6 +96,20 @@ public final class Reductions {
         return valuesAndPlaces[0];
     }
 
+    /**
+     * The largest elements along a dimension, and where they are.
+     *
+     * @param values with that dimension of size 1
+     * @param places of the same shape, in I64
+     */
+    public record Largest(Tensor values, Tensor places) {}
+
+    /** The largest elements along a dimension, which stays with size 1; of equal ones any. */
+    public static Largest largest(Tensor x, int dimension) {
+        Tensor[] valuesAndPlaces = Operators.MAX.results(2, x, (long) x.shape().index(dimension), true);
+        return new Largest(valuesAndPlaces[0], valuesAndPlaces[1]);
+    }
+
     /** Whether no element is NaN or infinite. */
     public static boolean allFinite(Tensor x) {
         try (Scope _ = Scope.open()) {

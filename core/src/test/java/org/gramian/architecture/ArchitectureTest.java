@@ -41,7 +41,19 @@ class ArchitectureTest {
 
     /** Packages in the order of the data: each may use only those before it. */
     private static final List<String> LAYERS = List.of(
-            "basis", "tensor", "autodiff", "spd", "image", "backbone", "pooling", "model", "train", "evaluate", "run");
+            "basis",
+            "tensor",
+            "cluster",
+            "linear",
+            "autodiff",
+            "spd",
+            "image",
+            "backbone",
+            "pooling",
+            "model",
+            "train",
+            "evaluate",
+            "run");
 
     /** The self-checks stand beside the layers, above these; only the command line uses them. */
     private static final Set<String> USED_BY_CHECK = Set.of("basis", "tensor", "autodiff", "spd", "pooling");

@@ -198,7 +198,8 @@ class KernelGradientTest {
                     assertThat(Reductions.allFinite(k.value()))
                             .as("%s, all maps %s, %s", kernel, value, type)
                             .isTrue();
-                    Tensor g = Tensors.to(Samples.gaussian(Samples.random(5), 2, 6, 6), type);
+                    Tensor g = Tensors.to(
+                            Samples.gaussian(Samples.random(5), k.shape().sizes()), type);
                     try (Gradients gradients = tape.backward(k, g)) {
                         assertThat(Reductions.allFinite(gradients.of(maps)))
                                 .as("gradient of %s, all maps %s, %s", kernel, value, type)

@@ -63,6 +63,12 @@ record KernelUnderTest(String name, Kernel kernel, UnaryOperator<double[][]> def
                         m -> PaperDefinitionOracle.polynomial(m, 3, 0.25, 1),
                         true),
                 of("covariance", new Covariance(JITTER), PaperDefinitionOracle::covariance, true),
+                of(
+                        "shrunk covariance",
+                        new Covariance(JITTER, 0.3),
+                        m -> PaperDefinitionOracle.shrunk(PaperDefinitionOracle.covariance(m), 0.3),
+                        true),
+                of("gaussian", new Gaussian(JITTER), PaperDefinitionOracle::gaussian, true),
                 of("bilinear", new Bilinear(JITTER), PaperDefinitionOracle::bilinear, true));
     }
 

@@ -77,6 +77,39 @@ final class PaperDefinitionOracle {
         });
     }
 
+    /** {@code (1−a)Σ + a·tr(Σ)/C·I}. */
+    static double[][] shrunk(double[][] covariance, double a) {
+        int size = covariance.length;
+        double trace = 0;
+        for (int i = 0; i < size; i++) {
+            trace += covariance[i][i];
+        }
+        double[][] shrunk = new double[size][size];
+        for (int i = 0; i < size; i++) {
+            for (int j = 0; j < size; j++) {
+                shrunk[i][j] = (1 - a) * covariance[i][j] + (i == j ? a * trace / size : 0);
+            }
+        }
+        return shrunk;
+    }
+
+    /** {@code [[Σ + μμᵀ, μ], [μᵀ, 1]]}, Σ with denominator N. */
+    static double[][] gaussian(double[][] maps) {
+        int size = maps.length;
+        double positions = maps[0].length;
+        double[][] covariance = covariance(maps);
+        double[][] k = new double[size + 1][size + 1];
+        for (int i = 0; i < size; i++) {
+            for (int j = 0; j < size; j++) {
+                k[i][j] = covariance[i][j] * (positions - 1) / positions + mean(maps[i]) * mean(maps[j]);
+            }
+            k[i][size] = mean(maps[i]);
+            k[size][i] = mean(maps[i]);
+        }
+        k[size][size] = 1;
+        return k;
+    }
+
     private static double mean(double[] f) {
         double sum = 0;
         for (double x : f) {

@@ -16,10 +16,13 @@ import org.gramian.autodiff.Var;
 import org.gramian.spd.SpectralFunction.Log;
 import org.gramian.spd.SpectralFunction.Power;
 import org.gramian.spd.SpectralFunction.ReEig;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
@@ -116,6 +119,57 @@ class SpectralTest {
                             .isZero();
                 }
             }
+        }
+    }
+
+    /** As the covariance of more channels than positions: what rounding leaves of zero eigenvalues must not matter. */
+    @RandomTest(times = 4)
+    void theRoundingOfALargeSingularMatrixPlaysNoPart(Seed seed) {
+        RandomGenerator random = Samples.random(seed);
+        for (SpectralFunction function : List.of(new Log(FLOOR), new Power(0.5, FLOOR), new Power(0.3, FLOOR))) {
+            try (Scope _ = Scope.open();
+                    Tape tape = Tape.recording()) {
+                Tensor s = Samples.withEigenvalues(random, 0, 0, 0, 0, 300, 500, 800, 1000);
+                Tensor noise = Elementwise.mul(Samples.symmetric(random, 1, 8), 2 * 0x1p-23 * 1000 / 8);
+                Var one = tape.variable(Tensors.to(s, DType.F32));
+                Var other = tape.variable(Tensors.to(Elementwise.add(s, noise), DType.F32));
+                Tensor g = Tensors.to(Samples.gaussian(random, 1, 8, 8), DType.F32);
+                Var y = Spectral.apply(one, function);
+                assertThat(RelativeError.of(Spectral.apply(other, function).value(), y.value()))
+                        .as("%s, %s", function, seed)
+                        .isLessThan(1e-4);
+                try (Gradients gradients = tape.backward(y, g)) {
+                    double steepest = function.slope(Tensors.full(300, Shape.of(1), DType.F32, Device.CPU))
+                            .item();
+                    assertThat(Reductions.largestMagnitude(gradients.of(one)))
+                            .as("no slope of the noise, %s, %s", function, seed)
+                            .isLessThan(300 * steepest);
+                }
+            }
+        }
+    }
+
+    @Test
+    void inDoublePrecisionTheFloorOfUsualMatricesIsTheGivenOne() {
+        try (Scope _ = Scope.open()) {
+            Tensor s = Samples.withEigenvalues(Samples.random(2), 0, 0.5e-6, 2e-6, 1e4);
+            Tensor expected = Samples.withEigenvalues(
+                    Samples.random(2), Math.log(1e-6), Math.log(1e-6), Math.log(2e-6), Math.log(1e4));
+            assertThat(RelativeError.of(apply(new Log(FLOOR), s), expected)).isLessThan(1e-6);
+        }
+    }
+
+    @Test
+    void everyMatrixOfABatchHasAFloorOfItsOwn() {
+        try (Scope _ = Scope.open()) {
+            Tensor small = Tensors.to(Samples.withEigenvalues(Samples.random(5), 1e-4, 1, 2), DType.F32);
+            Tensor large = Tensors.to(Samples.withEigenvalues(Samples.random(6), 1e-4, 1, 1e4), DType.F32);
+            Tensor both = apply(new Log(FLOOR), Views.concat(List.of(small, large), 0));
+            assertThat(RelativeError.of(Views.slice(both, 0, 0, 1), apply(new Log(FLOOR), small)))
+                    .isLessThan(1e-6);
+            assertThat(Diagnostics.spectrum(Tensors.to(Views.slice(both, 0, 1, 2), DType.F64))
+                            .smallest())
+                    .isCloseTo(Math.log(SpectralFunction.ROUNDINGS * 0x1p-23 * 1e4), within(1e-3));
         }
     }
 

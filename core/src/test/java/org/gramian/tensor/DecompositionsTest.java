@@ -158,6 +158,18 @@ class DecompositionsTest {
         assertRebuilds(a, Decompositions.symmetricEigen(a), 1e-13);
     }
 
+    /** What is added to make a matrix semidefinite is as large as its largest eigenvalue, and must not round the others. */
+    @Test
+    void smallEigenvaluesBesideALargeOneKeepTheirDigitsInSinglePrecision() {
+        Tensor a = Tensors.of(new double[] {1e6, 0, 0, 0, 1, 0, 0, 0, 1e-3}, Shape.of(3, 3), DType.F32);
+        Decompositions.Eigen eigen = Decompositions.symmetricEigen(a);
+        assertThat(eigen.vectors().type()).isEqualTo(DType.F32);
+        double[] found = eigen.values().toDoubles();
+        Arrays.sort(found);
+        assertThat(found[0]).isCloseTo(1e-3, Offset.offset(1e-8));
+        assertThat(found[1]).isCloseTo(1, Offset.offset(1e-6));
+    }
+
     @RandomTest
     void solutionsSolveTheirSystem(Seed seed) {
         SplittableRandom random = seed.random();

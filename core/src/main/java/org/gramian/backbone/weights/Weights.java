@@ -13,6 +13,7 @@ import java.util.function.Consumer;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.Tail;
 import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.basis.Names;
 import org.gramian.image.crop.Preprocessing;
@@ -71,26 +72,41 @@ public record Weights(
      * @throws IllegalArgumentException if these are weights of another network, or lack what the layer needs
      */
     public ParameterSet load(Backbone backbone, DType type, Device device) {
-        if (!backbone.name().equals(architecture)) {
-            throw new IllegalArgumentException("weights of " + backbone.name() + " are wanted, found " + architecture);
+        requireNetwork(backbone.name());
+        return load(backbone.parameters(), backbone.toString(), type, device);
+    }
+
+    /**
+     * Parameters of a network's tail with these values; weights that only class scores need may be absent.
+     *
+     * @throws IllegalArgumentException if these are weights of another network, or lack what the tail needs
+     */
+    public ParameterSet load(Tail tail, DType type, Device device) {
+        requireNetwork(tail.network());
+        return load(tail.parameters(), tail.toString(), type, device);
+    }
+
+    private void requireNetwork(String name) {
+        if (!name.equals(architecture)) {
+            throw new IllegalArgumentException("weights of " + name + " are wanted, found " + architecture);
         }
+    }
+
+    private ParameterSet load(List<ParameterSpec> wanted, String user, DType type, Device device) {
         List<String> missing = new ArrayList<>();
         List<ParameterSpec> specs = new ArrayList<>();
-        for (ParameterSpec spec : backbone.parameters()) {
+        for (ParameterSpec spec : wanted) {
             StoredTensor tensor = tensors.get(spec.name());
             if (tensor == null) {
                 missing.add(spec.name());
             } else {
                 specs.add(new ParameterSpec(
-                        spec.name(),
-                        spec.shape(),
-                        spec.role(),
-                        (_, _, wanted) -> Tensors.to(tensor.toTensor(), wanted)));
+                        spec.name(), spec.shape(), spec.role(), (_, _, asked) -> Tensors.to(tensor.toTensor(), asked)));
             }
         }
         if (!missing.isEmpty()) {
             throw new IllegalArgumentException("the weights from " + provenance.source()
-                    + " are good for features, but " + backbone + " needs more: " + Names.some(missing));
+                    + " are good for features, but " + user + " needs more: " + Names.some(missing));
         }
         return ParameterSet.initialize(specs, new SplittableRandom(0), type, device);
     }

@@ -42,6 +42,19 @@ public final class Crops {
         this.seed = seed;
     }
 
+    private Crops(Crops all, List<Spot> spots) {
+        this.size = all.size;
+        this.aspectKept = all.aspectKept;
+        this.boxed = all.boxed;
+        this.spots = spots;
+        this.seed = all.seed;
+    }
+
+    /** The first of them alone, under the same key. */
+    public Crops first() {
+        return new Crops(this, List.of(spots.getFirst()));
+    }
+
     /** Number of crops of one picture. */
     public int count() {
         return spots.size();

@@ -142,6 +142,18 @@ class CropsTest {
         assertThat(CropPlan.parse("center:225").testing().key(0, sample("a"))).isNotEqualTo(paper.key(0, sample("a")));
     }
 
+    @RandomTest
+    void theFirstAloneIsTheFirstOfAll(Seed seed) {
+        for (String plan : List.of("paper+flips", "ten", "center", "resize")) {
+            Crops all = CropPlan.parse(plan).training(seed.value());
+            Crops first = all.first();
+            assertThat(first.count()).isEqualTo(1);
+            assertThat(first.key(0, sample("a"))).isEqualTo(all.key(0, sample("a")));
+            assertThat(first.of(300, 400, "a"))
+                    .containsExactly(all.of(300, 400, "a").getFirst());
+        }
+    }
+
     @Test
     void thinPicturesAreRefusedWhereTheAspectIsKept() {
         assertThatThrownBy(() -> testing("paper", 100_000_000, 1))

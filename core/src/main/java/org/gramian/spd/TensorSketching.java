@@ -1,0 +1,135 @@
+package org.gramian.spd;
+
+import static org.gramian.autodiff.Adjoint.list;
+
+import java.lang.ref.WeakReference;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.WeakHashMap;
+import java.util.function.DoubleFunction;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Views;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A sketch of matrices: {@code v_k = Σ s1_i s2_j K_ij} over all i, j with {@code (h1_i + h2_j) mod d = k}, from {@code [n, C,
+ * C]} to {@code [n, d]}. Backward is a look-up, {@code dK_ij = s1_i s2_j g_k}.
+ *
+ * <p>Each bin gathers its elements and adds them in a fixed order, so the result is the same on every run, on a GPU too,
+ * where adding to bins at random moments would not be.
+ *
+ * @param size d
+ * @param bins h1, then h2, from 0 to d−1
+ * @param signs s1, then s2
+ */
+public record TensorSketching(int size, List<Integer> bins, List<Integer> signs) {
+    private record Key(TensorSketching sketching, DType type, Device device) {}
+
+    /** A training run uses one; a few folds and models may take turns in a process. */
+    private static final int MOST_LAYOUTS = 4;
+
+    /**
+     * Layouts of the sketches used last. What is dropped is freed; those who still work with it have views of their own.
+     */
+    private static final SequencedMap<Key, SketchLayout> LAYOUTS = new LinkedHashMap<>(8, 0.75f, true);
+
+    public TensorSketching {
+        bins = List.copyOf(bins);
+        signs = List.copyOf(signs);
+        if (bins.isEmpty() || bins.size() % 2 != 0 || signs.size() != bins.size()) {
+            throw new IllegalArgumentException("sketch: bins [2, C] and as many signs are wanted, found " + bins.size()
+                    + " bins and " + signs.size() + " signs");
+        }
+    }
+
+    /** What was read of the bins of a model, together with these signs. */
+    private record Read(WeakReference<Tensor> signs, TensorSketching sketching) {}
+
+    /** By bins, for as long as these are used: reading them again at every step would make a GPU's caller wait. */
+    private static final Map<Tensor, Read> READ = Collections.synchronizedMap(new WeakHashMap<>());
+
+    /** Of bins and signs {@code [2, C]} as they lie in a model, which do not change in place: they are read once. */
+    public static TensorSketching of(int size, Tensor bins, Tensor signs) {
+        Read known = READ.get(bins);
+        if (known != null && known.signs.refersTo(signs) && known.sketching.size == size) {
+            return known.sketching;
+        }
+        TensorSketching sketching = read(size, bins, signs);
+        READ.put(bins, new Read(new WeakReference<>(signs), sketching));
+        return sketching;
+    }
+
+    private static TensorSketching read(int size, Tensor bins, Tensor signs) {
+        return new TensorSketching(
+                size,
+                whole(bins, value -> value >= 0 && value < size ? null : "bins from 0 to " + (size - 1)),
+                whole(signs, value -> Math.abs(value) == 1 ? null : "signs of 1 and -1"));
+    }
+
+    private static List<Integer> whole(Tensor values, DoubleFunction<@Nullable String> wanted) {
+        return Arrays.stream(values.toDoubles())
+                .mapToObj(value -> {
+                    String other = value == Math.rint(value) ? wanted.apply(value) : "whole numbers";
+                    if (other != null) {
+                        throw new IllegalArgumentException("sketch: " + other + " are wanted, found " + value + " in "
+                                + values + "; the model is damaged");
+                    }
+                    return (int) value;
+                })
+                .toList();
+    }
+
+    /** Rows of the matrices. */
+    int rows() {
+        return bins.size() / 2;
+    }
+
+    public Var apply(Var matrices) {
+        Tensor k = matrices.value();
+        int rows = rows();
+        if (k.shape().rank() != 3 || k.size(1) != rows || k.size(2) != rows) {
+            throw new IllegalArgumentException(
+                    "sketch: matrices [n, " + rows + ", " + rows + "] are wanted, found " + k);
+        }
+        long n = k.size(0);
+        return matrices.tape().apply(List.of(matrices), () -> {
+            SketchLayout layout = borrowed(new Key(this, k.type(), k.device()));
+            Tensor gathered = Elementwise.mulInPlace(
+                    Views.select(Views.reshape(k, n, (long) rows * rows), 1, layout.elements()), layout.signs());
+            Tensor sums = Reductions.sum(Views.reshape(gathered, n, layout.deepest(size), size), 1);
+            return Result.of(
+                    Views.reshape(sums, n, size),
+                    (g, wanted) -> list(Views.reshape(
+                            Elementwise.mulInPlace(Views.select(g, 1, layout.bins()), layout.signsOfElements()),
+                            n,
+                            rows,
+                            rows)),
+                    layout.bins(),
+                    layout.signsOfElements());
+        });
+    }
+
+    private static SketchLayout borrowed(Key key) {
+        synchronized (LAYOUTS) {
+            SketchLayout layout = LAYOUTS.get(key);
+            if (layout == null) {
+                if (LAYOUTS.size() == MOST_LAYOUTS) {
+                    LAYOUTS.pollFirstEntry().getValue().close();
+                }
+                layout = SketchLayout.of(key.sketching(), key.type(), key.device());
+                LAYOUTS.put(key, layout);
+            }
+            return layout.views();
+        }
+    }
+}

@@ -1,0 +1,173 @@
+package org.gramian.backbone;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Maps;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A backbone and its tail are the network. */
+class TailTest {
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    static Stream<String> networks() {
+        return Backbones.names().stream().filter(name -> !name.equals("filters"));
+    }
+
+    /** The network up to the layer before its class scores. */
+    private static Backbone whole(Backbone backbone) {
+        return backbone.cutAt(backbone.layers().get(backbone.layers().size() - 2));
+    }
+
+    private static List<String> cuts(Backbone backbone) {
+        List<String> layers = backbone.layers();
+        return Stream.of(0, layers.size() / 3, layers.indexOf(backbone.defaultLayer()), layers.size() - 3)
+                .distinct()
+                .map(layers::get)
+                .toList();
+    }
+
+    @ParameterizedTest
+    @MethodSource("networks")
+    void theFeaturesOfAnyCutFollowedByItsTailAreTheMeanOfTheWholeNetwork(String name) {
+        boolean dense = name.startsWith("vgg"); // a hundred million weights, for pictures of one size
+        assumeTrue(!dense || Boolean.getBoolean("gramian.full"), "under gramian.full");
+        Backbone whole = whole(Backbone.of(name));
+        Shape size = dense ? Shape.of(1, 3, 224, 224) : Shape.of(1, 3, 66, 51);
+        Tensor pictures = Tensors.gaussian(new SplittableRandom(1), size, DType.F32);
+        try (Trial trial = Trial.of(whole, DType.F32);
+                Tape tape = Tape.inference()) {
+            Var end = whole.apply(tape.constant(pictures), trial.frozen(tape));
+            Var mean = Shapes.reshape(Maps.globalAveragePool(end), size.at(0), whole.channels());
+            for (String layer : cuts(whole)) {
+                Backbone cut = whole.cutAt(layer);
+                Tail tail = cut.tail();
+                Var features = cut.apply(tape.constant(pictures), trial.frozen(tape));
+                assertTensor(tail.apply(features, trial.frozen(tape)).value())
+                        .as(layer)
+                        .isCloseTo(mean.value(), 1e-6);
+                assertThat(tail.channels()).as(layer).isEqualTo(cut.channels());
+                assertThat(tail.outputs()).as(layer).isEqualTo(whole.channels());
+                assertThat(Stream.concat(cut.parameters().stream(), tail.parameters().stream())
+                                .map(ParameterSpec::name))
+                        .as(layer)
+                        .containsExactlyElementsOf(whole.parameters().stream()
+                                .map(ParameterSpec::name)
+                                .toList());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "vgg16, conv5_3, 512, 4096, 'pool5, fc6, fc7'",
+        "googlenet, inception_4e, 832, 1024, 'pool4/3x3_s2, inception_5a, inception_5b, pool5'",
+        "googlenet, inception_4d+inception_4e, 832, 1024, 'pool4/3x3_s2, inception_5a, inception_5b, pool5'",
+        "efficientnet-lite4, block28, 272, 1280, 'block29, head_conv, avgpool'",
+        "resnet18, layer3, 256, 512, 'layer4.0, layer4, avgpool'",
+        "squeezenet, fire9, 512, 1000, conv10"
+    })
+    void itEndsBeforeTheClassScores(String network, String layer, long channels, long outputs, String layers) {
+        Tail tail = Backbone.of(network, layer).tail();
+        assertThat(tail.channels()).isEqualTo(channels);
+        assertThat(tail.outputs()).isEqualTo(outputs);
+        assertThat(String.join(", ", tail.layers())).isEqualTo(layers);
+        assertThat(tail)
+                .hasToString("the tail of " + network + " after " + tail.layer() + ": " + layers)
+                .isEqualTo(Backbone.of(network, tail.layer()).tail());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"googlenet, pool5", "googlenet, logits", "filters, bank", "vgg16, fc7"})
+    void whereNothingFollowsThereIsNone(String network, String layer) {
+        Backbone backbone = Backbone.of(network, layer);
+        assertThatThrownBy(backbone::tail)
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("nothing of " + network + " follows the layer " + layer, "no tail");
+    }
+
+    @Test
+    void fullyConnectedLayersWantTheMapsOfOneSize() {
+        Tail tail = Backbone.of("vgg16").tail();
+        tail.requireFits(14, 14);
+        tail.requireFits(15, 15); // pool5 leaves 7×7 of these too
+        assertThatThrownBy(() -> tail.requireFits(16, 14))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll(
+                        "pool5, fc6, fc7", "16×14", "square that fits is 14×14", "224×224", "leave 14×14 at conv5_3");
+        Backbone.of("googlenet").tail().requireFits(3, 8);
+    }
+
+    @Test
+    void mapsOfAnotherNumberAreRefused() {
+        Tail tail = Backbone.of("squeezenet").tail();
+        try (Trial trial = Trial.of(whole(Backbone.of("squeezenet")), DType.F32);
+                Tape tape = Tape.inference()) {
+            Var maps = tape.constant(Tensors.zeros(Shape.of(1, 500, 3, 3), DType.F32, Device.CPU));
+            assertThatThrownBy(() -> tail.apply(maps, trial.frozen(tape)))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContainingAll("tail of squeezenet", "[n, 512, height, width]", "[1, 500, 3, 3]");
+        }
+    }
+
+    /** Convolutions, a fire module, and a block with batch norms and a way around. */
+    @ParameterizedTest
+    @CsvSource({"squeezenet, fire8", "resnet18, layer4.0"})
+    void gradientsAreCentralDifferences(String network, String layer) {
+        Tail tail = Backbone.of(network, layer).tail();
+        SplittableRandom random = new SplittableRandom(5);
+        Tensor maps = Tensors.gaussian(random, Shape.of(1, tail.channels(), 2, 3), DType.F64);
+        try (Trial trial = Trial.of(whole(Backbone.of(network)), DType.F64)) {
+            String name = tail.parameters().getFirst().name();
+            GradientCheck check = GradientCheck.of(inputs -> tail.apply(
+                            inputs.getFirst(), trial.frozen(inputs.getFirst().tape(), Map.of(name, inputs.get(1)))))
+                    .withAtMost(3);
+            GradientCheck.Report report =
+                    check.check(maps, trial.parameters().get(name).value());
+            assertThat(report.worst()).as("%s", report).isLessThan(1e-6);
+        }
+    }
+
+    @Test
+    void predictionHoldsNothingButItsResult() {
+        Tail tail = Backbone.of("squeezenet", "fire7").tail();
+        try (ParameterSet parameters =
+                        ParameterSet.initialize(tail.parameters(), new SplittableRandom(1), DType.F32, Device.CPU);
+                Tape tape = Tape.inference()) {
+            Var maps = tape.constant(
+                    Tensors.gaussian(new SplittableRandom(2), Shape.of(1, tail.channels(), 5, 4), DType.F32));
+            long before = Tensor.live();
+            Var vectors = tail.apply(maps, Bindings.of(parameters.variables(tape)));
+            assertThat(Tensor.live()).isEqualTo(before + 1);
+            assertThat(vectors.shape()).isEqualTo(Shape.of(1, 1000));
+        }
+    }
+}

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.function.Function;
+import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Gradients;
@@ -15,8 +16,11 @@ import org.gramian.autodiff.Matrices;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.pooling.DeepTen;
+import org.gramian.pooling.NetVlad;
 import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Pooling;
+import org.gramian.pooling.TensorSketch;
 import org.gramian.spd.Bilinear;
 import org.gramian.spd.Covariance;
 import org.gramian.spd.Kernel;
@@ -73,6 +77,22 @@ final class GoldenLayers {
         Normalization length = new Normalization.L2();
         Bindings none = Bindings.of(Map.of());
         layer("power_l2", List.of("v"), "z", x -> length.apply(root.apply(x.getFirst(), none), none));
+        layer(
+                "netvlad",
+                List.of("X", "assignWeight", "assignBias", "centroids"),
+                "V",
+                x -> length.apply(
+                        new NetVlad(4, false)
+                                .apply(x.getFirst(), bind(x, List.of("assignWeight", "assignBias", "centroids"))),
+                        none));
+        layer(
+                "deep_ten",
+                List.of("X", "codewords", "smoothing"),
+                "E",
+                x -> Shapes.reshape(
+                        new DeepTen(4).apply(x.getFirst(), bind(x, List.of("codewords", "smoothing"))), 3, 4, 7));
+        ALL.put("fisher_vector", GoldenLayers::fisherVector);
+        ALL.put("compact_bilinear", GoldenLayers::compactBilinear);
         ALL.put("head", GoldenLayers::head);
         ALL.put("stiefel", GoldenLayers::stiefel);
     }
@@ -91,12 +111,57 @@ final class GoldenLayers {
         return computation.of(values);
     }
 
+    /** The file's sketch is summed over positions, where {@code bilinear} takes their mean. */
+    private static Map<String, Tensor> compactBilinear(GoldenValues values) throws TensorFileException {
+        try (Tape tape = Tape.inference()) {
+            Var maps = tape.constant(values.get("X"));
+            Var mean = new Bilinear(0).apply(maps, Bindings.of(Map.of()));
+            Var sum = Arithmetic.scale(mean, (double) maps.shape().at(2));
+            Bindings hashes = Bindings.of(Map.of(
+                    "h", tape.constant(Tensors.to(values.get("h"), values.type())),
+                    "s", tape.constant(Tensors.to(values.get("s"), values.type()))));
+            return Map.of(
+                    "sketch",
+                    Tensors.copy(new TensorSketch(16).apply(sum, hashes).value()));
+        }
+    }
+
     private static void kernel(String file, Kernel kernel) {
         layer(file, List.of("M"), "K", x -> kernel.apply(x.getFirst(), Bindings.of(Map.of())));
     }
 
     private static void spectral(String file, SpectralFunction function) {
         layer(file, List.of("S"), "Y", x -> Spectral.apply(x.getFirst(), function));
+    }
+
+    /** All but the first input as parameters of the given names. */
+    private static Bindings bind(List<Var> inputs, List<String> names) {
+        Map<String, Var> parameters = new LinkedHashMap<>();
+        for (int i = 0; i < names.size(); i++) {
+            parameters.put(names.get(i), inputs.get(i + 1));
+        }
+        return Bindings.of(parameters);
+    }
+
+    /** The plain vector, the improved one, and the part of the weights, which stands first where it is asked for. */
+    private static Map<String, Tensor> fisherVector(GoldenValues values) throws TensorFileException {
+        try (Tape tape = Tape.inference()) {
+            Map<String, Var> mixture = new LinkedHashMap<>();
+            for (String name : List.of("weights", "means", "deviations")) {
+                mixture.put("fisher." + name, tape.constant(values.get(name)));
+            }
+            Tensor maps = values.get("X");
+            Var x = tape.constant(Views.reshape(maps, maps.size(0), maps.size(1), 1, maps.size(2)));
+            Bindings bindings = Bindings.of(mixture);
+            Tensor whole =
+                    Pooling.parse("fisher:4,weights=true").apply(x, bindings).value();
+            Tensor improved =
+                    Pooling.parse("fisher:4/root:eps=0/l2").apply(x, bindings).value();
+            return Map.of(
+                    "fvWeights", Tensors.copy(Views.slice(whole, 1, 0, 4)),
+                    "fv", Tensors.copy(Views.slice(whole, 1, 4, whole.size(1))),
+                    "improved", Tensors.copy(improved));
+        }
     }
 
     /** A layer from named inputs to one output, whose upstream gradient is {@code g}. */

@@ -47,7 +47,27 @@ public final class LayerCheck {
             "bilinear:jitter=0.1/sqrt/triu",
             "bilinear:jitter=0.1/power:0.3/triu/l2",
             "pca:4/bilinear/triu",
-            "average/root/l2");
+            "average/root/l2",
+            "max/l2",
+            "sum",
+            "sum:prior=center/l2",
+            "gem:3/l2",
+            "gem:2.5,learn=false",
+            "pyramid:3/l2",
+            "pyramid:2,of=max",
+            "weighted/l2",
+            "fisher:3,weights=true/l2",
+            "netvlad:3/l2",
+            "netvlad:3,unit=false/l2",
+            "conv:6/deepten:3/l2",
+            "vlad:2/l2",
+            "mop:2/l2",
+            "average/pca:1",
+            "bilinear/sketch:9/root/l2",
+            "bilinear/maclaurin:6/l2",
+            "covariance/o2t:4/o2t:7/pv:3",
+            "gaussian:jitter=0.1/sqrt/triu",
+            "covariance:shrinkage=0.3/log/triu");
 
     private final RandomGenerator random = new SplittableRandom(5);
     private final List<Outcome> outcomes = new ArrayList<>();

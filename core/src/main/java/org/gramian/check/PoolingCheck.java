@@ -51,12 +51,13 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
     /** Checks a pooling on small random features whose number of channels and positions differ. */
     public static PoolingCheck of(Pooling pooling, Device device) {
         int channels = smallestChannels(pooling);
+        int rows = Math.max(3, pooling.aggregation().leastSide());
         SplittableRandom random = new SplittableRandom(11);
         try (Scope _ = Scope.open();
                 ParameterSet parameters = pooling.initialize(channels, random, DType.F64, device)) {
-            Tensor gaussian = Tensors.gaussian(random, Shape.of(IMAGES, channels, 3, channels), DType.F64);
+            Tensor gaussian = Tensors.gaussian(random, Shape.of(IMAGES, channels, rows, channels), DType.F64);
             Tensor features = Tensors.to(Elementwise.mul(gaussian, scale(pooling, channels)), device);
-            Fitting.fit(pooling, features, parameters);
+            Fitting.fit(pooling, features, parameters, random);
             List<GradientComparison> formulas = StatedFormula.of(pooling).stream()
                     .map(formula -> formula.compare(device))
                     .toList();

@@ -8,10 +8,12 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.pooling.Join;
 import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.SecondOrder;
 import org.gramian.pooling.Vectorization;
+import org.gramian.spd.Backward;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Rbf;
 import org.gramian.spd.Sigma;
@@ -34,6 +36,7 @@ final class StandIn {
     private final List<Double> widths;
     private final Tensor aggregated;
     private final List<Tensor> entering = new ArrayList<>();
+    private final List<StandIn> branches = new ArrayList<>();
 
     /**
      * Remembers the point, in the scope around.
@@ -49,11 +52,17 @@ final class StandIn {
             Var reduced = pooling.reduce(tape.constant(features), bindings);
             maps = Tensors.copy(reduced.value());
             widths = meanWidths(pooling, maps);
-            Var vectors = pooling.aggregation().apply(reduced, bindings);
+            Var vectors = pooling.aggregate(reduced, bindings);
             aggregated = Tensors.copy(vectors.value());
-            for (Normalization normalization : pooling.normalizations()) {
+            for (int i = 0; i < pooling.normalizations().size(); i++) {
                 entering.add(Tensors.copy(vectors.value()));
-                vectors = normalization.apply(vectors, bindings);
+                vectors = pooling.normalize(i, vectors, bindings);
+            }
+        }
+        if (pooling.aggregation() instanceof Join join) {
+            for (int i = 0; i < join.branches().size(); i++) {
+                ParameterSet own = parameters.under(join.word()).under(Join.name(i));
+                branches.add(new StandIn(join.branches().get(i), formulas, maps, own));
             }
         }
     }
@@ -91,28 +100,35 @@ final class StandIn {
     /** Descriptors {@code [n, d]} of features {@code [n, c, h, w]}; those of the pooling at the point. */
     Var apply(Var features, Bindings parameters) {
         Var reduced = pooling.reduce(features, parameters);
-        Var x = pooling.aggregation() instanceof SecondOrder second
-                ? aggregate(second, reduced, parameters)
-                : pooling.aggregation().apply(reduced, parameters);
+        Var x = switch (pooling.aggregation()) {
+            case SecondOrder second -> aggregate(second, reduced, parameters);
+            case Join join -> join(reduced, parameters.under(join.word()));
+            default -> pooling.aggregate(reduced, parameters);
+        };
         for (int i = 0; i < entering.size(); i++) {
-            Normalization normalization = pooling.normalizations().get(i);
-            x = formulas && normalization instanceof Normalization.Root root
+            x = formulas && pooling.normalizations().get(i) instanceof Normalization.Root root
                     ? Formula.root(root, x, entering.get(i))
-                    : normalization.apply(x, parameters);
+                    : pooling.normalize(i, x, parameters);
         }
         return x;
     }
 
+    private Var join(Var reduced, Bindings parameters) {
+        List<Var> parts = new ArrayList<>();
+        for (int i = 0; i < branches.size(); i++) {
+            parts.add(branches.get(i).apply(reduced, parameters.under(Join.name(i))));
+        }
+        return Shapes.concat(parts, 1);
+    }
+
     private Var aggregate(SecondOrder second, Var reduced, Bindings parameters) {
         Var matrices = second.transform(kernel(second.kernel(), reduced, parameters), parameters);
-        if (second.vectorization() == Vectorization.FLAT) {
-            return second.vectorization().apply(matrices, parameters);
+        if (!(second.vectorization() instanceof Vectorization.Triu triu)) {
+            return second.vectorize(matrices, parameters);
         }
         // triu reads one triangle and answers for both: its argument counts as symmetric, as the tape has it
-        Var vectors = second.vectorization().apply(symmetric(matrices), parameters);
-        return formulas && second.vectorization() == Vectorization.TRIU_PRINTED
-                ? Formula.upperTriangle(vectors, aggregated)
-                : vectors;
+        Var vectors = second.vectorize(symmetric(matrices), parameters);
+        return formulas && triu.backward() == Backward.PRINTED ? Formula.upperTriangle(vectors, aggregated) : vectors;
     }
 
     private static Var symmetric(Var matrices) {

@@ -10,6 +10,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.GradientCheck;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
+import org.gramian.pooling.Join;
 import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.SecondOrder;
@@ -34,6 +35,7 @@ import org.gramian.tensor.Tensors;
 record StatedFormula(
         String statement, Function<Var, Var> layer, Function<Tensor, Function<Var, Var>> stated, Shape shape) {
     private static final Bindings NONE = Bindings.of(Map.of());
+    private static final Vectorization PRINTED = new Vectorization.Triu(Backward.PRINTED);
 
     /** All stages of a pooling that state a deviation. */
     static List<StatedFormula> of(Pooling pooling) {
@@ -42,9 +44,12 @@ record StatedFormula(
             if (second.kernel() instanceof Rbf rbf && rbf.backward() == Backward.PRINTED) {
                 all.add(kernel(rbf));
             }
-            if (second.vectorization() == Vectorization.TRIU_PRINTED) {
+            if (second.vectorization().equals(PRINTED)) {
                 all.add(upperTriangle());
             }
+        }
+        if (pooling.aggregation() instanceof Join join) {
+            join.branches().forEach(branch -> all.addAll(of(branch)));
         }
         for (Normalization normalization : pooling.normalizations()) {
             if (normalization instanceof Normalization.Root root && root.slope() == Normalization.Slope.AUTHORS) {
@@ -68,7 +73,7 @@ record StatedFormula(
     /** On symmetric matrices, as the symmetric part of any. */
     private static StatedFormula upperTriangle() {
         Function<Var, Var> vectorize =
-                x -> Vectorization.TRIU_PRINTED.apply(Arithmetic.scale(Arithmetic.add(x, transposed(x)), 0.5), NONE);
+                x -> PRINTED.apply(Arithmetic.scale(Arithmetic.add(x, transposed(x)), 0.5), NONE);
         return new StatedFormula(
                 "triu: the off-diagonal gradient is 2 x the true one, as printed in the paper",
                 vectorize,

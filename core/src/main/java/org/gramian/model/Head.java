@@ -1,7 +1,9 @@
 package org.gramian.model;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Matrices;
@@ -59,6 +61,16 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
             all.add(constant("norm.running_mean", one, Role.FITTED, 0));
             all.add(constant("norm.running_var", one, Role.FITTED, 1));
         }
+        return all;
+    }
+
+    /**
+     * Those of its parameters that begin at a network's weights and belong to that network, see {@link Pooling#pretrained}: the
+     * network's name of each by its own.
+     */
+    public Map<String, String> pretrained() {
+        Map<String, String> all = new LinkedHashMap<>();
+        pooling.pretrained().forEach((own, networks) -> all.put("pooling." + own, networks));
         return all;
     }
 

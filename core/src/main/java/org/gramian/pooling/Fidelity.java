@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.gramian.basis.Choice;
 import org.gramian.spd.Backward;
 import org.gramian.spd.Rbf;
@@ -16,35 +17,9 @@ import org.gramian.spd.Rbf;
  * them can be written against it: {@code rbf:sigma=mean} keeps its σ under {@code authors}. What it gives is an ordinary
  * {@link Pooling} whose text says every deviation, as {@code triu:gradient=printed}.
  *
- * <table>
- * <caption>What differs, and where it takes effect</caption>
- * <tr><th>point</th><th>paper</th><th>authors</th><th>corrected</th><th>where</th></tr>
- * <tr><td>σ</td><td>mean distance</td><td>50</td><td>mean distance</td><td>{@code rbf:sigma=}, {@link Rbf}</td></tr>
- * <tr><td>jitter</td><td>0</td><td>0</td><td>1e-4</td><td>{@code rbf:jitter=}, {@link Rbf}</td></tr>
- * <tr><td>Stiefel gradient</td><td>canonical</td><td>Euclidean</td><td>canonical</td>
- *     <td>{@code train.StiefelOptions.of}</td></tr>
- * <tr><td>W step</td><td>common learning rate</td><td>constant 1e-5, no momentum</td><td>own multiplier</td>
- *     <td>{@code train.StiefelOptions.of}</td></tr>
- * <tr><td>retraction</td><td>QR as the library returns it</td><td>QR, signs not fixed</td><td>QR, diag(R) &gt; 0</td>
- *     <td>{@code train.StiefelOptions.of}</td></tr>
- * <tr><td>W at the start</td><td>random: Q of a Gaussian</td><td>Xavier, not orthonormal</td><td>Q of a Gaussian</td>
- *     <td>{@code spd:init=}, {@link Transform.Spd}</td></tr>
- * <tr><td>C'</td><td>any ≤ C</td><td>C only</td><td>any ≤ C</td>
- *     <td>{@code spd:init=xavier} refuses others, {@link Transform.Spd#outputs}</td></tr>
- * <tr><td>gradient of vectorization</td><td>√2 on both triangles</td><td>√2/2</td><td>√2/2</td>
- *     <td>{@code triu:gradient=}, {@link Vectorization}</td></tr>
- * <tr><td>gradient of the kernel</td><td>factor 4, symmetric upstream assumed</td><td>general</td><td>general</td>
- *     <td>{@code rbf:gradient=}, {@link Rbf}</td></tr>
- * <tr><td>root</td><td>ε = 0</td><td>ε = 0, backward 0.5·g/(|y|+0.03)</td><td>ε = 1e-5</td>
- *     <td>{@code root:eps=,gradient=}, {@link Normalization.Root}</td></tr>
- * <tr><td>after the classifier</td><td>softmax</td><td>batch norm, softmax</td><td>softmax</td>
- *     <td>{@link #normalizesScores}, {@code model.Head}</td></tr>
- * <tr><td>bias of the 1×1 convolution</td><td>not given: 0</td><td>0.2</td><td>0.2</td>
- *     <td>{@code conv:bias=}, {@link Reduction.Conv}</td></tr>
- * <tr><td>recipe</td><td>batch 32, rate 0.1 then 0.001, two stages</td>
- *     <td>batch 16, rate 1e-5, decay 5e-6, all layers at once</td><td>batch 32, rate of the pooling, two stages</td>
- *     <td>the configuration of a run</td></tr>
- * </table>
+ * <p>Beyond the pooling it decides how W moves ({@code train.StiefelOptions.of}), whether scores are normalized ({@link
+ * #normalizesScores}) and the recipe of a run. {@code run.config.FidelityPoint} lists every point with its three values,
+ * made from these very values; {@code gramian fidelity} prints that list, and {@code docs/mathematics.md} shows it.
  */
 public enum Fidelity {
     /** As printed, wrong derivatives included. */
@@ -116,7 +91,7 @@ public enum Fidelity {
         return Choice.parse(Fidelity.class, "the fidelity", text);
     }
 
-    /** The {@linkplain Presets preset} to take where none is asked for: the authors' code has C' = C only. */
+    /** The {@linkplain Methods method} to take where none is asked for: the authors' code has C' = C only. */
     public String preset() {
         return preset;
     }
@@ -127,7 +102,7 @@ public enum Fidelity {
     }
 
     /** The values of a word's arguments that are not written; those that are the same everywhere are left out. */
-    Map<String, String> arguments(String word) {
+    public Map<String, String> arguments(String word) {
         return arguments.getOrDefault(word, Map.of());
     }
 
@@ -143,11 +118,17 @@ public enum Fidelity {
         if (this == CORRECTED) {
             return pooling;
         }
-        if (pooling.aggregation() instanceof CustomAggregation) {
+        if (isOfAUser(pooling.aggregation())) {
             throw new IllegalArgumentException("the fidelity '" + text() + "' cannot be applied to '" + pooling
                     + "': its aggregation is not one of the words; write the stages around it as they should be");
         }
         return Pooling.parse(pooling.text(), this);
+    }
+
+    private static boolean isOfAUser(Aggregation aggregation) {
+        return aggregation instanceof CustomAggregation
+                || (aggregation instanceof Join join
+                        && join.branches().stream().anyMatch(branch -> isOfAUser(branch.aggregation())));
     }
 
     /**
@@ -155,11 +136,21 @@ public enum Fidelity {
      * configuration that names the fidelity needs it: what differs from this fidelity is written.
      */
     public String textOf(Pooling pooling) {
+        return textOf(pooling.text());
+    }
+
+    private String textOf(String pooling) {
         List<String> parts = new ArrayList<>();
-        for (String part : pooling.text().split("/", -1)) {
-            parts.add(withUsualValues(part));
+        for (String part : Brackets.split(pooling, Brackets.THEN)) {
+            parts.add(Brackets.areAround(part) ? ofJoin(part) : withUsualValues(part));
         }
-        return String.join("/", parts);
+        return String.join(Brackets.THEN, parts);
+    }
+
+    private String ofJoin(String join) {
+        return Brackets.split(Brackets.inside(join), Brackets.BETWEEN).stream()
+                .map(this::textOf)
+                .collect(Collectors.joining(Brackets.BETWEEN, Brackets.OPEN, Brackets.CLOSE));
     }
 
     private String withUsualValues(String part) {

@@ -1,114 +1,156 @@
 package org.gramian.pooling;
 
-import java.util.stream.IntStream;
+import java.util.List;
+import java.util.Objects;
+import java.util.random.RandomGenerator;
+import java.util.stream.LongStream;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.spd.Rbf;
-import org.gramian.spd.Sigma;
-import org.gramian.tensor.DType;
-import org.gramian.tensor.Decompositions;
-import org.gramian.tensor.Decompositions.Eigen;
+import org.gramian.tensor.CheckedOnce;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Products;
-import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
-/** Fits what a pooling takes from data before training: principal axes, and the width {@code sigma=estimate}. */
+/** Fits what a pooling takes from data before training, stage by stage: principal axes, widths, vocabularies. */
 public final class Fitting {
-    private static final String SIGMA = "rbf.sigma";
+    /** Pictures that axes, widths and vocabularies are fitted to at most: each has hundreds of positions. */
+    public static final int USUAL_PICTURES = 500;
+
+    /** The first value of what is fitted: no number. */
+    static final ParameterSpec.Initializer UNSET =
+            (random, shape, type) -> Tensors.full(Double.NaN, shape, type, Device.CPU);
+
+    /** Pictures that a stage is applied to at a time: all of them at once would hold everything made on the way. */
+    private static final long BATCH = 32;
+
+    private static final CheckedOnce FITTED = new CheckedOnce(value -> !isUnset(value));
 
     private Fitting() {}
 
     /** Whether a pooling has anything to fit. */
     public static boolean isNeeded(Pooling pooling) {
-        return pooling.reductions().stream().anyMatch(Reduction.Pca.class::isInstance) || estimatesSigma(pooling);
+        return pictures(pooling) > 0;
     }
 
-    private static boolean estimatesSigma(Pooling pooling) {
-        return pooling.aggregation() instanceof SecondOrder secondOrder
-                && secondOrder.kernel() instanceof Rbf rbf
-                && rbf.sigma() instanceof Sigma.Estimate;
+    /** The texts of the stages that are fitted, as {@code fisher:64}. */
+    public static List<String> stages(Pooling pooling) {
+        return pooling.stages().stream()
+                .filter(stage -> stage.fittedTo() > 0)
+                .map(Stage::text)
+                .toList();
     }
 
-    /** Fits what has no value yet to a sample of training features {@code [n, c, h, w]}, stage by stage. */
-    public static void fit(Pooling pooling, Tensor features, ParameterSet parameters) {
-        try (Scope _ = Scope.open();
-                Tape tape = Tape.inference()) {
-            Tensor maps = Views.reshape(features, Pooling.mapSizes("fitting", features));
-            for (int i = 0; i < pooling.reductions().size(); i++) {
-                Reduction reduction = pooling.reductions().get(i);
-                if (reduction instanceof Reduction.Pca pca && isUnset(parameters, pooling.name(i) + ".mean")) {
-                    fitPrincipalAxes(pca, pooling.name(i), maps, parameters);
+    /** How many training pictures it is fitted to at most. */
+    public static int pictures(Pooling pooling) {
+        return pooling.stages().stream().mapToInt(Stage::fittedTo).max().orElse(0);
+    }
+
+    /**
+     * Fits what has no value yet to a sample of training features {@code [n, c, h, w]}: each stage to what the stages before
+     * it, once fitted, make of the sample, or of as many pictures of it, evenly spread, as the stage wants.
+     */
+    public static void fit(Pooling pooling, Tensor features, ParameterSet parameters, RandomGenerator random) {
+        List<Stage> stages = pooling.stages();
+        try (Scope _ = Scope.open()) {
+            Tensor x = Views.reshape(features, Pooling.mapSizes("fitting", features));
+            for (int i = 0; i < stages.size(); i++) {
+                Stage stage = stages.get(i);
+                if (i == pooling.reductions().size() && pooling.aggregation().isSpatial()) {
+                    x = inPlaceOf(x, Views.reshape(x, x.size(0), x.size(1), features.size(2), features.size(3)));
                 }
-                Bindings bindings = Bindings.of(parameters.variables(tape)).under(pooling.name(i));
-                Var reduced = reduction.apply(tape.constant(maps), bindings);
-                maps = reduced.value();
+                ParameterSet own = pooling.own(parameters, i);
+                if (stage.fittedTo() > 0 && isUnset(own)) {
+                    try (Scope _ = Scope.open()) {
+                        stage.fit(sample(x, stage.fittedTo()), own, random);
+                    }
+                }
+                if (stages.subList(i + 1, stages.size()).stream().anyMatch(later -> later.fittedTo() > 0)) {
+                    x = inPlaceOf(x, apply(stage, x, own));
+                }
             }
-            if (estimatesSigma(pooling) && isUnset(parameters, SIGMA)) {
-                parameters
-                        .get(SIGMA)
-                        .set(like(Tensors.of(new double[] {Rbf.meanDistance(maps)}, Shape.of(1), maps.type()), maps));
+        }
+    }
+
+    /** Frees what is not needed any more: of thousands of pictures there is no room for what every stage makes. */
+    private static Tensor inPlaceOf(Tensor former, Tensor next) {
+        former.close();
+        return next;
+    }
+
+    private static Tensor sample(Tensor inputs, int most) {
+        long all = inputs.size(0);
+        if (all <= most) {
+            return inputs;
+        }
+        long[] places = LongStream.range(0, most).map(i -> i * all / most).toArray();
+        return Views.select(inputs, 0, Tensors.to(Tensors.ofLongs(places, Shape.of(most)), inputs.device()));
+    }
+
+    private static Tensor apply(Stage stage, Tensor inputs, ParameterSet own) {
+        long all = inputs.size(0);
+        Tensor outputs = null;
+        for (long start = 0; start < all; start += BATCH) {
+            long end = Math.min(all, start + BATCH);
+            try (Scope scope = Scope.open();
+                    Tape tape = Tape.inference()) {
+                Tensor made = stage.apply(
+                                tape.constant(Views.slice(inputs, 0, start, end)), Bindings.of(own.variables(tape)))
+                        .value();
+                if (outputs == null) {
+                    outputs = scope.keep(Tensors.empty(made.shape().with(0, all), made.type(), made.device()));
+                }
+                Views.slice(outputs, 0, start, end).copyFrom(made);
+            }
+        }
+        return Objects.requireNonNull(outputs, "no pictures to fit to");
+    }
+
+    /** Any positive values for what would be fitted: enough to see how long a pooling takes. */
+    public static void pretend(ParameterSet parameters, RandomGenerator random) {
+        for (Parameter parameter : parameters.all()) {
+            if (isUnset(parameter.value())) {
+                try (Scope _ = Scope.open()) {
+                    Tensor former = parameter.value();
+                    parameter.set(like(Tensors.uniform(random, 0.5, 1.5, former.shape(), former.type()), former));
+                }
             }
         }
     }
 
     /** Fitted parameters begin as NaN. */
-    private static boolean isUnset(ParameterSet parameters, String name) {
-        return isUnset(parameters.get(name).value());
+    private static boolean isUnset(ParameterSet parameters) {
+        return parameters.all().stream().anyMatch(parameter -> isUnset(parameter.value()));
     }
 
-    static boolean isUnset(Tensor fitted) {
-        return Double.isNaN(Views.slice(Views.reshape(fitted, fitted.shape().elements()), 0, 0, 1)
-                .item());
-    }
-
-    private static void fitPrincipalAxes(Reduction.Pca pca, String name, Tensor maps, ParameterSet parameters) {
-        Tensor exact = Tensors.to(Tensors.to(maps, DType.F64), Device.CPU);
-        long samples = maps.size(0) * maps.size(2);
-        Tensor mean = Elementwise.mul(Reductions.sum(exact, 0, 2), 1.0 / samples); // [1, c, 1]
-        Tensor centred = Elementwise.sub(exact, mean);
-        Tensor scatter = Products.sumOfProducts(centred, Views.transpose(centred));
-        Eigen eigen = Decompositions.symmetricEigen(scatter);
-        Tensor components = leading(eigen, pca.channels());
-        parameters.get(name + ".mean").set(like(Views.reshape(mean, maps.size(1)), maps));
-        parameters.get(name + ".components").set(like(components, maps));
-    }
-
-    /** The eigenvectors of the largest eigenvalues as rows, each with its largest element positive. */
-    private static Tensor leading(Eigen eigen, int count) {
-        double[] values = eigen.values().toDoubles();
-        double[] vectors = eigen.vectors().toDoubles();
-        int size = values.length;
-        int[] order = IntStream.range(0, size)
-                .boxed()
-                .sorted((a, b) -> Double.compare(values[b], values[a]))
-                .limit(count)
-                .mapToInt(i -> i)
-                .toArray();
-        double[] rows = new double[count * size];
-        for (int k = 0; k < count; k++) {
-            double largest = 0;
-            for (int i = 0; i < size; i++) {
-                double element = vectors[i * size + order[k]];
-                rows[k * size + i] = element;
-                largest = Math.abs(element) > Math.abs(largest) ? element : largest;
-            }
-            for (int i = 0; largest < 0 && i < size; i++) {
-                rows[k * size + i] *= -1;
-            }
+    /** Whether a parameter still waits for being fitted: its first element is no number. */
+    public static boolean isUnset(Tensor fitted) {
+        try (Scope _ = Scope.open()) {
+            return Double.isNaN(Views.slice(Views.reshape(fitted, fitted.shape().elements()), 0, 0, 1)
+                    .item());
         }
-        return Tensors.of(rows, Shape.of(count, size), DType.F64);
+    }
+
+    /**
+     * Looks at each tensor once; and at none that training is moving, for it is another one at every step, and a loss that
+     * is no number stops it.
+     *
+     * @throws IllegalStateException if a parameter of a stage has no value yet
+     */
+    static void requireFitted(String word, Var parameter) {
+        if (!parameter.wantsGradient() && !FITTED.holds(parameter.value())) {
+            throw new IllegalStateException(word + " has not been fitted to training features yet");
+        }
     }
 
     /** A copy of the type and on the device of a sample. */
-    private static Tensor like(Tensor made, Tensor sample) {
+    static Tensor like(Tensor made, Tensor sample) {
         return Tensors.copy(Tensors.to(Tensors.to(made, sample.type()), sample.device()));
     }
 }

@@ -5,6 +5,7 @@ import java.util.List;
 import org.gramian.spd.Backward;
 import org.gramian.spd.Bilinear;
 import org.gramian.spd.Covariance;
+import org.gramian.spd.Gaussian;
 import org.gramian.spd.Kernel;
 import org.gramian.spd.Laplacian;
 import org.gramian.spd.Polynomial;
@@ -23,6 +24,7 @@ final class KernelText {
             case Polynomial k -> "polynomial";
             case Covariance k -> "covariance";
             case Bilinear k -> "bilinear";
+            case Gaussian k -> "gaussian";
         };
     }
 
@@ -36,6 +38,8 @@ final class KernelText {
                 arguments.add("scale=" + Words.number(polynomial.scale()));
                 arguments.add("offset=" + Words.number(polynomial.offset()));
             }
+            case Covariance covariance
+            when covariance.shrinkage() > 0 -> arguments.add("shrinkage=" + Words.number(covariance.shrinkage()));
             default -> {}
         }
         if (kernel.jitter() != Words.defaultJitter(word(kernel))) {

@@ -12,11 +12,16 @@ import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
 
-/** A step from vectors {@code [n, d]} to vectors of the same length. */
-public sealed interface Normalization extends Stage {
+/** A step from vectors {@code [n, d]} to vectors, of the same length except for {@link DescriptorPca}. */
+public sealed interface Normalization extends Stage permits Normalization.Root, Normalization.L2, DescriptorPca {
     @Override
     default long outputs(long channels) {
         return channels;
+    }
+
+    @Override
+    default Normalization settled(Settling place) {
+        return this;
     }
 
     /** What {@link Root} takes for its slope on the way back. */

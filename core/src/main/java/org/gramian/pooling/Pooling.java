@@ -1,7 +1,10 @@
 package org.gramian.pooling;
 
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
@@ -11,8 +14,10 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
+import org.gramian.backbone.Backbone;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 
 /**
@@ -49,10 +54,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
 
     /** The text form, which {@link #parse} reads back to an equal pooling. */
     public String text() {
-        return Stream.of(reductions, List.of(aggregation), normalizations)
-                .flatMap(List::stream)
-                .map(Stage::text)
-                .collect(Collectors.joining("/"));
+        return stages().stream().map(Stage::text).collect(Collectors.joining("/"));
     }
 
     /**
@@ -68,12 +70,49 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         return size;
     }
 
-    private long reduced(long channels) {
+    /** Number of channels after all reductions. */
+    long reduced(long channels) {
         long size = channels;
         for (Reduction reduction : reductions) {
             size = reduction.outputs(size);
         }
         return size;
+    }
+
+    /**
+     * Says no to features of a height and width that the aggregation cannot take.
+     *
+     * @param features the shape {@code [c, h, w]} of those of one picture
+     * @throws IllegalArgumentException if they do not fit
+     */
+    public void requireFits(Shape features) {
+        aggregation.requireFits(features.with(0, reduced(features.at(0))));
+    }
+
+    /** The largest number of channels that maps have anywhere in it, for features of the given number. */
+    public long widest(long channels) {
+        long widest = channels;
+        long size = channels;
+        for (Reduction reduction : reductions) {
+            size = reduction.outputs(size);
+            widest = Math.max(widest, size);
+        }
+        if (aggregation instanceof Join join) {
+            for (Pooling branch : join.branches()) {
+                widest = Math.max(widest, branch.widest(size));
+            }
+        }
+        return widest;
+    }
+
+    /**
+     * Those of its parameters that begin at a network's weights and belong to that network: the network's name of each by its
+     * own.
+     */
+    public Map<String, String> pretrained() {
+        Map<String, String> all = new LinkedHashMap<>();
+        aggregation.pretrained().forEach((own, networks) -> all.put(aggregation.word() + "." + own, networks));
+        return all;
     }
 
     /** All parameters for features of the given number of channels, as {@code conv.weight} and {@code spd0.weight}. */
@@ -82,25 +121,101 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         long size = channels;
         for (int i = 0; i < reductions.size(); i++) {
             for (ParameterSpec spec : reductions.get(i).parameters(size)) {
-                all.add(spec.under(name(i)));
+                all.add(spec.under(reductionName(i)));
             }
             size = reductions.get(i).outputs(size);
         }
-        all.addAll(aggregation.parameters(size));
+        for (ParameterSpec spec : aggregation.parameters(size)) {
+            all.add(aggregation instanceof SecondOrder ? spec : spec.under(aggregation.word()));
+        }
+        size = aggregation.outputs(size);
+        for (int i = 0; i < normalizations.size(); i++) {
+            for (ParameterSpec spec : normalizations.get(i).parameters(size)) {
+                all.add(spec.under(normalizationName(i)));
+            }
+            size = normalizations.get(i).outputs(size);
+        }
         return all;
     }
 
-    /** The name of a reduction's parameters: its word, numbered from the second of that word on. */
-    String name(int index) {
-        String word = word(reductions.get(index));
-        long before = reductions.subList(0, index).stream()
-                .filter(r -> word(r).equals(word))
+    private String reductionName(int index) {
+        return name(reductions, index);
+    }
+
+    private String normalizationName(int index) {
+        return "descriptor." + name(normalizations, index);
+    }
+
+    /** The name of a stage's parameters: its word, numbered from the second of that word on. */
+    private static String name(List<? extends Stage> stages, int index) {
+        String word = stages.get(index).word();
+        long before = stages.subList(0, index).stream()
+                .filter(stage -> stage.word().equals(word))
                 .count();
         return before == 0 ? word : word + before;
     }
 
-    private static String word(Reduction reduction) {
-        return reduction instanceof Reduction.Conv ? "conv" : "pca";
+    /** All stages in the order of the data. */
+    public List<Stage> stages() {
+        return Stream.of(reductions, List.of(aggregation), normalizations)
+                .<Stage>flatMap(List::stream)
+                .toList();
+    }
+
+    /** The parameters of the stage at a place of {@link #stages}, under their own names. */
+    ParameterSet own(ParameterSet parameters, int index) {
+        if (index < reductions.size()) {
+            return parameters.under(reductionName(index));
+        }
+        if (index == reductions.size()) {
+            return aggregation instanceof SecondOrder ? parameters : parameters.under(aggregation.word());
+        }
+        return parameters.under(normalizationName(index - reductions.size() - 1));
+    }
+
+    private Bindings own(Bindings parameters) {
+        return aggregation instanceof SecondOrder ? parameters : parameters.under(aggregation.word());
+    }
+
+    /**
+     * The same with all decided that its text leaves open.
+     *
+     * @param backbone the network that it stands on
+     * @param pictures how many there are to train on
+     */
+    public Pooling settled(Backbone backbone, int pictures) {
+        return settled(Settling.on(backbone, pictures));
+    }
+
+    /** The same behind other stages, as in a branch of a {@link Join}. */
+    Pooling settled(Settling start) {
+        Settling place = start;
+        for (Reduction reduction : reductions) {
+            place = place.after(reduction);
+        }
+        Aggregation whole = aggregation.settled(place);
+        place = place.after(whole);
+        List<Normalization> after = new ArrayList<>();
+        for (Normalization normalization : normalizations) {
+            Normalization decided = normalization.settled(place);
+            after.add(decided);
+            place = place.after(decided);
+        }
+        return new Pooling(reductions, whole, after);
+    }
+
+    /**
+     * The same with all decided that the number of pictures decides, for features of which no network is known.
+     *
+     * @param pictures how many there are to fit to
+     */
+    public Pooling settled(long channels, int pictures) {
+        return settled(new Settling(Optional.empty(), channels, false, pictures));
+    }
+
+    /** Whether training can reach the features: what comes before a pooling that cannot be differentiated stays as it is. */
+    public boolean isDifferentiable() {
+        return stages().stream().allMatch(Stage::isDifferentiable);
     }
 
     /** First values of all parameters. */
@@ -120,16 +235,35 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      */
     public Var trace(Var features, Bindings parameters, BiConsumer<String, Var> listener) {
         Var maps = reduce(features, parameters, listener);
-        Var x = aggregation instanceof SecondOrder secondOrder
-                ? secondOrder.trace(maps, parameters, listener)
-                : told(listener, "aggregation " + aggregation.text(), aggregation.apply(maps, parameters));
-        for (Normalization normalization : normalizations) {
-            x = told(listener, "normalization " + normalization.text(), normalization.apply(x, parameters));
+        Var x = switch (aggregation) {
+            case SecondOrder secondOrder -> secondOrder.trace(maps, parameters, listener);
+            case Join join -> join.trace(maps, own(parameters), listener);
+            default -> told(listener, "aggregation " + aggregation.text(), aggregation.apply(maps, own(parameters)));
+        };
+        for (int i = 0; i < normalizations.size(); i++) {
+            x = told(listener, "normalization " + normalizations.get(i).text(), normalize(i, x, parameters));
         }
         return x;
     }
 
-    /** The maps {@code [n, C, N]} that the aggregation sees, of features {@code [n, c, h, w]}. */
+    /** Maps {@code [n, C, N]} as the aggregation wants to see them: as {@code [n, C, h, w]} if it is spatial. */
+    Var seen(Var maps, long height, long width) {
+        return aggregation.isSpatial()
+                ? Shapes.reshape(maps, maps.shape().at(0), maps.shape().at(1), height, width)
+                : maps;
+    }
+
+    /** The aggregation alone, of maps as {@link #reduce} gives them. */
+    public Var aggregate(Var maps, Bindings parameters) {
+        return aggregation.apply(maps, own(parameters));
+    }
+
+    /** The normalization at a place of {@link #normalizations} alone. */
+    public Var normalize(int index, Var vectors, Bindings parameters) {
+        return normalizations.get(index).apply(vectors, parameters.under(normalizationName(index)));
+    }
+
+    /** The maps that the aggregation sees, {@code [n, C, N]} or {@code [n, C, h, w]}, of features {@code [n, c, h, w]}. */
     public Var reduce(Var features, Bindings parameters) {
         return reduce(features, parameters, (stage, value) -> {});
     }
@@ -138,9 +272,9 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         Var x = Shapes.reshape(features, mapSizes("pooling", features.value()));
         for (int i = 0; i < reductions.size(); i++) {
             Reduction reduction = reductions.get(i);
-            x = told(listener, "reduction " + reduction.text(), reduction.apply(x, parameters.under(name(i))));
+            x = told(listener, "reduction " + reduction.text(), reduction.apply(x, parameters.under(reductionName(i))));
         }
-        return x;
+        return seen(x, features.shape().at(2), features.shape().at(3));
     }
 
     static Var told(BiConsumer<String, Var> listener, String stage, Var value) {
@@ -159,39 +293,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
 
     /** What is allowed but probably not meant, for features of the given number of channels. */
     public List<String> warnings(long channels) {
-        if (!(aggregation instanceof SecondOrder secondOrder)) {
-            return List.of();
-        }
-        List<String> warnings = new ArrayList<>();
-        boolean rooted = normalizations.stream().anyMatch(Normalization.Root.class::isInstance);
-        long size = reduced(channels);
-        List<Transform> transforms = secondOrder.transforms();
-        for (int i = 0; i < transforms.size(); i++) {
-            boolean rotation = transforms.get(i) instanceof Transform.Spd spd && spd.size() == size;
-            if (rotation && isAbsorbed(transforms.subList(i + 1, transforms.size()), rooted)) {
-                warnings.add(transforms.get(i).text() + " keeps the size " + size + " and no element-wise function"
-                        + " follows: it is a rotation that the classifier can learn as well; put relu after it, or"
-                        + " choose a smaller size");
-            }
-            size = transforms.get(i).outputs(size);
-        }
-        return warnings;
-    }
-
-    /** Whether what follows a rotation can take it over: another spd, or the classifier if nothing bends in between. */
-    private static boolean isAbsorbed(List<Transform> following, boolean rooted) {
-        for (Transform transform : following) {
-            switch (transform) {
-                case Transform.Relu _ -> {
-                    return false;
-                }
-                case Transform.Spd _ -> {
-                    return true;
-                }
-                default -> {} // a function of eigenvalues turns with the matrix
-            }
-        }
-        return !rooted;
+        return Warnings.of(this, channels, false);
     }
 
     @Override

@@ -13,15 +13,17 @@ final class PoolingParser {
 
     private final String text;
     private final Fidelity fidelity;
+    private final int depth;
     private final List<Reduction> reductions = new ArrayList<>();
     private final List<Transform> transforms = new ArrayList<>();
     private final List<Normalization> normalizations = new ArrayList<>();
     private @Nullable Kernel kernel;
     private @Nullable Aggregation aggregation;
 
-    private PoolingParser(String text, Fidelity fidelity) {
+    private PoolingParser(String text, Fidelity fidelity, int depth) {
         this.text = text;
         this.fidelity = fidelity;
+        this.depth = depth;
     }
 
     static Pooling parse(String given, Fidelity fidelity) {
@@ -32,18 +34,48 @@ final class PoolingParser {
         }
         if (text.isEmpty()) {
             throw new PoolingSyntaxException(
-                    "a pooling is wanted, as " + Presets.all().get("default") + " or one of the presets "
-                            + String.join(", ", Presets.all().keySet()) + "; found nothing");
+                    "a pooling is wanted, as conv:512/rbf/spd:128/relu/triu/root/l2 or one of the methods "
+                            + String.join(", ", Methods.names()) + "; found nothing");
         }
-        String preset = Presets.all().get(text);
-        PoolingParser parser = new PoolingParser(preset == null ? text : preset, fidelity);
-        for (String part : parser.text.split("/", -1)) {
+        return parse(text, fidelity, 0);
+    }
+
+    private static Pooling parse(String text, Fidelity fidelity, int depth) {
+        PoolingParser parser =
+                new PoolingParser(Methods.find(text).map(Method::pooling).orElse(text), fidelity, depth);
+        for (String part : Brackets.split(parser.text, Brackets.THEN)) {
             parser.add(part.strip());
         }
         return parser.finish();
     }
 
+    private void join(String part) {
+        if (!Brackets.areAround(part)) {
+            throw new PoolingSyntaxException("'" + part + "' in '" + text
+                    + "' is no join: brackets stand around all of it," + " as in [bilinear/triu/l2+average]/l2");
+        }
+        if (depth == Join.DEEPEST) {
+            throw new PoolingSyntaxException(
+                    "joins may lie in each other " + Join.DEEPEST + " deep, found one deeper: '" + part + "'");
+        }
+        List<String> branches = Brackets.split(Brackets.inside(part), Brackets.BETWEEN);
+        if (branches.size() < 2 || branches.stream().anyMatch(String::isBlank)) {
+            throw new PoolingSyntaxException(
+                    "'" + part + "': at least two poolings are wanted between the brackets, with '+'"
+                            + " between them, as in [bilinear/triu/l2+average]; write numbers without '+', as 1e5");
+        }
+        place(
+                part,
+                new Join(branches.stream()
+                        .map(branch -> parse(branch.strip(), fidelity, depth + 1))
+                        .toList()));
+    }
+
     private void add(String part) {
+        if (part.contains(Brackets.OPEN)) {
+            join(part);
+            return;
+        }
         int colon = part.indexOf(':');
         String name = colon < 0 ? part : part.substring(0, colon);
         Words.Rule rule = Words.rule(name).orElseThrow(() -> unknown(name));
@@ -58,14 +90,14 @@ final class PoolingParser {
             throw new PoolingSyntaxException(part + ": " + said.getMessage());
         }
         arguments.requireAllUsed();
-        place(name, made);
+        place(name, made instanceof PcaWord pca ? pca.at(aggregation != null) : made);
     }
 
     private void place(String name, Object made) {
         switch (made) {
             case Reduction reduction when kernel == null && aggregation == null -> reductions.add(reduction);
             case Kernel k when kernel == null && aggregation == null -> kernel = k;
-            case Average average when kernel == null && aggregation == null -> aggregation = average;
+            case Aggregation whole when kernel == null && aggregation == null -> aggregation = whole;
             case Transform transform when kernel != null && aggregation == null -> transforms.add(transform);
             case Vectorization vectorization
             when kernel != null && aggregation == null ->
@@ -80,7 +112,7 @@ final class PoolingParser {
         String needed = switch (made) {
             case Reduction r -> "feature maps";
             case Kernel k -> "feature maps";
-            case Average a -> "feature maps";
+            case Aggregation a -> "feature maps";
             case Normalization n -> "a vector (after triu, flat or average)";
             default -> "a matrix (after a kernel, as rbf)";
         };
@@ -90,15 +122,15 @@ final class PoolingParser {
     }
 
     private PoolingSyntaxException unknown(String name) {
-        List<String> words =
-                new ArrayList<>(Words.all().stream().map(Words.Word::name).toList());
-        if (name.equals(text)) {
-            words.addAll(Presets.all().keySet());
+        boolean alone = name.equals(text); // a method, perhaps
+        List<String> words = new ArrayList<>(Words.names());
+        if (alone) {
+            words.addAll(Methods.names());
         }
         return new PoolingSyntaxException("there is no stage '" + name + "' in '" + text + "'"
                 + NearestWord.suggestion(name, words) + "; the stages are "
-                + Words.all().stream().map(Words.Word::name).toList() + ", the presets "
-                + Presets.all().keySet());
+                + Words.names() + ", side by side as " + Join.WORD.form()
+                + (alone ? "; the methods are " + String.join(", ", Methods.names()) : ""));
     }
 
     private Pooling finish() {

@@ -8,12 +8,14 @@ import java.util.random.RandomGenerator;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
@@ -25,22 +27,27 @@ import org.gramian.tensor.Views;
 
 /** A change of the number of channels, position by position: maps {@code [n, c, N]} become {@code [n, k, N]}. */
 public sealed interface Reduction extends Stage {
-    /** Number of channels that leave. */
-    int channels();
-
     /**
      * The paper's 1×1 convolution with ReLU, {@code max(0, W f + b)} at each position; parameters {@code weight [k, c, 1,
      * 1]} and {@code bias [k]}.
      *
-     * @param channels k
+     * <p>{@code conv:same} has as many channels as enter, whatever their number: 512 on VGG's conv5_3, where it is the
+     * paper's conv:512, and what a network's own tail wants on any other layer.
+     *
+     * @param channels k, or {@link #SAME}
      * @param initialBias first value of each element of the bias
      */
     record Conv(int channels, double initialBias) implements Reduction {
         /** Keeps most units alive at the start, as in the authors' code. */
         static final double INITIAL_BIAS = 0.2;
 
+        /** As many channels as enter. */
+        public static final int SAME = 0;
+
         public Conv {
-            requirePositive("conv", channels);
+            if (channels != SAME) {
+                requirePositive("conv", channels);
+            }
             if (!Double.isFinite(initialBias)) {
                 throw new IllegalArgumentException("conv: the bias must be a number, found " + initialBias);
             }
@@ -53,23 +60,26 @@ public sealed interface Reduction extends Stage {
 
         @Override
         public String text() {
-            return "conv:" + channels + (initialBias == INITIAL_BIAS ? "" : ",bias=" + Words.number(initialBias));
+            return "conv:" + (channels == SAME ? "same" : channels)
+                    + (initialBias == INITIAL_BIAS ? "" : ",bias=" + Words.number(initialBias));
         }
 
         @Override
         public long outputs(long entering) {
-            return channels;
+            return channels == SAME ? entering : channels;
         }
 
         @Override
         public List<ParameterSpec> parameters(long entering) {
+            long leaving = outputs(entering);
             return List.of(
-                    new ParameterSpec("weight", Shape.of(channels, entering, 1, 1), Role.WEIGHT, Conv::he),
+                    new ParameterSpec("weight", Shape.of(leaving, entering, 1, 1), Role.WEIGHT, Conv::he),
                     new ParameterSpec(
                             "bias",
-                            Shape.of(channels),
+                            Shape.of(leaving),
                             Role.BIAS,
-                            (random, shape, type) -> Tensors.of(repeated(initialBias, channels), shape, type)));
+                            (random, shape, type) ->
+                                    Tensors.of(repeated(initialBias, Math.toIntExact(leaving)), shape, type)));
         }
 
         /** Gaussian of variance 2/c (He et al., 2015). */
@@ -83,17 +93,18 @@ public sealed interface Reduction extends Stage {
         @Override
         public Var apply(Var maps, Bindings parameters) {
             Var weight = parameters.get("weight");
+            long leaving = outputs(maps.shape().at(1));
             if (weight.shape().rank() != 4
                     || weight.shape().at(1) != maps.shape().at(1)) {
                 throw new IllegalArgumentException("conv: weights " + weight.value() + " do not fit maps "
-                        + maps.value() + "; [" + channels + ", " + maps.shape().at(1) + ", 1, 1] is wanted");
+                        + maps.value() + "; [" + leaving + ", " + maps.shape().at(1) + ", 1, 1] is wanted");
             }
             Var bias = parameters.get("bias");
             return maps.tape().apply(List.of(maps, weight, bias), () -> {
                 Tensor x = maps.value();
-                Tensor w = Views.reshape(weight.value(), channels, x.size(1));
+                Tensor w = Views.reshape(weight.value(), leaving, x.size(1));
                 Tensor product = Products.matmul(w, x);
-                Tensor y = Elementwise.reluInPlace(Elementwise.add(product, Views.reshape(bias.value(), channels, 1)));
+                Tensor y = Elementwise.reluInPlace(Elementwise.add(product, Views.reshape(bias.value(), leaving, 1)));
                 return Result.of(
                         y,
                         (g, wanted) -> {
@@ -105,7 +116,7 @@ public sealed interface Reduction extends Stage {
                                                     Products.sumOfProducts(gz, Views.transpose(x)),
                                                     weight.shape().sizes())
                                             : null,
-                                    wanted[2] ? Views.reshape(Reductions.sum(gz, 0, 2), channels) : null);
+                                    wanted[2] ? Views.reshape(Reductions.sum(gz, 0, 2), leaving) : null);
                         },
                         w);
             });
@@ -137,19 +148,31 @@ public sealed interface Reduction extends Stage {
 
         @Override
         public List<ParameterSpec> parameters(long entering) {
-            ParameterSpec.Initializer unset = (random, shape, type) ->
-                    Tensors.of(repeated(Double.NaN, Math.toIntExact(shape.elements())), shape, type);
             return List.of(
-                    new ParameterSpec("mean", Shape.of(entering), Role.FITTED, unset),
-                    new ParameterSpec("components", Shape.of(channels, entering), Role.FITTED, unset));
+                    new ParameterSpec("mean", Shape.of(entering), Role.FITTED, Fitting.UNSET),
+                    new ParameterSpec("components", Shape.of(channels, entering), Role.FITTED, Fitting.UNSET));
+        }
+
+        @Override
+        public int fittedTo() {
+            return Fitting.USUAL_PICTURES;
+        }
+
+        @Override
+        public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
+            Tensor exact = Tensors.to(Tensors.to(maps, DType.F64), Device.CPU);
+            long samples = maps.size(0) * maps.size(2);
+            Tensor mean = Elementwise.mul(Reductions.sum(exact, 0, 2), 1.0 / samples); // [1, c, 1]
+            Tensor centred = Elementwise.sub(exact, mean);
+            Tensor scatter = Products.sumOfProducts(centred, Views.transpose(centred));
+            parameters.get("mean").set(Fitting.like(Views.reshape(mean, maps.size(1)), maps));
+            parameters.get("components").set(Fitting.like(PrincipalAxes.leading(scatter, channels), maps));
         }
 
         @Override
         public Var apply(Var maps, Bindings parameters) {
             Var mean = parameters.get("mean");
-            if (Fitting.isUnset(mean.value())) {
-                throw new IllegalStateException("pca has not been fitted to training features yet");
-            }
+            Fitting.requireFitted("pca", mean);
             Var column = Shapes.reshape(mean, maps.shape().at(1), 1);
             return Matrices.matmul(parameters.get("components"), Arithmetic.sub(maps, column));
         }

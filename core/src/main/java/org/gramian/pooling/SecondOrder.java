@@ -5,18 +5,26 @@ import static org.gramian.pooling.Pooling.told;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiConsumer;
+import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Kernel;
+import org.gramian.spd.Rbf;
+import org.gramian.spd.Sigma;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
 
 /**
  * The paper's path: a kernel matrix over the maps, refined on the manifold, laid out as a vector.
  *
  * <p>Shapes: {@code [n, C, N]} → kernel {@code [n, C, C]} → transforms {@code [n, C', C']} → vectorization {@code [n, d]}.
- * Parameters are those of the kernel under its word, and of the k-th {@link Transform.Spd} under {@code spd<k>}.
+ * Parameters are those of the kernel and of the vectorization under their words, and of the k-th transform
+ * of a word under that word and k, as {@code spd0} and {@code o2t1}.
  */
 public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorization vectorization)
         implements Aggregation {
@@ -36,7 +44,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     @Override
     public long outputs(long channels) {
-        long size = channels;
+        long size = kernel.size(channels);
         for (Transform transform : transforms) {
             size = transform.outputs(size);
         }
@@ -44,19 +52,41 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
     }
 
     @Override
+    public int fittedTo() {
+        return kernel instanceof Rbf rbf && rbf.sigma() instanceof Sigma.Estimate ? Fitting.USUAL_PICTURES : 0;
+    }
+
+    /** Fits the width {@code sigma=estimate}: the mean distance between maps. */
+    @Override
+    public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
+        double[] width = {Rbf.meanDistance(maps)};
+        parameters.get("rbf.sigma").set(Fitting.like(Tensors.of(width, Shape.of(1), maps.type()), maps));
+    }
+
+    @Override
     public List<ParameterSpec> parameters(long channels) {
         List<ParameterSpec> all = new ArrayList<>();
         kernel.parameters(channels).forEach(spec -> all.add(spec.under(KernelText.word(kernel))));
-        long size = channels;
-        int index = 0;
-        for (Transform transform : transforms) {
-            for (ParameterSpec spec : transform.parameters(size)) {
-                all.add(spec.under("spd" + index));
+        long size = kernel.size(channels);
+        for (int i = 0; i < transforms.size(); i++) {
+            for (ParameterSpec spec : transforms.get(i).parameters(size)) {
+                all.add(spec.under(name(i)));
             }
-            index += transform instanceof Transform.Spd ? 1 : 0;
-            size = transform.outputs(size);
+            size = transforms.get(i).outputs(size);
+        }
+        for (ParameterSpec spec : vectorization.parameters(size)) {
+            all.add(spec.under(vectorization.word()));
         }
         return all;
+    }
+
+    /** The name of a transform's parameters: its word and how many of that word stand before it. */
+    private String name(int index) {
+        String word = transforms.get(index).word();
+        return word
+                + transforms.subList(0, index).stream()
+                        .filter(before -> before.word().equals(word))
+                        .count();
     }
 
     @Override
@@ -69,6 +99,11 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
         return transform(matrices, parameters, (stage, value) -> {});
     }
 
+    /** The vectorization alone, from matrices {@code [n, C', C']} to vectors {@code [n, d]}. */
+    public Var vectorize(Var matrices, Bindings parameters) {
+        return vectorization.apply(matrices, parameters.under(vectorization.word()));
+    }
+
     /** As {@link Pooling#trace}. */
     Var trace(Var maps, Bindings parameters, BiConsumer<String, Var> listener) {
         Var matrices = told(
@@ -76,19 +111,17 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
                 "kernel " + KernelText.of(kernel),
                 kernel.apply(maps, parameters.under(KernelText.word(kernel))));
         Var transformed = transform(matrices, parameters, listener);
-        return told(listener, "vectorization " + vectorization.text(), vectorization.apply(transformed, parameters));
+        return told(listener, "vectorization " + vectorization.text(), vectorize(transformed, parameters));
     }
 
     private Var transform(Var kernelMatrices, Bindings parameters, BiConsumer<String, Var> listener) {
         Var matrices = kernelMatrices;
-        int index = 0;
         for (int i = 0; i < transforms.size(); i++) {
             Transform transform = transforms.get(i);
             matrices = told(
                     listener,
                     "transform " + (i + 1) + ", " + transform.text(),
-                    transform.apply(matrices, parameters.under("spd" + index)));
-            index += transform instanceof Transform.Spd ? 1 : 0;
+                    transform.apply(matrices, parameters.under(name(i))));
         }
         return matrices;
     }

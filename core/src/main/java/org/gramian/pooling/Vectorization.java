@@ -1,31 +1,28 @@
 package org.gramian.pooling;
 
-import java.util.Locale;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Backward;
 import org.gramian.spd.UpperTriangle;
 
-/** How a symmetric matrix becomes a vector. */
-public enum Vectorization implements Stage {
-    /** The upper triangle, off-diagonal elements times √2: {@code C(C+1)/2} numbers. */
-    TRIU {
-        @Override
-        public long outputs(long channels) {
-            return UpperTriangle.length(channels);
+/** How a symmetric matrix {@code [n, C, C]} becomes a vector {@code [n, d]}. */
+public sealed interface Vectorization extends Stage
+        permits Vectorization.Triu, Vectorization.Flat, TensorSketch, RandomMaclaurin, ParametricVectorization {
+    /**
+     * The upper triangle, off-diagonal elements times √2: {@code C(C+1)/2} numbers.
+     *
+     * @param backward the true gradient, or the one that the paper prints: twice the true one off the diagonal
+     */
+    record Triu(Backward backward) implements Vectorization {
+        /** With the true gradient. */
+        public Triu() {
+            this(Backward.EXACT);
         }
 
-        @Override
-        public Var apply(Var matrices, Bindings parameters) {
-            return UpperTriangle.vectorize(matrices);
-        }
-    },
-    /** The same numbers, with the gradient as the paper prints it: twice the true one off the diagonal. */
-    TRIU_PRINTED {
         @Override
         public String text() {
-            return "triu:gradient=" + Backward.PRINTED.text();
+            return backward == Backward.EXACT ? "triu" : "triu:gradient=" + backward.text();
         }
 
         @Override
@@ -35,11 +32,17 @@ public enum Vectorization implements Stage {
 
         @Override
         public Var apply(Var matrices, Bindings parameters) {
-            return UpperTriangle.vectorize(matrices, Backward.PRINTED);
+            return UpperTriangle.vectorize(matrices, backward);
         }
-    },
+    }
+
     /** The whole matrix row by row: {@code C²} numbers, as in the paper's "kernel only" rows. */
-    FLAT {
+    record Flat() implements Vectorization {
+        @Override
+        public String text() {
+            return "flat";
+        }
+
         @Override
         public long outputs(long channels) {
             return channels * channels;
@@ -50,10 +53,5 @@ public enum Vectorization implements Stage {
             long size = matrices.shape().at(1);
             return Shapes.reshape(matrices, matrices.shape().at(0), size * size);
         }
-    };
-
-    @Override
-    public String text() {
-        return name().toLowerCase(Locale.ROOT);
     }
 }

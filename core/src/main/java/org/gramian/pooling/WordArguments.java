@@ -55,6 +55,12 @@ final class WordArguments {
         return toCount(name, required(name));
     }
 
+    /** A whole number of at least 1 that must be given, or a word that stands for another one. */
+    int countOr(String name, String word, int meant) {
+        String found = required(name);
+        return found.equals(word) ? meant : toCount(name, found);
+    }
+
     int count(String name, int byDefault) {
         String found = find(name);
         return found == null ? byDefault : toCount(name, found);
@@ -68,6 +74,15 @@ final class WordArguments {
     double number(String name, double byDefault) {
         String found = find(name);
         return found == null ? byDefault : toNumber(name, found);
+    }
+
+    /** {@code true} or {@code false}. */
+    boolean flag(String name, boolean byDefault) {
+        String found = text(name, Boolean.toString(byDefault));
+        if (!found.equals("true") && !found.equals("false")) {
+            throw wrong(name, "true or false", found);
+        }
+        return found.equals("true");
     }
 
     /** One of several words, always with its name before it. */

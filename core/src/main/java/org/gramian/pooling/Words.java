@@ -4,10 +4,12 @@ import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
 import org.gramian.spd.Backward;
 import org.gramian.spd.Bilinear;
 import org.gramian.spd.Covariance;
+import org.gramian.spd.Gaussian;
 import org.gramian.spd.Laplacian;
 import org.gramian.spd.Polynomial;
 import org.gramian.spd.Rbf;
@@ -40,14 +42,10 @@ public final class Words {
     private static final List<Rule> RULES = List.of(
             new Rule(
                     "conv",
-                    "conv:<channels>[,bias=" + number(Reduction.Conv.INITIAL_BIAS) + "]",
+                    "conv:<channels>|same[,bias=" + number(Reduction.Conv.INITIAL_BIAS) + "]",
                     "1x1 convolution and ReLU",
-                    a -> new Reduction.Conv(a.count("channels"), a.number("bias"))),
-            new Rule(
-                    "pca",
-                    "pca:<channels>",
-                    "principal axes of the features",
-                    a -> new Reduction.Pca(a.count("channels"))),
+                    a -> new Reduction.Conv(a.countOr("channels", "same", Reduction.Conv.SAME), a.number("bias"))),
+            PcaWord.RULE,
             new Rule(
                     "rbf",
                     "rbf[:sigma=mean|mean-full|estimate|learned|<number>,jitter=" + number(Rbf.DEFAULT_JITTER)
@@ -64,14 +62,37 @@ public final class Words {
                     "polynomial:degree=<number>,scale=<number>,offset=<number>[,jitter=0]",
                     "K = (scale <fi,fj> + offset)^degree",
                     a -> new Polynomial(a.count("degree"), a.number("scale"), a.number("offset"), jitter(a))),
-            new Rule("covariance", "covariance[:jitter=0]", "K = unbiased covariance", a -> new Covariance(jitter(a))),
+            new Rule(
+                    "covariance",
+                    "covariance[:jitter=0,shrinkage=0]",
+                    "K = unbiased covariance, shrunk towards its mean eigenvalue",
+                    a -> new Covariance(jitter(a), a.number("shrinkage", 0))),
             new Rule("bilinear", "bilinear[:jitter=0]", "K = M M^T / N, as in B-CNN", a -> new Bilinear(jitter(a))),
+            new Rule(
+                    "gaussian",
+                    "gaussian[:jitter=0]",
+                    "K = [[S + m m^T, m], [m^T, 1]] of mean m and covariance S",
+                    a -> new Gaussian(jitter(a))),
             new Rule("average", "average", "mean of each map, first order", a -> new Average()),
+            Maximum.RULE,
+            Sum.RULE,
+            GeneralizedMean.RULE,
+            Pyramid.RULE,
+            Weighted.RULE,
+            FisherVector.RULE,
+            NetVlad.RULE,
+            DeepTen.RULE,
+            Vlad.RULE,
+            BagOfWords.RULE,
+            MultiScaleOrderless.RULE,
+            NetworkTail.RULE,
+            Cross.RULE,
             new Rule(
                     "spd",
                     "spd:<size>[,init=orthonormal|xavier]",
                     "Y = W^T K W, W with orthonormal columns",
                     a -> new Transform.Spd(a.count("size"), a.choice("init", Transform.Start::parse))),
+            FreeTransform.RULE,
             new Rule("relu", "relu", "max(Y, 0), element by element", a -> new Transform.Relu()),
             new Rule(
                     "reeig",
@@ -98,10 +119,11 @@ public final class Words {
                     "triu",
                     "triu[:gradient=exact|printed]",
                     "upper triangle, off-diagonal times sqrt 2",
-                    a -> a.choice("gradient", Backward::parse) == Backward.EXACT
-                            ? Vectorization.TRIU
-                            : Vectorization.TRIU_PRINTED),
-            new Rule("flat", "flat", "the whole matrix", a -> Vectorization.FLAT),
+                    a -> new Vectorization.Triu(a.choice("gradient", Backward::parse))),
+            new Rule("flat", "flat", "the whole matrix", a -> new Vectorization.Flat()),
+            TensorSketch.RULE,
+            RandomMaclaurin.RULE,
+            ParametricVectorization.RULE,
             new Rule(
                     "root",
                     "root[:eps=" + number(Normalization.Root.DEFAULT_EPSILON) + ",gradient=exact|authors]",
@@ -111,9 +133,15 @@ public final class Words {
 
     private Words() {}
 
-    /** All words, in the order of the data. */
+    /** All words, in the order of the data, and what begins a join. */
     public static List<Word> all() {
-        return RULES.stream().map(Rule::word).toList();
+        return Stream.concat(RULES.stream().map(Rule::word), Stream.of(Join.WORD))
+                .toList();
+    }
+
+    /** The words that stages begin with. */
+    static List<String> names() {
+        return RULES.stream().map(rule -> rule.word().name()).toList();
     }
 
     /** The rule of a word, if it is one. */

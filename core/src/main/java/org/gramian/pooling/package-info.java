@@ -4,8 +4,9 @@
  * <p>A {@link org.gramian.pooling.Pooling} is three steps in the order of the data: {@link
  * org.gramian.pooling.Reduction}s of the channels (a 1×1 convolution, a PCA), an {@link
  * org.gramian.pooling.Aggregation} of all positions into one vector ({@link org.gramian.pooling.SecondOrder}, the paper's
- * path, or {@link org.gramian.pooling.Average}), and {@link org.gramian.pooling.Normalization}s of that vector. Methods
- * of your own enter as a {@link org.gramian.pooling.CustomAggregation}.
+ * path, or a statistic of each map, as {@link org.gramian.pooling.Average} and {@link
+ * org.gramian.pooling.GeneralizedMean}), and {@link org.gramian.pooling.Normalization}s of that vector. Methods of your own
+ * enter as a {@link org.gramian.pooling.CustomAggregation}; {@code docs/adding-a-method.md} adds one to the words.
  *
  * <p>Each pooling has one text form, used on the command line, in configuration and in model files:
  *
@@ -18,7 +19,7 @@
  * }</pre>
  *
  * <p>{@link org.gramian.pooling.Words} lists the words of that form with their arguments, {@link
- * org.gramian.pooling.Presets} the named poolings.
+ * org.gramian.pooling.Methods} the methods that have a name of their own, with formula and reference.
  *
  * <p>{@link org.gramian.pooling.Fidelity} says what arguments are that nobody wrote: those of the paper as printed, of its
  * authors' code, or corrected ones, as in {@code Pooling.parse("paper", Fidelity.AUTHORS)}.

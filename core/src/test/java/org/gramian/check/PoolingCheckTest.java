@@ -34,7 +34,10 @@ class PoolingCheckTest {
                 "paper     | rbf:sigma=mean-full/spd:4/spd:3/relu/flat | 1 | features",
                 "authors   | conv:4/rbf/spd:4/relu/triu/root/l2        | 1 | features conv.weight conv.bias spd0.weight",
                 "authors   | bilinear/flat/root:1e-5                   | 1 | features",
-                "authors   | conv:4/rbf/flat                           | 0 | none"
+                "authors   | conv:4/rbf/flat                           | 0 | none",
+                "corrected | cross:2/root/l2                           | 0 | none",
+                "corrected | conv:same/[rbf/triu/l2+average]/root      | 0 | none",
+                "paper     | [rbf/spd:3/relu/triu+conv:3/average]/l2   | 2 | features join.0.spd0.weight"
             })
     void everyGradientIsWhatIsStatedOfIt(String fidelity, String text, int formulas, @Nullable String deviating) {
         PoolingCheck check = PoolingCheck.of(Pooling.parse(text, Fidelity.parse(fidelity)), Device.CPU);

@@ -4,17 +4,27 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.OptionalInt;
 import java.util.SplittableRandom;
+import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
 import org.assertj.core.data.Offset;
 import org.ejml.data.DMatrixRMaj;
 import org.ejml.dense.row.factory.DecompositionFactory_DDRM;
 import org.ejml.interfaces.decomposition.EigenDecomposition_F64;
+import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -94,7 +104,7 @@ class FittingTest {
         double[][] moments = moments(features);
         double[][] axes = principalAxes(moments, 4, 2);
         try (ParameterSet parameters = initialize(pooling, 4)) {
-            Fitting.fit(pooling, features, parameters);
+            Fitting.fit(pooling, features, parameters, new SplittableRandom(3));
             assertThat(parameters.get("pca.mean").value().toDoubles())
                     .containsExactly(moments[4], Offset.offset(1e-13));
             double[] found = parameters.get("pca.components").value().toDoubles();
@@ -120,7 +130,7 @@ class FittingTest {
         Pooling pooling = Pooling.parse("pca:2/average");
         Tensor covariance = Tensors.of(flat(moments(features)), Shape.of(4, 4), DType.F64);
         try (ParameterSet parameters = initialize(pooling, 4)) {
-            Fitting.fit(pooling, features, parameters);
+            Fitting.fit(pooling, features, parameters, new SplittableRandom(3));
             Tensor p = parameters.get("pca.components").value();
             assertTensor(Products.matmul(p, Views.transpose(p)))
                     .isCloseTo(Tensors.identity(2, DType.F64, Device.CPU), 1e-13);
@@ -177,14 +187,14 @@ class FittingTest {
         Pooling pooling = Pooling.parse("rbf:sigma=estimate/triu");
         try (Trial trial = Trial.of(pooling)) {
             trial.parameters.get("rbf.sigma").set(Tensors.full(Double.NaN, Shape.of(1), DType.F64, Device.CPU));
-            Fitting.fit(pooling, training, trial.parameters);
+            Fitting.fit(pooling, training, trial.parameters, new SplittableRandom(3));
             double sigma = trial.parameters.get("rbf.sigma").value().item();
             assertThat(sigma).isCloseTo(meanDistance(Grid.of(training)), Offset.offset(1e-12));
             Tensor others = Tensors.gaussian(new SplittableRandom(77), Trial.FEATURES, DType.F64);
             try (Trial fixed = Trial.of("rbf:sigma=" + sigma + "/triu")) {
                 assertTensor(trial.describe(others)).isCloseTo(fixed.describe(others), 1e-13);
             }
-            Fitting.fit(pooling, others, trial.parameters);
+            Fitting.fit(pooling, others, trial.parameters, new SplittableRandom(3));
             assertThat(trial.parameters.get("rbf.sigma").value().item())
                     .as("what has a value is not fitted again")
                     .isEqualTo(sigma);
@@ -221,5 +231,88 @@ class FittingTest {
             assertThat(components).containsExactly(expected, Offset.offset(1e-9));
             assertThat(trial.parameters.get("rbf.sigma").value().item()).isPositive();
         }
+    }
+
+    /** Remembers what it was fitted to, and the tensors alive whenever it is applied; otherwise the mean of each map. */
+    private record Remembering(List<Double> seen, List<Long> live) implements CustomAggregation {
+        @Override
+        public String text() {
+            return "remembering";
+        }
+
+        @Override
+        public long outputs(long channels) {
+            return channels;
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long channels) {
+            return List.of(Vocabulary.unset("value", ParameterSpec.Role.FITTED, 1));
+        }
+
+        @Override
+        public int fittedTo() {
+            return 3;
+        }
+
+        @Override
+        public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
+            Arrays.stream(maps.toDoubles()).forEach(seen::add);
+            parameters.get("value").set(Tensors.full(1, Shape.of(1), maps.type(), maps.device()));
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            live.add(Tensor.live());
+            return new Average().apply(maps, parameters);
+        }
+    }
+
+    @RandomTest(times = 3)
+    void twoStagesOfOneWordHaveTheirOwnAxes(Seed seed) {
+        Pooling pooling = Pooling.parse("average/pca:4/pca:2");
+        Tensor features = seed.gaussian(9, 6, 2, 2);
+        try (ParameterSet parameters = initialize(pooling, 6);
+                Tape tape = Tape.inference()) {
+            assertThat(pooling.parameters(6))
+                    .extracting(ParameterSpec::name)
+                    .containsExactly(
+                            "descriptor.pca.mean",
+                            "descriptor.pca.components",
+                            "descriptor.pca1.mean",
+                            "descriptor.pca1.components");
+            Fitting.fit(pooling, features, parameters, new SplittableRandom(3));
+            Var found = pooling.apply(tape.constant(features), Bindings.of(parameters.variables(tape)));
+            assertThat(found.shape()).isEqualTo(Shape.of(9, 2));
+            assertThat(Reductions.allFinite(found.value())).isTrue();
+        }
+    }
+
+    @Test
+    void everyStageIsFittedToAsManyPicturesAsItWantsAndLaterOnesToAll() {
+        double[] numbers = new double[100]; // more than are described at a time
+        Arrays.setAll(numbers, i -> i);
+        Tensor features = Tensors.of(numbers, Shape.of(100, 1, 1, 1), DType.F64);
+        Remembering stage = new Remembering(new ArrayList<>(), new ArrayList<>());
+        Pooling pooling = new Pooling(List.of(), stage, List.of(new DescriptorPca(OptionalInt.of(1))));
+        assertThat(Fitting.stages(pooling)).containsExactly("remembering", "pca:1");
+        try (ParameterSet parameters = initialize(pooling, 1)) {
+            Fitting.fit(pooling, features, parameters, new SplittableRandom(3));
+            assertThat(stage.seen).containsExactly(0.0, 33.0, 66.0);
+            assertThat(parameters.get("descriptor.pca.mean").value().item()).isCloseTo(49.5, Offset.offset(1e-12));
+        }
+    }
+
+    @Test
+    void describingMorePicturesTakesNoMoreTensors() {
+        Remembering stage = new Remembering(new ArrayList<>(), new ArrayList<>());
+        Pooling pooling = new Pooling(List.of(), stage, List.of(new DescriptorPca(OptionalInt.of(1))));
+        Tensor features = Tensors.gaussian(new SplittableRandom(1), Shape.of(300, 1, 1, 1), DType.F64);
+        try (ParameterSet parameters = initialize(pooling, 1)) {
+            Fitting.fit(pooling, features, parameters, new SplittableRandom(3));
+        }
+        assertThat(stage.live).hasSizeGreaterThan(5);
+        List<Long> afterTheFirst = stage.live.subList(1, stage.live.size());
+        assertThat(afterTheFirst).containsOnly(stage.live.getFirst() + 1); // what all are written to
     }
 }

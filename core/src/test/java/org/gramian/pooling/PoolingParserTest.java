@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Objects;
 import java.util.SplittableRandom;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -138,11 +137,11 @@ class PoolingParserTest {
     }
 
     @Test
-    void presetsAreReadByName() {
-        Presets.all()
-                .forEach(
-                        (name, text) -> assertThat(Pooling.parse(name)).as(name).isEqualTo(Pooling.parse(text)));
-        assertThat(Presets.all()).containsKeys("default", "paper", "paper-kernel", "bcnn", "isqrt");
+    void methodsAreReadByName() {
+        assertThat(Methods.all())
+                .allSatisfy(
+                        method -> assertThat(Pooling.parse(method.name())).isEqualTo(Pooling.parse(method.pooling())));
+        assertThat(Methods.names()).contains("default", "paper", "paper-kernel", "bcnn", "isqrt");
         assertThat(Pooling.parse("paper").text()).isEqualTo("conv:512/rbf/spd:512/relu/triu/root/l2");
         assertThat(Pooling.parse("bcnn").text()).isEqualTo("bilinear/triu/root/l2");
     }
@@ -189,10 +188,13 @@ class PoolingParserTest {
         assertThat(refused("zzzzzz/triu"))
                 .hasMessageContaining("'zzzzzz'")
                 .hasMessageContaining("polynomial")
-                .hasMessageContaining("paper-kernel")
                 .hasMessageNotContaining("did you mean");
+        assertThat(refused("zzzzzz")).hasMessageContainingAll("polynomial", "paper-kernel");
         assertThat(refused("rbf//triu")).hasMessageContaining("no stage ''");
-        assertThat(refused("paper/l2")).hasMessageContaining("no stage 'paper'");
+        assertThat(refused("paper/l2"))
+                .hasMessageContaining("no stage 'paper'")
+                .as("only a word that stands alone may be a method")
+                .hasMessageNotContaining("the methods");
     }
 
     @ParameterizedTest
@@ -205,7 +207,7 @@ class PoolingParserTest {
                 "relu/rbf/triu       | 'relu'     | needs a matrix                 | conv has its ReLU built in",
                 "rbf/triu/triu       | 'triu'     | needs a matrix                 | found a vector",
                 "rbf/conv:5/triu     | 'conv'     | needs feature maps             | found a matrix",
-                "rbf/triu/pca:5      | 'pca'      | needs feature maps             | found a vector",
+                "rbf/pca:5/triu      | 'pca'      | needs feature maps             | found a matrix",
                 "rbf/bilinear/triu   | 'bilinear' | needs feature maps             | found a matrix",
                 "rbf/average         | 'average'  | needs feature maps             | found a matrix",
                 "average/average     | 'average'  | needs feature maps             | found a vector",
@@ -274,10 +276,10 @@ class PoolingParserTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "   ", "\n"})
-    void anEmptyTextGetsAnExampleAndThePresets(String text) {
+    void anEmptyTextGetsAnExampleAndTheMethods(String text) {
         assertThat(refused(text))
                 .hasMessageContaining("found nothing")
-                .hasMessageContaining(Objects.requireNonNull(Presets.all().get("default")))
+                .hasMessageContaining(Methods.find("default").orElseThrow().pooling())
                 .hasMessageContaining("bcnn");
     }
 

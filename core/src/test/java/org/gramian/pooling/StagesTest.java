@@ -127,12 +127,12 @@ class StagesTest {
         long size = 1L + random.nextInt(6);
         Tensor a = Tensors.gaussian(random, Shape.of(2, size, size), DType.F64);
         Tensor y = Elementwise.add(a, Views.transpose(a));
-        Tensor v = value(Vectorization.TRIU, y);
+        Tensor v = value(new Vectorization.Triu(), y);
         assertThat(v.shape()).isEqualTo(Shape.of(2, size * (size + 1) / 2));
         Tensor ofVectors = Reductions.sum(Elementwise.mul(v, v), 1);
         Tensor ofMatrices = Views.reshape(Reductions.sum(Elementwise.mul(y, y), 1, 2), 2, 1);
         assertTensor(ofVectors).isCloseTo(ofMatrices, 1e-14);
-        Tensor flat = value(Vectorization.FLAT, y);
+        Tensor flat = value(new Vectorization.Flat(), y);
         assertThat(flat.toDoubles()).containsExactly(y.toDoubles());
     }
 
@@ -140,7 +140,7 @@ class StagesTest {
     void theUpperTriangleIsReadRowByRow() {
         Tensor y = Tensors.of(new double[] {1, 2, 3, 2, 4, 5, 3, 5, 6}, Shape.of(1, 3, 3), DType.F64);
         double r = Math.sqrt(2);
-        assertThat(value(Vectorization.TRIU, y).toDoubles())
+        assertThat(value(new Vectorization.Triu(), y).toDoubles())
                 .containsExactly(new double[] {1, 2 * r, 3 * r, 4, 5 * r, 6}, Offset.offset(1e-15));
     }
 

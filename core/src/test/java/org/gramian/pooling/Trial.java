@@ -32,7 +32,7 @@ final class Trial implements AutoCloseable {
     static Trial of(Pooling pooling) {
         Trial trial = new Trial(pooling, DType.F64);
         try (Tensor features = features(99)) {
-            Fitting.fit(pooling, features, trial.parameters);
+            Fitting.fit(pooling, features, trial.parameters, new SplittableRandom(7));
         }
         return trial;
     }

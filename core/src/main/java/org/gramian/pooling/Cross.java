@@ -1,0 +1,122 @@
+package org.gramian.pooling;
+
+import java.util.List;
+import java.util.OptionalInt;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Var;
+import org.gramian.backbone.Backbone;
+
+/**
+ * Cross-convolutional-layer pooling, {@code v = vec(A Bᵀ / N)} of the maps {@code A [n, a, N]} of one layer and {@code B [n,
+ * b, N]} of a later one: every map of one layer weights all positions of the other.
+ *
+ * <p>Liu, Shen and van den Hengel, <i>The Treasure beneath Convolutional Layers: Cross-convolutional-layer Pooling for Image
+ * Classification</i>, CVPR 2015. Their {@code P_k = Σ_p a_k(p) x(p)} with x(p) of the other layer is row k of A Bᵀ; the
+ * factor 1/N makes it independent of the size of pictures and disappears where l2 follows.
+ *
+ * <p>Both layers enter stacked, {@code [n, a + b, N]}, as a {@link Backbone} cut at {@code a+b} gives them. Where the first
+ * one ends, the text {@code cross} leaves open until it stands on such a backbone; then it is {@code cross:528}.
+ *
+ * @param first number of channels a of the first layer; nothing as long as that is open
+ */
+public record Cross(OptionalInt first) implements Aggregation {
+    static final Words.Rule RULE = new Words.Rule(
+            "cross",
+            "cross[:<channels of the first layer>]",
+            "maps of one layer weighted by those of another",
+            Cross::read);
+
+    public Cross {
+        if (first.isPresent() && first.getAsInt() < 1) {
+            throw new IllegalArgumentException(
+                    "cross: at least 1 channel of the first layer is wanted, found " + first.getAsInt());
+        }
+    }
+
+    private static Cross read(WordArguments arguments) {
+        String text = arguments.text("first", "");
+        return text.isEmpty() ? new Cross(OptionalInt.empty()) : new Cross(OptionalInt.of(arguments.count("first")));
+    }
+
+    @Override
+    public String text() {
+        return first.isPresent() ? "cross:" + first.getAsInt() : "cross";
+    }
+
+    private int known() {
+        return first.orElseThrow(
+                () -> new IllegalArgumentException("cross is open until it stands on a backbone cut at two"
+                        + " layers; without one, say how many channels the first layer has, as cross:528"));
+    }
+
+    @Override
+    public long outputs(long channels) {
+        long a = known();
+        if (a >= channels) {
+            throw new IllegalArgumentException("cross: channels of two layers are wanted, " + a
+                    + " of the first and at least 1 of the second, found " + channels + " in all; the layer is written"
+                    + " a+b, as --layer inception_4d+inception_4e");
+        }
+        return a * (channels - a);
+    }
+
+    /**
+     * @throws IllegalArgumentException if the backbone is cut at one layer, or its channels were mixed before, so that nobody
+     *     can know where the first layer ends; or if a number is given that is not the first layer's
+     */
+    @Override
+    public Cross settled(Settling place) {
+        if (place.backbone().isEmpty()) {
+            return this;
+        }
+        Backbone backbone = place.backbone().get();
+        List<Long> channels = backbone.channelsOfLayers();
+        if (first.isPresent()) {
+            if (!place.mixed() && channels.size() > 1 && channels.getFirst() != first.getAsInt()) {
+                throw new IllegalArgumentException(
+                        text() + ": the first layer of " + backbone + " has " + channels.getFirst()
+                                + " channels, found " + first.getAsInt() + "; write cross alone for the layers' own");
+            }
+            return this;
+        }
+        if (place.mixed()) {
+            throw new IllegalArgumentException("cross: a reduction mixes the channels of both layers, so that cross"
+                    + " cannot know where the first one ends; put cross first, or say it, as cross:256");
+        }
+        if (channels.size() < 2) {
+            throw new IllegalArgumentException("cross: features of two layers are wanted, found " + backbone
+                    + " cut at one; write the layer as a+b with two layers whose maps have the same sides"
+                    + example(backbone));
+        }
+        return new Cross(OptionalInt.of(Math.toIntExact(channels.getFirst())));
+    }
+
+    /** The layer before the cut, where its maps have the same sides. */
+    private static String example(Backbone backbone) {
+        List<String> used = backbone.layersUsed();
+        if (used.size() < 2) {
+            return "";
+        }
+        String pair = used.get(used.size() - 2) + "+" + used.getLast();
+        try {
+            return ", as --layer " + backbone.cutAt(pair).layer();
+        } catch (IllegalArgumentException differing) {
+            return "";
+        }
+    }
+
+    @Override
+    public Var apply(Var maps, Bindings parameters) {
+        long pictures = maps.shape().at(0);
+        long channels = maps.shape().at(1);
+        long size = outputs(channels);
+        Var a = Shapes.slice(maps, 1, 0, known());
+        Var b = Shapes.slice(maps, 1, known(), channels);
+        Var products = Matrices.matmul(a, Shapes.transpose(b, 1, 2));
+        Var means = Arithmetic.scale(products, 1.0 / maps.shape().at(2));
+        return Shapes.reshape(means, pictures, size);
+    }
+}

@@ -1,0 +1,135 @@
+package org.gramian.pooling;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+
+/**
+ * Several poolings of the same maps side by side, {@code v = (v_1, …, v_k)}, their descriptors one after another: as
+ * FV-FC-CNN, which puts the fully connected features of a network beside its Fisher vectors (Cimpoi, Maji, Kokkinos,
+ * Vedaldi: Deep Filter Banks for Texture Recognition, Description, and Segmentation, IJCV 2016).
+ *
+ * <p>Written {@code [A+B]}, as {@code [bilinear/triu/root/l2+tail/l2]/l2}: each branch is a whole pooling with reductions,
+ * aggregation and normalizations of its own, or the name of a method. Each sees the maps {@code [n, c, h, w]} that reach the
+ * join. Parameters of the first are {@code join.0.NAME}, of the second {@code join.1.NAME}, …
+ *
+ * @param branches at least two
+ */
+public record Join(List<Pooling> branches) implements Aggregation {
+    /** How deep joins may lie in joins. */
+    static final int DEEPEST = 2;
+
+    static final Words.Word WORD =
+            new Words.Word(Brackets.OPEN, "[A+B+...]", "poolings side by side, their descriptors one after another");
+
+    public Join {
+        branches = List.copyOf(branches);
+        if (branches.size() < 2) {
+            throw new IllegalArgumentException("a join is of at least 2 poolings, found " + branches);
+        }
+    }
+
+    @Override
+    public String text() {
+        return branches.stream()
+                .map(Pooling::text)
+                .collect(Collectors.joining(Brackets.BETWEEN, Brackets.OPEN, Brackets.CLOSE));
+    }
+
+    @Override
+    public String word() {
+        return "join";
+    }
+
+    @Override
+    public boolean isSpatial() {
+        return true;
+    }
+
+    @Override
+    public long outputs(long channels) {
+        return branches.stream()
+                .mapToLong(branch -> branch.descriptorSize(channels))
+                .sum();
+    }
+
+    @Override
+    public void requireFits(Shape maps) {
+        branches.forEach(branch -> branch.requireFits(maps));
+    }
+
+    @Override
+    public List<ParameterSpec> parameters(long channels) {
+        List<ParameterSpec> all = new ArrayList<>();
+        for (int i = 0; i < branches.size(); i++) {
+            for (ParameterSpec spec : branches.get(i).parameters(channels)) {
+                all.add(spec.under(name(i)));
+            }
+        }
+        return all;
+    }
+
+    @Override
+    public Map<String, String> pretrained() {
+        Map<String, String> all = new LinkedHashMap<>();
+        for (int i = 0; i < branches.size(); i++) {
+            String branch = name(i);
+            branches.get(i).pretrained().forEach((own, networks) -> all.put(branch + "." + own, networks));
+        }
+        return all;
+    }
+
+    /** The name under which the parameters of a branch are kept. */
+    public static String name(int branch) {
+        return Integer.toString(branch);
+    }
+
+    @Override
+    public int fittedTo() {
+        return branches.stream().mapToInt(Fitting::pictures).max().orElse(0);
+    }
+
+    @Override
+    public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
+        for (int i = 0; i < branches.size(); i++) {
+            Fitting.fit(branches.get(i), maps, parameters.under(name(i)), random);
+        }
+    }
+
+    @Override
+    public boolean isDifferentiable() {
+        return branches.stream().allMatch(Pooling::isDifferentiable);
+    }
+
+    @Override
+    public Join settled(Settling place) {
+        return new Join(branches.stream().map(branch -> branch.settled(place)).toList());
+    }
+
+    @Override
+    public Var apply(Var maps, Bindings parameters) {
+        return trace(maps, parameters, (stage, value) -> {});
+    }
+
+    /** As {@link Pooling#trace}, with the number of the branch before the words of its stages. */
+    Var trace(Var maps, Bindings parameters, BiConsumer<String, Var> listener) {
+        List<Var> parts = new ArrayList<>();
+        for (int i = 0; i < branches.size(); i++) {
+            String branch = "branch " + (i + 1) + ", ";
+            parts.add(branches.get(i)
+                    .trace(maps, parameters.under(name(i)), (stage, value) -> listener.accept(branch + stage, value)));
+        }
+        return Pooling.told(listener, "join of " + branches.size() + " branches", Shapes.concat(parts, 1));
+    }
+}

@@ -1,0 +1,115 @@
+package org.gramian.pooling;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.Var;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.Tail;
+import org.gramian.tensor.Shape;
+
+/**
+ * The network's own layers after the cut, up to the one before its class scores, as {@link Tail} describes them: the paper's
+ * rows "VGG-16", whose descriptors are those of the last fully connected layer (Simonyan and Zisserman, ICLR 2015). On
+ * another backbone it is that backbone's own tail, and is called so.
+ *
+ * <p>Which network, the text {@code tail} leaves open until it stands on a backbone; then it is {@code
+ * tail:network=googlenet,layer=inception_4e}, where a slash in a layer's name is written as a colon.
+ *
+ * <p>Maps {@code [n, c, h, w]} of exactly as many channels as the network has there become {@code [n, d]}: 4096 of VGG-16,
+ * 1024 of GoogLeNet. Parameters are {@code tail.NAME} under the network's own names. They begin at the network's weights and
+ * belong to it: frozen while the backbone is, and moved at its rate.
+ *
+ * @param tail the layers; nothing as long as the network is open
+ */
+public record NetworkTail(Optional<Tail> tail) implements Aggregation {
+    static final Words.Rule RULE = new Words.Rule(
+            "tail", "tail[:network=<name>,layer=<name>]", "the network's own layers after the cut", NetworkTail::read);
+
+    /** Of whatever network it will stand on. */
+    public NetworkTail() {
+        this(Optional.empty());
+    }
+
+    private static NetworkTail read(WordArguments arguments) {
+        String network = arguments.text("network", "");
+        String layer = arguments.text("layer", "").replace(':', '/');
+        if (network.isEmpty() && layer.isEmpty()) {
+            return new NetworkTail();
+        }
+        if (network.isEmpty() || layer.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "a network and a layer are wanted, or neither: alone it is the tail of the"
+                            + " backbone that it stands on");
+        }
+        return new NetworkTail(Optional.of(Backbone.of(network, layer).tail()));
+    }
+
+    @Override
+    public String text() {
+        return tail.map(known -> "tail:network=" + known.network() + ",layer="
+                        + known.layer().replace('/', ':'))
+                .orElse("tail");
+    }
+
+    @Override
+    public boolean isSpatial() {
+        return true;
+    }
+
+    private Tail known() {
+        return tail.orElseThrow(
+                () -> new IllegalArgumentException("tail is open until it stands on a backbone; without one,"
+                        + " say which network it is of, as tail:network=googlenet,layer=inception_4e"));
+    }
+
+    @Override
+    public long outputs(long channels) {
+        Tail known = known();
+        if (channels != known.channels()) {
+            throw new IllegalArgumentException("tail: " + known + " takes " + known.channels() + " channels, found "
+                    + channels + "; put conv:" + known.channels() + " before it, or nothing that changes their number");
+        }
+        return known.outputs();
+    }
+
+    @Override
+    public void requireFits(Shape maps) {
+        known().requireFits(maps.at(1), maps.at(2));
+    }
+
+    @Override
+    public List<ParameterSpec> parameters(long channels) {
+        return known().parameters();
+    }
+
+    @Override
+    public Map<String, String> pretrained() {
+        Map<String, String> names = new LinkedHashMap<>();
+        tail.ifPresent(known -> known.parameters().forEach(spec -> names.put(spec.name(), spec.name())));
+        return names;
+    }
+
+    /** @throws IllegalArgumentException if it is said to be of another network than the backbone, or of another cut */
+    @Override
+    public NetworkTail settled(Settling place) {
+        if (place.backbone().isEmpty()) {
+            return this;
+        }
+        Backbone backbone = place.backbone().get();
+        Tail own = backbone.tail();
+        if (tail.isPresent() && !tail.get().equals(own)) {
+            throw new IllegalArgumentException("tail: what follows the backbone " + backbone + " is " + own + ", found "
+                    + tail.get() + "; write tail alone for the backbone's own");
+        }
+        return new NetworkTail(Optional.of(own));
+    }
+
+    @Override
+    public Var apply(Var maps, Bindings parameters) {
+        return known().apply(maps, parameters);
+    }
+}

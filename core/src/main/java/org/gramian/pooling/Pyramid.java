@@ -1,0 +1,185 @@
+package org.gramian.pooling;
+
+import static org.gramian.autodiff.Adjoint.list;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Var;
+import org.gramian.basis.Choice;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.tensor.Window;
+
+/**
+ * Each map's mean, or maximum, over cells that grow finer level by level: 1×1, 2×2, 4×4, …
+ *
+ * <p>Of k×k cells over h×w positions, the one in row r and column q spans rows {@code floor(r·h/k)} to {@code
+ * ceil((r+1)·h/k)} (excluded) and columns likewise, so that any size of at least k×k works; where k does not divide it,
+ * neighbours share a row. The descriptor lists all channels of the first cell, then of the second, row by row and level
+ * by level: {@code C·(4^levels − 1)/3} numbers. The gradient of a maximum goes to its first position, row by row.
+ *
+ * <p>Lazebnik, Schmid, Ponce: Beyond Bags of Features: Spatial Pyramid Matching for Recognizing Natural Scene Categories,
+ * CVPR 2006; in networks He, Zhang, Ren, Sun: Spatial Pyramid Pooling in Deep Convolutional Networks for Visual
+ * Recognition, ECCV 2014.
+ *
+ * @param levels the last has {@code 2^(levels−1)} cells each way
+ * @param statistic what is taken of a cell
+ */
+public record Pyramid(int levels, Statistic statistic) implements Aggregation {
+    /** 1,024 cells each way are more than any layer has positions. */
+    private static final int MOST_LEVELS = 11;
+
+    static final Words.Rule RULE = new Words.Rule(
+            "pyramid",
+            "pyramid:<levels>[,of=mean|max]",
+            "each map over 1x1, 2x2, 4x4, ... cells",
+            a -> new Pyramid(a.count("levels"), Statistic.parse(a.text("of", Statistic.MEAN.text()))));
+
+    /** What is taken of a cell. */
+    public enum Statistic {
+        MEAN,
+        MAX;
+
+        /** The word, as {@code mean}. */
+        public String text() {
+            return Choice.text(this);
+        }
+
+        /** Reads {@link #text} back. */
+        public static Statistic parse(String text) {
+            return Choice.parse(Statistic.class, "what is taken of a cell", text);
+        }
+    }
+
+    /** Rows and columns, each from one that is included to one that is not. */
+    private record Cell(int top, int bottom, int left, int right) {
+        int size() {
+            return (bottom - top) * (right - left);
+        }
+
+        /** Its part of maps {@code [n, c, h, w]}, without copying. */
+        Tensor of(Tensor maps) {
+            return Views.slice(Views.slice(maps, 2, top, bottom), 3, left, right);
+        }
+
+        Window window() {
+            Window.Pair whole = new Window.Pair(bottom - top, right - left);
+            return new Window(whole, whole, new Window.Pair(0, 0), false);
+        }
+    }
+
+    public Pyramid {
+        if (levels < 1 || levels > MOST_LEVELS) {
+            throw new IllegalArgumentException(
+                    "pyramid: between 1 and " + MOST_LEVELS + " levels are wanted, found " + levels);
+        }
+    }
+
+    @Override
+    public String text() {
+        return "pyramid:" + levels + (statistic == Statistic.MEAN ? "" : ",of=" + statistic.text());
+    }
+
+    @Override
+    public long outputs(long channels) {
+        return channels * ((1L << (2 * levels)) - 1) / 3;
+    }
+
+    @Override
+    public boolean isSpatial() {
+        return true;
+    }
+
+    @Override
+    public int leastSide() {
+        return 1 << (levels - 1);
+    }
+
+    @Override
+    public Var apply(Var maps, Bindings parameters) {
+        List<Cell> cells = cells(maps.shape());
+        Var found = statistic == Statistic.MEAN ? means(maps, cells) : maxima(maps, cells);
+        return Shapes.reshape(found, maps.shape().at(0), outputs(maps.shape().at(1)));
+    }
+
+    private List<Cell> cells(Shape maps) {
+        int height = Math.toIntExact(maps.at(2));
+        int width = Math.toIntExact(maps.at(3));
+        requireFits(Shape.of(maps.at(1), height, width));
+        List<Cell> cells = new ArrayList<>();
+        for (int k = 1; k <= leastSide(); k *= 2) {
+            for (int i = 0; i < k * k; i++) {
+                int row = i / k;
+                int column = i % k;
+                cells.add(new Cell(
+                        row * height / k,
+                        Math.ceilDiv((row + 1) * height, k),
+                        column * width / k,
+                        Math.ceilDiv((column + 1) * width, k)));
+            }
+        }
+        return cells;
+    }
+
+    /** All means {@code [n, cells, c]} by one product: {@code A·Mᵀ}, row i of A the mean over cell i. */
+    private static Var means(Var maps, List<Cell> cells) {
+        Shape shape = maps.shape();
+        Var positions =
+                Shapes.transpose(Shapes.reshape(maps, shape.at(0), shape.at(1), shape.at(2) * shape.at(3)), 1, 2);
+        return maps.tape().apply(List.of(positions), () -> {
+            Tensor a = averaging(cells, maps.value());
+            return Result.of(
+                    Products.matmul(a, positions.value()),
+                    (g, wanted) -> list(Products.matmul(Views.transpose(a), g)),
+                    a);
+        });
+    }
+
+    private static Tensor averaging(List<Cell> cells, Tensor maps) {
+        int width = Math.toIntExact(maps.size(3));
+        int positions = Math.toIntExact(maps.size(2)) * width;
+        double[] weights = new double[cells.size() * positions];
+        for (int i = 0; i < cells.size(); i++) {
+            Cell cell = cells.get(i);
+            for (int y = cell.top(); y < cell.bottom(); y++) {
+                for (int x = cell.left(); x < cell.right(); x++) {
+                    weights[i * positions + y * width + x] = 1.0 / cell.size();
+                }
+            }
+        }
+        return Tensors.to(Tensors.of(weights, Shape.of(cells.size(), positions), maps.type()), maps.device());
+    }
+
+    /** All maxima {@code [n, cells, c]}. */
+    private static Var maxima(Var maps, List<Cell> cells) {
+        Tensor x = maps.value();
+        return maps.tape().apply(List.of(maps), () -> {
+            List<Tensor> values = new ArrayList<>();
+            List<Tensor> places = new ArrayList<>();
+            for (Cell cell : cells) {
+                Window.Maxima maxima = cell.window().max(Views.contiguous(cell.of(x)));
+                values.add(Views.reshape(maxima.values(), x.size(0), 1, x.size(1)));
+                places.add(maxima.places());
+            }
+            return new Result(Views.concat(values, 1), places, (g, wanted) -> {
+                Tensor gradient = Tensors.zeros(x.shape(), x.type(), x.device());
+                for (int i = 0; i < cells.size(); i++) {
+                    Tensor part = cells.get(i).of(gradient);
+                    Tensor upstream = Views.reshape(Views.slice(g, 1, i, i + 1L), x.size(0), x.size(1), 1, 1);
+                    Tensor more = cells.get(i)
+                            .window()
+                            .maxBackward(upstream, Views.contiguous(cells.get(i).of(x)), places.get(i));
+                    part.copyFrom(Elementwise.add(part, more)); // cells overlap
+                }
+                return list(gradient);
+            });
+        });
+    }
+}

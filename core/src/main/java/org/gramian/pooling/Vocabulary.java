@@ -1,0 +1,158 @@
+package org.gramian.pooling;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.random.RandomGenerator;
+import org.gramian.autodiff.Adjoint;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Result;
+import org.gramian.autodiff.Shapes;
+import org.gramian.autodiff.Var;
+import org.gramian.cluster.KMeans;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/** What methods with a vocabulary have in common: words of local features, and positions assigned to them. */
+final class Vocabulary {
+    /** Local features that a vocabulary is fitted to at most: hundreds for each word of the usual numbers. */
+    static final int MOST_ROWS = 40_000;
+
+    /** Pictures whose local features are looked at together while drawing. */
+    private static final long AT_ONCE = 16;
+
+    /** What the second nearest word weighs beside the nearest, on the mean, with the sharpness taken from data. */
+    private static final double SECOND = 0.01;
+
+    /** Added to a distance to take it out of the question. */
+    private static final double FAR = 1e30;
+
+    private Vocabulary() {}
+
+    static int requireWords(String word, int count) {
+        if (count < 1) {
+            throw new IllegalArgumentException(word + ": at least 1 word is wanted, found " + count);
+        }
+        return count;
+    }
+
+    /** A parameter that has no value until it is fitted. */
+    static ParameterSpec unset(String name, Role role, long... sizes) {
+        return new ParameterSpec(name, Shape.of(sizes), role, Fitting.UNSET);
+    }
+
+    /** At most {@value #MOST_ROWS} local features {@code [m, c]} of maps {@code [n, c, N]}, drawn without putting back. */
+    static Tensor sample(Tensor maps, RandomGenerator random) {
+        long count = maps.size(0) * maps.size(2);
+        if (count <= MOST_ROWS) {
+            return rows(maps);
+        }
+        long[] places = new long[Math.toIntExact(count)];
+        for (int i = 0; i < places.length; i++) {
+            places[i] = i;
+        }
+        long[] drawn = new long[MOST_ROWS];
+        for (int i = 0; i < MOST_ROWS; i++) {
+            int other = i + random.nextInt(places.length - i);
+            drawn[i] = places[other];
+            places[other] = places[i];
+        }
+        Arrays.sort(drawn);
+        return select(maps, drawn);
+    }
+
+    /** All local features {@code [n·N, c]}, copied. */
+    private static Tensor rows(Tensor maps) {
+        return Views.reshape(Views.transpose(maps, 1, 2), maps.size(0) * maps.size(2), maps.size(1));
+    }
+
+    /** Local features of ascending places, some pictures at a time: a copy of all would be many times as large. */
+    private static Tensor select(Tensor maps, long[] places) {
+        Tensor selected = Tensors.empty(Shape.of(places.length, maps.size(1)), maps.type(), maps.device());
+        int done = 0;
+        for (long start = 0; start < maps.size(0); start += AT_ONCE) {
+            long first = start * maps.size(2);
+            long end = Math.min(maps.size(0), start + AT_ONCE);
+            int from = done;
+            while (done < places.length && places[done] < end * maps.size(2)) {
+                done++;
+            }
+            if (done > from) {
+                long[] inPart = Arrays.stream(places, from, done)
+                        .map(place -> place - first)
+                        .toArray();
+                try (Scope _ = Scope.open()) {
+                    Tensor index = Tensors.to(Tensors.ofLongs(inPart, Shape.of(inPart.length)), maps.device());
+                    Views.slice(selected, 0, from, done)
+                            .copyFrom(Views.select(rows(Views.slice(maps, 0, start, end)), 0, index));
+                }
+            }
+        }
+        return selected;
+    }
+
+    /** The centres {@code [k, c]} of local features {@code [m, c]}. */
+    static Tensor words(Tensor rows, int count, RandomGenerator random) {
+        return KMeans.of(count).fit(rows, random).centres();
+    }
+
+    /**
+     * How sharply soft assignments {@code exp(−α‖x − c_k‖²)} fall off: α such that the second nearest word has a hundredth of
+     * the weight of the nearest at the mean difference of their squared distances; 1 where words do not differ.
+     */
+    static double sharpness(Tensor rows, Tensor words) {
+        if (words.size(0) < 2) {
+            return 1;
+        }
+        Tensor closeness = Elementwise.mul(KMeans.squaredDistances(rows, words), -1);
+        Reductions.Largest nearest = Reductions.largest(closeness, 1);
+        Tensor unit = Tensors.identity(words.size(0), words.type(), words.device());
+        Tensor first = Views.select(unit, 0, Views.reshape(nearest.places(), rows.size(0)));
+        Tensor second = Reductions.max(Elementwise.addScaled(closeness, first, -FAR), 1);
+        double gap = Reductions.mean(Elementwise.sub(nearest.values(), second)).item();
+        return gap > 0 ? -Math.log(SECOND) / gap : 1;
+    }
+
+    /** Softmax over words of scores {@code [n, k, N]}, in the same shape. */
+    static Var softly(Var scores) {
+        return Shapes.transpose(Classification.softmax(Shapes.transpose(scores, 1, 2)), 1, 2);
+    }
+
+    /** A 1 for the nearest word of every position, {@code [n, k, N]}; a constant on the way back. */
+    static Var nearest(Var maps, Var words) {
+        return maps.tape()
+                .apply(List.of(), () -> Result.of(nearest(maps.value(), words.value()), (g, wanted) -> Adjoint.list()));
+    }
+
+    static Tensor nearest(Tensor maps, Tensor words) {
+        Tensor halves = Elementwise.mul(Reductions.sum(Elementwise.mul(words, words), 1), 0.5); // [k, 1]
+        Tensor closeness = Elementwise.sub(Products.matmul(words, maps), halves); // [n, k, N]
+        Tensor places = Reductions.largest(closeness, 1).places(); // [n, 1, N]
+        Tensor unit = Tensors.identity(words.size(0), words.type(), words.device());
+        Tensor rows = Views.select(unit, 0, Views.reshape(places, places.shape().elements()));
+        return Views.transpose(Views.reshape(rows, maps.size(0), maps.size(2), words.size(0)));
+    }
+
+    /** {@code V_k = Σ_p a_kp (x_p − c_k)}, {@code [n, k, c]}, of assignments {@code [n, k, N]}, maps and words. */
+    static Var residuals(Var assignments, Var maps, Var words) {
+        Var sums = Matrices.matmul(assignments, Shapes.transpose(maps, 1, 2));
+        return Arithmetic.sub(sums, Arithmetic.mul(Arithmetic.sum(assignments, 2), words));
+    }
+
+    /** Word by word in one vector: {@code [n, k, c]} to {@code [n, k·c]}. */
+    static Var flat(Var encoded) {
+        return Shapes.reshape(
+                encoded,
+                encoded.shape().at(0),
+                encoded.shape().at(1) * encoded.shape().at(2));
+    }
+}

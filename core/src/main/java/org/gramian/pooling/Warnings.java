@@ -1,0 +1,64 @@
+package org.gramian.pooling;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** Finds what is allowed in a {@link Pooling} but probably not meant. */
+final class Warnings {
+    private Warnings() {}
+
+    /**
+     * All of a pooling.
+     *
+     * @param channels of the features
+     * @param rooted whether a root follows the descriptor, as after a join
+     */
+    static List<String> of(Pooling pooling, long channels, boolean rooted) {
+        List<String> all = new ArrayList<>();
+        if (!pooling.isDifferentiable() && pooling.reductions().stream().anyMatch(Reduction.Conv.class::isInstance)) {
+            all.add(pooling.aggregation().text()
+                    + " passes no gradient: conv before it stays as random as it begins; use"
+                    + " pca instead, or leave it out");
+        }
+        boolean bent = rooted || pooling.normalizations().stream().anyMatch(Normalization.Root.class::isInstance);
+        long size = pooling.reduced(channels);
+        switch (pooling.aggregation()) {
+            case SecondOrder secondOrder -> all.addAll(ofRotations(secondOrder, size, bent));
+            case Join join -> join.branches().forEach(branch -> all.addAll(of(branch, size, bent)));
+            default -> {}
+        }
+        return all;
+    }
+
+    private static List<String> ofRotations(SecondOrder secondOrder, long channels, boolean rooted) {
+        List<String> warnings = new ArrayList<>();
+        long size = secondOrder.kernel().size(channels);
+        List<Transform> transforms = secondOrder.transforms();
+        for (int i = 0; i < transforms.size(); i++) {
+            boolean rotation = transforms.get(i) instanceof Transform.Spd spd && spd.size() == size;
+            if (rotation && isAbsorbed(transforms.subList(i + 1, transforms.size()), rooted)) {
+                warnings.add(transforms.get(i).text() + " keeps the size " + size + " and no element-wise function"
+                        + " follows: it is a rotation that the classifier can learn as well; put relu after it, or"
+                        + " choose a smaller size");
+            }
+            size = transforms.get(i).outputs(size);
+        }
+        return warnings;
+    }
+
+    /** Whether what follows a rotation can take it over: another spd or o2t, or the classifier if nothing bends in between. */
+    private static boolean isAbsorbed(List<Transform> following, boolean rooted) {
+        for (Transform transform : following) {
+            switch (transform) {
+                case Transform.Relu _ -> {
+                    return false;
+                }
+                case Transform.Spd _, FreeTransform _ -> {
+                    return true;
+                }
+                default -> {} // a function of eigenvalues turns with the matrix
+            }
+        }
+        return !rooted;
+    }
+}

@@ -1,0 +1,134 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Tape;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What tensor sketch and random Maclaurin promise: inner products, linearity, a draw that stays. */
+class CompactBilinearTest {
+    private static final int ROWS = 5;
+
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    private static Vectorization parse(String word) {
+        return ((SecondOrder) Pooling.parse("bilinear/" + word).aggregation()).vectorization();
+    }
+
+    private static ParameterSet draw(Vectorization vectorization, SplittableRandom random) {
+        return ParameterSet.initialize(vectorization.parameters(ROWS), random, DType.F64, Device.CPU);
+    }
+
+    private static Tensor vectors(Vectorization vectorization, Tensor matrices, ParameterSet parameters) {
+        try (Tape tape = Tape.inference()) {
+            return Tensors.copy(vectorization
+                    .apply(tape.constant(matrices), Bindings.of(parameters.variables(tape)))
+                    .value());
+        }
+    }
+
+    /** The mean of ⟨v(x), v(y)⟩ over many draws, and its standard error. */
+    private static double[] meanInnerProduct(Vectorization vectorization, Tensor outer, SplittableRandom random) {
+        int draws = 500;
+        double sum = 0;
+        double squares = 0;
+        for (int i = 0; i < draws; i++) {
+            try (Scope _ = Scope.open();
+                    ParameterSet parameters = draw(vectorization, random)) {
+                double[] v = vectors(vectorization, outer, parameters).toDoubles();
+                double inner = 0;
+                for (int k = 0; k < v.length / 2; k++) {
+                    inner += v[k] * v[v.length / 2 + k];
+                }
+                sum += inner;
+                squares += inner * inner;
+            }
+        }
+        double mean = sum / draws;
+        return new double[] {mean, Math.sqrt((squares / draws - mean * mean) / draws)};
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"sketch:16", "maclaurin:16"})
+    void innerProductsAreTheSquareOfThoseOfTheFeaturesOnAverageOverTheDraw(String word) {
+        SplittableRandom random = new SplittableRandom(8);
+        for (int pair = 0; pair < 2; pair++) {
+            Tensor x = neighbours(random);
+            Tensor outer = Products.matmul(x, Views.transpose(x));
+            double inner = Reductions.sum(Elementwise.mul(Views.slice(x, 0, 0, 1), Views.slice(x, 0, 1, 2)))
+                    .item();
+            double[] found = meanInnerProduct(parse(word), outer, random);
+            assertThat(found[0]).isCloseTo(inner * inner, within(5 * found[1]));
+            assertThat(found[1]).as("a mean worth comparing").isLessThan(inner * inner / 10);
+        }
+    }
+
+    /** Two vectors of length 1 that lie near each other, so that their inner product is far from 0. */
+    private static Tensor neighbours(SplittableRandom random) {
+        Tensor common = Tensors.gaussian(random, Shape.of(1, ROWS, 1), DType.F64);
+        Tensor x = Elementwise.addScaled(Tensors.gaussian(random, Shape.of(2, ROWS, 1), DType.F64), common, 3);
+        return Elementwise.div(x, Elementwise.sqrt(Reductions.sum(Elementwise.mul(x, x), 1)));
+    }
+
+    @RandomTest(times = 5)
+    void bothAreLinearInTheMatrix(Seed seed) {
+        SplittableRandom random = seed.random();
+        for (String word : new String[] {"sketch:7", "maclaurin:300"}) {
+            Vectorization vectorization = parse(word);
+            try (ParameterSet parameters = draw(vectorization, random)) {
+                Tensor a = symmetric(random);
+                Tensor b = symmetric(random);
+                Tensor both = vectors(vectorization, Elementwise.addScaled(a, b, -2.5), parameters);
+                Tensor one = vectors(vectorization, a, parameters);
+                assertTensor(both)
+                        .isCloseTo(Elementwise.addScaled(one, vectors(vectorization, b, parameters), -2.5), 1e-13);
+            }
+        }
+    }
+
+    private static Tensor symmetric(SplittableRandom random) {
+        Tensor a = Tensors.gaussian(random, Shape.of(2, ROWS, ROWS), DType.F64);
+        return Elementwise.add(a, Views.transpose(a));
+    }
+
+    @Test
+    void theDrawTravelsInTheParametersAndIsExactInSinglePrecision() {
+        Vectorization sketch = parse("sketch:999999");
+        Vectorization maclaurin = parse("maclaurin:20");
+        for (Vectorization vectorization : new Vectorization[] {sketch, maclaurin}) {
+            try (ParameterSet exact = draw(vectorization, new SplittableRandom(3));
+                    ParameterSet single = ParameterSet.initialize(
+                            vectorization.parameters(ROWS), new SplittableRandom(3), DType.F32, Device.CPU)) {
+                exact.all()
+                        .forEach(parameter -> assertThat(
+                                        single.get(parameter.name()).value().toDoubles())
+                                .containsExactly(parameter.value().toDoubles()));
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import org.gramian.backbone.Backbone;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+
+/** Maps of one layer weighted by those of another. */
+class CrossTest {
+    /** Σ_p a_k(p) x(p) / N, one map of the first layer at a time, as the paper has it. */
+    @RandomTest
+    void everyMapOfTheFirstLayerWeightsThePositionsOfTheSecond(Seed seed) {
+        try (Scope _ = Scope.open();
+                Trial trial = Trial.of("cross:3")) {
+            Tensor features = Trial.features(seed.random().nextLong());
+            Tensor maps = Views.reshape(features, 3, Trial.CHANNELS, 20);
+            Tensor found = Views.reshape(trial.describe(features), 3, 3, 4);
+            for (int k = 0; k < 3; k++) {
+                Tensor weighted =
+                        Elementwise.mul(Views.slice(maps, 1, k, k + 1L), Views.slice(maps, 1, 3, Trial.CHANNELS));
+                Tensor pooled = Elementwise.mul(Reductions.sum(weighted, 2), 1.0 / 20);
+                assertTensor(Views.reshape(Views.slice(found, 1, k, k + 1L), 3, 4))
+                        .isCloseTo(Views.reshape(pooled, 3, 4), 1e-12);
+            }
+        }
+    }
+
+    /** B-CNN's matrix of the stacked layers has it as the block above its diagonal. */
+    @Test
+    void itIsTheOffDiagonalBlockOfTheBilinearMatrix() {
+        try (Scope _ = Scope.open();
+                Trial cross = Trial.of("cross:3");
+                Trial bilinear = Trial.of("bilinear/flat")) {
+            Tensor whole = Views.reshape(bilinear.describe(Trial.features(3)), 3, 7, 7);
+            Tensor block = Views.slice(Views.slice(whole, 1, 0, 3), 2, 3, 7);
+            assertTensor(Views.reshape(cross.describe(Trial.features(3)), 3, 3, 4))
+                    .isCloseTo(block, 1e-12);
+        }
+    }
+
+    @Test
+    void onTwoLayersItKnowsWhereTheFirstOneEnds() {
+        Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
+        Pooling pooling = Pooling.parse("cross-layer").settled(backbone, 100);
+        assertThat(pooling).hasToString("cross:528/root/l2");
+        assertThat(pooling.descriptorSize(backbone.channels())).isEqualTo(528 * 832);
+        assertThat(pooling.settled(backbone, 100)).isEqualTo(pooling);
+    }
+
+    @Test
+    void onOneLayerItSaysHowToWriteTwo() {
+        assertThatThrownBy(() -> Pooling.parse("cross/l2").settled(Backbone.of("googlenet"), 100))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("googlenet:inception_4e", "a+b", "--layer inception_4d+inception_4e");
+        assertThatThrownBy(() -> Pooling.parse("cross/l2").settled(Backbone.of("filters"), 100))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("filters:bank", "a+b");
+    }
+
+    @Test
+    void openOrWithoutASecondLayerItHasNoSize() {
+        assertThatThrownBy(() -> Pooling.parse("cross").descriptorSize(10))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("open", "cross:528");
+        assertThatThrownBy(() -> Pooling.parse("cross:7").descriptorSize(7))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("7 of the first", "found 7 in all", "a+b");
+        assertThatThrownBy(() -> Pooling.parse("cross:0"))
+                .isInstanceOf(PoolingSyntaxException.class)
+                .hasMessageContaining("'first' must be a whole number");
+    }
+
+    @Test
+    void behindAReductionItMustBeToldWhereTheFirstLayerEnds() {
+        Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
+        assertThatThrownBy(() -> Pooling.parse("conv:64/cross").settled(backbone, 100))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("mixes", "cross:256");
+        assertThat(Pooling.parse("conv:64/cross:30").settled(backbone, 100).descriptorSize(1360))
+                .isEqualTo(30 * 34);
+        assertThatThrownBy(() -> Pooling.parse("conv:same/[cross/l2+average]").settled(backbone, 100))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("mixes", "cross:256");
+        assertThat(Pooling.parse("[cross/l2+average]").settled(backbone, 100)).hasToString("[cross:528/l2+average]");
+    }
+
+    @Test
+    void aFirstLayerThatEndsElsewhereIsRefused() {
+        Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
+        assertThatThrownBy(() -> Pooling.parse("[cross:7/l2+average]").settled(backbone, 100))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("cross:7", "528 channels", "found 7", "cross alone");
+        assertThat(Pooling.parse("cross:528/l2").settled(backbone, 100)).hasToString("cross:528/l2");
+        assertThat(Pooling.parse("cross:7/l2").settled(Backbone.of("googlenet"), 100))
+                .hasToString("cross:7/l2");
+    }
+}

@@ -1,0 +1,149 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Tape;
+import org.gramian.backbone.Backbone;
+import org.gramian.cluster.KMeans;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class DescriptorPcaTest {
+    private static final SplittableRandom UNUSED = new SplittableRandom(0);
+
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    /** The sample in coordinates along axes that were fitted to it. */
+    private static Tensor coordinates(Tensor rows, int axes) {
+        DescriptorPca pca = new DescriptorPca(OptionalInt.of(axes));
+        try (ParameterSet parameters =
+                        ParameterSet.initialize(pca.parameters(rows.size(1)), UNUSED, rows.type(), Device.CPU);
+                Tape tape = Tape.inference()) {
+            pca.fit(rows, parameters, UNUSED);
+            return Tensors.copy(pca.apply(tape.constant(rows), Bindings.of(parameters.variables(tape)))
+                    .value());
+        }
+    }
+
+    @RandomTest
+    void allAxesOfLongDescriptorsKeepTheirDistances(Seed seed) {
+        Tensor rows = Elementwise.add(seed.gaussian(9, 40), 5);
+        Tensor found = coordinates(rows, 8);
+        assertTensor(KMeans.squaredDistances(found, found)).isCloseTo(KMeans.squaredDistances(rows, rows), 1e-10);
+    }
+
+    @RandomTest
+    void coordinatesAreUncorrelatedAndTheFirstSpreadMost(Seed seed) {
+        for (Tensor rows : new Tensor[] {seed.gaussian(9, 40), seed.gaussian(40, 9)}) {
+            Tensor found = coordinates(rows, 6);
+            assertThat(Reductions.largestMagnitude(Reductions.sum(found, 0))).isLessThan(1e-11);
+            Tensor scatter = Products.matmul(Views.transpose(found), found);
+            double[] variances = Views.diagonal(scatter).toDoubles();
+            for (int i = 1; i < 6; i++) {
+                assertThat(variances[i]).isLessThanOrEqualTo(variances[i - 1]);
+            }
+            Tensor diagonal = Elementwise.mul(
+                    Tensors.identity(6, DType.F64, Device.CPU), Tensors.of(variances, Shape.of(1, 6), DType.F64));
+            assertTensor(scatter).isCloseTo(diagonal, 1e-11);
+        }
+    }
+
+    @RandomTest(times = 5)
+    void longAndShortDescriptorsAreTreatedAlike(Seed seed) {
+        Tensor rows = seed.gaussian(12, 10);
+        Tensor padded = Views.concat(List.of(rows, Tensors.zeros(Shape.of(12, 10), DType.F64, Device.CPU)), 1);
+        assertTensor(Elementwise.abs(coordinates(padded, 7))).isCloseTo(Elementwise.abs(coordinates(rows, 7)), 1e-10);
+    }
+
+    @RandomTest(times = 5)
+    void descriptorsLongerThanAChunkAreWhole(Seed seed) {
+        Tensor rows = seed.gaussian(4, 9000);
+        Tensor found = coordinates(rows, 3);
+        assertTensor(KMeans.squaredDistances(found, found)).isCloseTo(KMeans.squaredDistances(rows, rows), 1e-10);
+    }
+
+    @RandomTest(times = 5)
+    void repeatedPicturesGiveZerosAlongAxesThatDoNotExist(Seed seed) {
+        for (long width : new long[] {4, 40}) {
+            Tensor few = seed.gaussian(3, width);
+            Tensor rows = Views.concat(List.of(few, few, few), 0);
+            Tensor found = coordinates(rows, 4);
+            assertThat(Reductions.allFinite(found)).isTrue();
+            assertThat(Reductions.largestMagnitude(Views.slice(found, 1, 2, 4))).isZero();
+            assertTensor(KMeans.squaredDistances(found, found)).isCloseTo(KMeans.squaredDistances(rows, rows), 1e-10);
+        }
+    }
+
+    @Test
+    void mostIsDecidedByTheTrainingPicturesAndTheLengthOfTheDescriptor() {
+        Backbone backbone = Backbone.of("googlenet", "inception_4e");
+        Pooling open = Pooling.parse("fisher:64,weights=true/root/l2/pca:most");
+        assertThat(open.settled(backbone, 667).text()).endsWith("/l2/pca:666");
+        assertThat(open.settled(backbone, 667).descriptorSize(832)).isEqualTo(666);
+        assertThat(open.settled(backbone, 100_000).text()).endsWith("/l2/pca:4096");
+        assertThat(Pooling.parse("average/pca:most").settled(backbone, 100_000).text())
+                .isEqualTo("average/pca:832");
+        assertThat(open.settled(backbone, 667).settled(backbone, 667)).isEqualTo(open.settled(backbone, 667));
+    }
+
+    @Test
+    void whatIsOpenHasNoSizeAndSaysSo() {
+        Pooling open = Pooling.parse("average/pca:most");
+        assertThat(Pooling.parse(open.text())).isEqualTo(open);
+        assertThatThrownBy(() -> open.descriptorSize(512))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("pca:most is decided by the number of training pictures")
+                .hasMessageContaining("as pca:512");
+    }
+
+    @Test
+    void moreAxesThanPicturesAllowAreAnErrorAsEarlyAsCanBe() {
+        Backbone backbone = Backbone.of("googlenet", "inception_4e");
+        assertThatThrownBy(() -> Pooling.parse("average/pca:200").settled(backbone, 200))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("pca:200: descriptors of n pictures have at most n - 1 axes, found 200")
+                .hasMessageContaining("pca:199 or pca:most");
+        assertThatThrownBy(() -> Pooling.parse("average/pca:900").settled(backbone, 2000))
+                .hasMessageContaining("found 900 of 832");
+        assertThatThrownBy(() -> Pooling.parse("average/pca:most").settled(backbone, 1))
+                .hasMessageContaining("at most n - 1 axes, found 1");
+        Tensor rows = Tensors.gaussian(UNUSED.split(), Shape.of(5, 30), DType.F64);
+        assertThatThrownBy(() -> coordinates(rows, 5)).hasMessageContaining("found 5 to fit to");
+    }
+
+    @Test
+    void theWordMeansFeaturesBeforeTheAggregationAndDescriptorsAfterIt() {
+        Pooling both = Pooling.parse("pca:5/average/l2/pca:3");
+        assertThat(both.reductions()).containsExactly(new Reduction.Pca(5));
+        assertThat(both.normalizations()).containsExactly(new Normalization.L2(), new DescriptorPca(OptionalInt.of(3)));
+        assertThat(both.text()).isEqualTo("pca:5/average/l2/pca:3");
+        assertThatThrownBy(() -> Pooling.parse("pca:most/average")).hasMessageContaining("'most' is for descriptors");
+        assertThatThrownBy(() -> Pooling.parse("rbf/pca:3/triu")).hasMessageContaining("'pca' in 'rbf/pca:3/triu'");
+        assertThatThrownBy(() -> Pooling.parse("average/pca")).hasMessageContaining("'axes' is missing");
+        assertThatThrownBy(() -> Pooling.parse("average/pca:some")).hasMessageContaining("whole number");
+    }
+}

@@ -1,0 +1,301 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.assertj.core.data.Offset;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.GradientCheck;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Laws of the aggregations that look at each map by itself, and values at their kinks. */
+class FirstOrderTest {
+    private static final Bindings NONE = Bindings.of(Map.of());
+
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    private static Tensor of(String word, Tensor maps) {
+        return apply(Pooling.parse(word).aggregation(), maps);
+    }
+
+    private static Tensor apply(Aggregation aggregation, Tensor maps) {
+        try (Tape tape = Tape.inference()) {
+            return Tensors.copy(aggregation.apply(tape.constant(maps), NONE).value());
+        }
+    }
+
+    /** The gradient of the sum of the descriptor. */
+    private static double[] slopes(String word, Tensor maps) {
+        try (Tape tape = Tape.recording()) {
+            Var variable = tape.variable(maps);
+            Var sum = Arithmetic.sum(Pooling.parse(word).aggregation().apply(variable, NONE));
+            try (Gradients gradients = tape.backward(sum)) {
+                return gradients.of(variable).toDoubles();
+            }
+        }
+    }
+
+    /** One image of one map. */
+    private static Tensor map(double... values) {
+        return Tensors.of(values, Shape.of(1, 1, values.length), DType.F64);
+    }
+
+    private static Tensor grid(int height, int width, double... values) {
+        return Tensors.of(values, Shape.of(1, 1, height, width), DType.F64);
+    }
+
+    private static Tensor positive(Seed seed, long... sizes) {
+        return Elementwise.add(Elementwise.abs(seed.gaussian(sizes)), 0.1);
+    }
+
+    @Test
+    void theGradientOfATiedMaximumGoesToTheFirstOfItsPositions() {
+        assertThat(slopes("max", map(1, 7, 3, 7, 7))).containsExactly(0, 1, 0, 0, 0);
+        assertThat(slopes("max", map(-2, -2, -2))).containsExactly(1, 0, 0);
+        assertThat(slopes("pyramid:1,of=max", grid(2, 2, 0, 5, 5, 5))).containsExactly(0, 1, 0, 0);
+    }
+
+    @RandomTest(times = 8)
+    void theMaximumIsNoSmallerThanAnythingOfItsMap(Seed seed) {
+        Tensor maps = seed.gaussian(2, 3, 11);
+        assertTensor(Views.unsqueeze(of("max", maps), 2)).isIdenticalTo(Reductions.max(maps, 2));
+    }
+
+    @RandomTest(times = 8)
+    void theSumIsTheAverageTimesThePositions(Seed seed) {
+        Tensor maps = seed.gaussian(2, 3, 11);
+        assertTensor(of("sum", maps)).isCloseTo(Elementwise.mul(of("average", maps), 11), 1e-13);
+    }
+
+    @Test
+    void thePriorIsAGaussianWhoseSpreadIsAThirdOfTheWayToTheNearestBorder() {
+        double[] weights = slopes("sum:prior=center", grid(3, 6, new double[18]));
+        assertThat(weights[6 + 2]).isEqualTo(weights[6 + 3]).isCloseTo(Math.exp(-0.25 / 0.5), Offset.offset(1e-15));
+        assertThat(weights[0]).isCloseTo(Math.exp(-(1 + 6.25) / 0.5), Offset.offset(1e-15));
+        assertThat(of("sum:prior=center", grid(1, 1, 4)).item()).isEqualTo(4);
+    }
+
+    @RandomTest(times = 8)
+    void thePriorSeesNoDifferenceBetweenAMapAndItsMirrorImages(Seed seed) {
+        Tensor maps = seed.gaussian(1, 2, 4, 5);
+        Tensor expected = of("sum:prior=center", maps);
+        for (int side : new int[] {2, 3}) {
+            long size = maps.size(side);
+            long[] backwards = new long[(int) size];
+            Arrays.setAll(backwards, i -> size - 1 - i);
+            Tensor mirrored = Views.select(maps, side, Tensors.ofLongs(backwards, Shape.of(size)));
+            assertTensor(of("sum:prior=center", mirrored)).isCloseTo(expected, 1e-13);
+        }
+    }
+
+    @RandomTest(times = 8)
+    void theGeneralizedMeanOfExponentOneIsTheAverageOfWhatIsPositive(Seed seed) {
+        Tensor maps = positive(seed, 2, 3, 7);
+        assertTensor(apply(new GeneralizedMean(1, false), maps)).isCloseTo(of("average", maps), 1e-13);
+    }
+
+    @RandomTest(times = 8)
+    void theGeneralizedMeanGrowsWithItsExponentTowardsTheMaximum(Seed seed) {
+        Tensor maps = positive(seed, 2, 3, 7);
+        double[] largest = of("max", maps).toDoubles();
+        double[] before = new double[6];
+        for (double p : new double[] {0.1, 1, 2, 3, 30, 3000}) {
+            double[] means = apply(new GeneralizedMean(p, false), maps).toDoubles();
+            for (int i = 0; i < 6; i++) {
+                // the maximum alone is a share of at least 1/7 of the mean
+                assertThat(means[i])
+                        .isGreaterThan(before[i])
+                        .isBetween(largest[i] * Math.pow(1.0 / 7, 1 / p) * (1 - 1e-12), largest[i] * (1 + 1e-12));
+            }
+            before = means;
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {1, 3, 40, 500})
+    void largeAndSmallFeaturesStayFiniteInSinglePrecision(double p) {
+        Aggregation mean = new GeneralizedMean(p, false);
+        for (double size : new double[] {1e-5, 1, 1e30}) {
+            Tensor maps = Tensors.to(map(size, 2 * size, 0), DType.F32);
+            Tensor exact = apply(mean, map(1, 2, 1e-6 / size));
+            assertThat(apply(mean, maps).item()).isCloseTo(exact.item() * size, Offset.offset(1e-5 * size));
+        }
+    }
+
+    @Test
+    void whatTheGeneralizedMeanTakesForTheSmallestHasNoGradient() {
+        double[] slopes = slopes("gem:3,learn=false", map(-1, 0, GeneralizedMean.SMALLEST, 2));
+        assertThat(slopes).startsWith(0, 0, 0);
+        assertThat(slopes[3]).isCloseTo(Math.pow(0.25, 1.0 / 3), Offset.offset(1e-12));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "max",
+                "sum",
+                "sum:prior=center",
+                "gem:3,learn=false",
+                "pyramid:2",
+                "pyramid:2,of=max",
+                "weighted"
+            })
+    void featuresTwiceAsLargeGiveTwiceTheDescriptor(String word) {
+        Seed seed = new Seed(4);
+        Tensor maps =
+                Pooling.parse(word).aggregation().isSpatial() ? positive(seed, 2, 5, 3, 4) : positive(seed, 2, 5, 12);
+        assertTensor(of(word, Elementwise.mul(maps, 2))).isCloseTo(Elementwise.mul(of(word, maps), 2), 1e-13);
+    }
+
+    @Test
+    void theGeneralizedMeanAlwaysWritesItsExponentSinceItsWordIsAMethodToo() {
+        assertThat(Pooling.parse("conv:4/gem").text()).isEqualTo("conv:4/gem:3");
+        assertThat(new GeneralizedMean(3, true).text()).isEqualTo("gem:3");
+        assertThat(Pooling.parse("gem").text()).isEqualTo("gem:3/l2");
+        assertThat(new GeneralizedMean(2, true).parameters(9)).singleElement().satisfies(spec -> {
+            assertThat(spec.name()).isEqualTo("logP");
+            assertThat(spec.shape()).isEqualTo(Shape.of(1));
+        });
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "gem:0                | above 0",
+                "gem:p=2,learn=maybe  | true or false",
+                "sum:prior=centre     | did you mean 'center'",
+                "pyramid              | 'levels' is missing",
+                "pyramid:12           | between 1 and 11 levels",
+                "pyramid:2,of=median  | mean, max",
+                "max:3                | '3' is not wanted",
+                "weighted:2           | '2' is not wanted"
+            })
+    void wrongArgumentsAreNamed(String text, String said) {
+        assertThatThrownBy(() -> Pooling.parse(text))
+                .isInstanceOf(PoolingSyntaxException.class)
+                .hasMessageContaining(said);
+    }
+
+    @Test
+    void thePyramidListsCellByCellAllChannelsAndLevelByLevelTheCells() {
+        Tensor maps = Tensors.of(
+                new double[] {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 20, 30, 40, 50, 60, 70, 80, 90},
+                Shape.of(1, 2, 3, 3),
+                DType.F64);
+        // of three rows the cells are the first two and the last two
+        assertThat(of("pyramid:2", maps).toDoubles())
+                .containsExactly(new double[] {5, 50, 3, 30, 4, 40, 6, 60, 7, 70}, Offset.offset(1e-13));
+        assertThat(of("pyramid:2,of=max", maps).toDoubles()).containsExactly(9, 90, 5, 50, 6, 60, 8, 80, 9, 90);
+    }
+
+    @RandomTest(times = 8)
+    void ofCellsThatDivideTheMapsEachLevelIsTheMeanOfTheNext(Seed seed) {
+        double[] v = of("pyramid:3", seed.gaussian(1, 1, 8, 4)).toDoubles();
+        assertThat(v).hasSize(21);
+        assertThat(v[0]).isCloseTo((v[1] + v[2] + v[3] + v[4]) / 4, Offset.offset(1e-13));
+        assertThat(v[2]).isCloseTo((v[7] + v[8] + v[11] + v[12]) / 4, Offset.offset(1e-13));
+    }
+
+    @RandomTest(times = 5)
+    void anySizeOfAtLeastTheFinestCellsWorksAndHasItsGradient(Seed seed) {
+        int height = 4 + seed.random().nextInt(4);
+        int width = 4 + seed.random().split().nextInt(4);
+        Tensor maps = seed.gaussian(1, 2, height, width);
+        for (String word : new String[] {"pyramid:3", "pyramid:3,of=max"}) {
+            GradientCheck.Report report = GradientCheck.of(
+                            x -> Pooling.parse(word).aggregation().apply(x.getFirst(), NONE))
+                    .withAtMost(10)
+                    .check(maps);
+            assertThat(report.worst()).as(word + " " + maps).isLessThan(1e-6);
+        }
+    }
+
+    @Test
+    void aMapWithFewerPositionsThanCellsIsRefusedByNameOfWhatHelps() {
+        assertThatThrownBy(() -> of("pyramid:3", grid(3, 5, new double[15])))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("pyramid:3: maps of at least 4×4 positions are wanted, found 3×5")
+                .hasMessageContaining("or less of it");
+    }
+
+    @RandomTest(times = 8)
+    void theWeightedSumIsItsDefinition(Seed seed) {
+        Tensor maps = seed.gaussian(1, 4, 6);
+        double[] f = maps.toDoubles();
+        double[] responses = new double[6];
+        double[] shares = new double[4];
+        for (int i = 0; i < 24; i++) {
+            responses[i % 6] += Math.max(f[i], 0);
+            shares[i / 6] += f[i] > 0 ? 1.0 / 6 : 0;
+        }
+        double length = Math.sqrt(Arrays.stream(responses).map(s -> s * s).sum());
+        double all = Arrays.stream(shares).sum();
+        double[] found = of("weighted", maps).toDoubles();
+        for (int i = 0; i < 4; i++) {
+            double sum = 0;
+            for (int p = 0; p < 6; p++) {
+                sum += Math.sqrt(responses[p] / length) * f[6 * i + p];
+            }
+            double weight = Math.log((all + 4e-6) / (shares[i] + 1e-6));
+            assertThat(found[i]).isCloseTo(weight * sum, Offset.offset(1e-12));
+        }
+    }
+
+    @RandomTest(times = 5)
+    void countsAreConstantsToCentralDifferencesToo(Seed seed) {
+        Tensor maps = Elementwise.relu(seed.gaussian(2, 4, 6)); // zeros, whose count a difference must not cross
+        Tensor away = Elementwise.addScaled(maps, Elementwise.sign(Elementwise.add(maps, -1e-9)), 0.01);
+        GradientCheck.Report report =
+                GradientCheck.of(x -> new Weighted().apply(x.getFirst(), NONE)).check(away);
+        assertThat(report.worst()).isLessThan(1e-6);
+    }
+
+    @Test
+    void wherePositionsHaveNoResponseTheWeightedSumHasAGradientOfZeroThroughTheirWeight() {
+        Tensor maps = Tensors.of(new double[] {3, 0, 4, 0}, Shape.of(1, 2, 2), DType.F64);
+        double[] slopes = slopes("weighted", maps);
+        assertThat(slopes[1]).isZero();
+        assertThat(slopes[3]).isZero();
+        assertThat(slopes[0]).isPositive();
+    }
+
+    @Test
+    void aMethodThatIsNamedLikeAWordAloneIsNotWhatThatWordWrites() {
+        for (Method method : Methods.all()) {
+            Pooling pooling = Pooling.parse(method.name());
+            assertThat(Pooling.parse(new Pooling(pooling.reductions(), pooling.aggregation(), List.of()).text())
+                            .normalizations())
+                    .as(method.name())
+                    .isEmpty();
+        }
+    }
+}

@@ -1,0 +1,185 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.Tape;
+import org.gramian.backbone.Backbone;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Poolings side by side. */
+class JoinTest {
+    @RandomTest
+    void theDescriptorIsThatOfEachBranchOneAfterAnother(Seed seed) {
+        try (Scope _ = Scope.open();
+                Trial join = Trial.of("[bilinear/triu/root/l2+pca:3/average+rbf:sigma=estimate/flat]");
+                Trial first = Trial.of("bilinear/triu/root/l2");
+                Trial second = Trial.of("pca:3/average");
+                Trial third = Trial.of("rbf:sigma=estimate/flat")) {
+            Tensor features = Trial.features(seed.random().nextLong());
+            Tensor whole = join.describe(features);
+            assertThat(whole.size(1)).isEqualTo(28 + 3 + 49);
+            assertTensor(Views.slice(whole, 1, 0, 28)).isIdenticalTo(first.describe(features));
+            assertTensor(Views.slice(whole, 1, 28, 31)).isIdenticalTo(second.describe(features));
+            assertTensor(Views.slice(whole, 1, 31, 80)).isIdenticalTo(third.describe(features));
+        }
+    }
+
+    @Test
+    void everyBranchHasParametersOfItsOwn() {
+        Pooling pooling = Pooling.parse("conv:6/[conv:4/average+conv:5/[average+rbf:sigma=learned/triu]]");
+        assertThat(pooling.parameters(7).stream().map(ParameterSpec::name))
+                .containsExactly(
+                        "conv.weight",
+                        "conv.bias",
+                        "join.0.conv.weight",
+                        "join.0.conv.bias",
+                        "join.1.conv.weight",
+                        "join.1.conv.bias",
+                        "join.1.join.1.rbf.logSigma");
+        assertThat(pooling.descriptorSize(7)).isEqualTo(4 + 5 + 15);
+        assertThat(pooling.widest(3)).isEqualTo(6);
+        assertThat(Pooling.parse("[average+conv:9/average]").widest(3)).isEqualTo(9);
+    }
+
+    @Test
+    void aBranchMayBeTheNameOfAMethod() {
+        assertThat(Pooling.parse("[bcnn+average]/l2")).isEqualTo(Pooling.parse("[bilinear/triu/root/l2+average]/l2"));
+    }
+
+    @Test
+    void spacesAroundItsPartsDoNotMatter() {
+        assertThat(Pooling.parse(" [ bilinear/triu + average ] / l2 "))
+                .isEqualTo(Pooling.parse("[bilinear/triu+average]/l2"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '"',
+            value = {
+                "[average+bilinear/triu    | 1 more '[' than ']'  | close them",
+                "[average+[average+average]| 1 more '[' than ']'  | close them",
+                "average+average]          | ']' at place 16      | closes none",
+                "[average]                 | at least two         | '[average]'",
+                "[]                        | at least two         | '[]'",
+                "[average+]                | at least two         | '[average+]'",
+                "[average+average]l2       | is no join           | '[average+average]l2'",
+                "x[average+average]        | is no join           | 'x[average+average]'",
+                "average+average           | no stage 'average+average' | stages are",
+                "[average+max9]            | no stage 'max9'      | 'max9'",
+                "[average+conv:3]          | has no kernel        | 'conv:3'",
+                "average/[average+average] | needs feature maps   | found a vector",
+                "[average+[average+[average+average]]] | 2 deep   | '[average+average]'"
+            })
+    void whatIsNoJoinIsRefused(String text, String first, String second) {
+        assertThatThrownBy(() -> Pooling.parse(text))
+                .isInstanceOf(PoolingSyntaxException.class)
+                .hasMessageContainingAll(first, second);
+    }
+
+    @Test
+    void itIsSettledBranchByBranch() {
+        Backbone backbone = Backbone.of("googlenet");
+        Pooling pooling = Pooling.parse("[bcnn+[average+tail/l2]]/l2").settled(backbone, 100);
+        assertThat(pooling)
+                .hasToString("[bilinear/triu/root/l2+[average+tail:network=googlenet,layer=inception_4e/l2]]/l2");
+        assertThat(pooling.descriptorSize(832)).isEqualTo(832 * 833 / 2 + 832 + 1024);
+    }
+
+    /** Not from the backbone's 832 channels, more or fewer. */
+    @ParameterizedTest
+    @CsvSource({
+        "conv:900/[rbf/spd:900/relu/triu/root/l2+average/l2],    conv:900/[rbf/spd:900/relu/triu/root/l2+average/l2]",
+        "pca:16/[covariance/triu/pca:most+average],              pca:16/[covariance/triu/pca:136+average]",
+        "pca:16/[conv:8/covariance/triu/pca:most+average],       pca:16/[conv:8/covariance/triu/pca:36+average]",
+        "pca:16/[[average/pca:most+average]/pca:most+average],   pca:16/[[average/pca:16+average]/pca:32+average]",
+    })
+    void branchesAreSettledFromTheChannelsThatEnterThem(String open, String settled) {
+        assertThat(Pooling.parse(open).settled(Backbone.of("googlenet"), 1000)).hasToString(settled);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"paper", "authors", "corrected"})
+    void itsTextUnderAFidelityIsReadBack(String name) {
+        Fidelity fidelity = Fidelity.parse(name);
+        String text = "conv:6/[rbf/spd:6/relu/triu/root+[conv:4/rbf:sigma=2/flat+average]]/root/l2";
+        for (Pooling pooling : List.of(Pooling.parse(text), Pooling.parse(text, fidelity))) {
+            assertThat(Pooling.parse(fidelity.textOf(pooling), fidelity)).isEqualTo(pooling);
+        }
+        assertThat(fidelity.applyTo(Pooling.parse(text))).isEqualTo(Pooling.parse(text, fidelity));
+    }
+
+    @Test
+    void aStageInsideTakesWhatIsNotWrittenFromTheFidelity() {
+        assertThat(Pooling.parse("[rbf/flat+average]", Fidelity.PAPER))
+                .hasToString("[rbf:jitter=0,gradient=printed/flat+average]");
+    }
+
+    @Test
+    void aListenerIsToldOfEveryStageOfEveryBranch() {
+        List<String> stages = new ArrayList<>();
+        try (Scope _ = Scope.open();
+                Trial trial = Trial.of("conv:6/[rbf/triu/l2+conv:4/average]/root");
+                Tape tape = Tape.inference()) {
+            trial.pooling.trace(
+                    tape.constant(Trial.features(1)),
+                    Bindings.of(trial.parameters.variables(tape)),
+                    (stage, value) -> stages.add(stage + " " + value.shape()));
+        }
+        assertThat(stages)
+                .containsExactly(
+                        "reduction conv:6 [3, 6, 20]",
+                        "branch 1, kernel rbf [3, 6, 6]",
+                        "branch 1, vectorization triu [3, 21]",
+                        "branch 1, normalization l2 [3, 21]",
+                        "branch 2, reduction conv:4 [3, 4, 20]",
+                        "branch 2, aggregation average [3, 4]",
+                        "join of 2 branches [3, 25]",
+                        "normalization root [3, 25]");
+    }
+
+    @Test
+    void whatWarnsAloneWarnsInAJoin() {
+        assertThat(Pooling.parse("conv:6/[rbf/spd:6/triu+average]").warnings(9))
+                .singleElement()
+                .asString()
+                .contains("spd:6 keeps the size 6");
+        assertThat(Pooling.parse("conv:6/[rbf/spd:6/triu+average]/root").warnings(9))
+                .as("a root after the join bends as well")
+                .isEmpty();
+    }
+
+    @Test
+    void onlyWhatHasNoValueYetIsFitted() {
+        Pooling pooling = Pooling.parse("[pca:2/average+pca:3/average]");
+        try (Scope _ = Scope.open();
+                ParameterSet parameters = pooling.initialize(7, new SplittableRandom(1), DType.F64, Device.CPU)) {
+            Fitting.fit(pooling, Trial.features(1), parameters, new SplittableRandom(1));
+            Tensor first = Tensors.copy(parameters.get("join.0.pca.mean").value());
+            parameters.get("join.1.pca.mean").set(Tensors.full(Double.NaN, first.shape(), DType.F64, Device.CPU));
+            Fitting.fit(pooling, Trial.features(2), parameters, new SplittableRandom(1));
+            assertTensor(parameters.get("join.0.pca.mean").value()).isIdenticalTo(first);
+            assertThat(parameters.get("join.1.pca.mean").value().toDoubles()).doesNotContain(Double.NaN);
+        }
+        assertThat(Fitting.pictures(pooling)).isEqualTo(Fitting.USUAL_PICTURES);
+        assertThat(Fitting.isNeeded(Pooling.parse("[average+bcnn]"))).isFalse();
+    }
+}

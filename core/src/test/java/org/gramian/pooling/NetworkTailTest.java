@@ -1,0 +1,108 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Map;
+import java.util.Optional;
+import org.gramian.backbone.Backbone;
+import org.gramian.tensor.Shape;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** How the tail of a network becomes one of a backbone. */
+class NetworkTailTest {
+    private static Pooling settled(String text, Backbone backbone) {
+        return Pooling.parse(text).settled(backbone, 100);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "googlenet, inception_4e, 'tail:network=googlenet,layer=inception_4e', 1024",
+        "googlenet, pool3/3x3_s2, 'tail:network=googlenet,layer=pool3:3x3_s2', 1024",
+        "vgg16, conv5_3, 'tail:network=vgg16,layer=conv5_3', 4096",
+        "efficientnet-lite4, block20, 'tail:network=efficientnet-lite4,layer=block20', 1280",
+    })
+    void onABackboneItIsThatNetworksAndItsTextSaysSo(String network, String layer, String text, long size) {
+        Backbone backbone = Backbone.of(network, layer);
+        Pooling pooling = settled("tail/l2", backbone);
+        assertThat(pooling).hasToString(text + "/l2").isEqualTo(Pooling.parse(text + "/l2"));
+        assertThat(pooling.descriptorSize(backbone.channels())).isEqualTo(size);
+        assertThat(pooling.settled(backbone, 7)).isEqualTo(pooling);
+        assertThat(pooling.aggregation()).isEqualTo(new NetworkTail(Optional.of(backbone.tail())));
+        assertThat(settled("conv:same/tail", backbone).descriptorSize(backbone.channels()))
+                .isEqualTo(size);
+    }
+
+    @Test
+    void openItHasNoSize() {
+        Pooling open = Pooling.parse("tail");
+        assertThat(open).hasToString("tail");
+        assertThat(open.pretrained()).isEmpty();
+        assertThatThrownBy(() -> open.descriptorSize(512))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("open", "backbone", "tail:network=googlenet,layer=inception_4e");
+    }
+
+    @Test
+    void aNumberOfChannelsThatDoesNotFitIsToldWithTheOneThatDoes() {
+        Backbone backbone = Backbone.of("googlenet");
+        assertThatThrownBy(() -> settled("conv:512/tail", backbone).descriptorSize(832))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("832 channels, found 512", "conv:832", "inception_5a");
+        assertThat(settled("conv:832/tail", backbone).descriptorSize(832)).isEqualTo(1024);
+        Backbone two = Backbone.of("googlenet", "inception_4d+inception_4e");
+        assertThat(settled("conv:832/tail", two).descriptorSize(two.channels())).isEqualTo(1024);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "tail:network=googlenet                | a network and a layer | or neither",
+                "tail:layer=fire9                      | a network and a layer | or neither",
+                "tail:network=googlenett,layer=pool5   | no backbone 'googlenett' | did you mean",
+                "tail:network=googlenet,layer=pool5    | nothing of googlenet follows | pool5",
+                "tail:network=filters,layer=bank       | nothing of filters follows | another backbone",
+                "tail:depth=3                          | no argument 'depth' | tail[:network=<name>,layer=<name>]"
+            })
+    void whatIsNoTailIsRefused(String text, String first, String second) {
+        assertThatThrownBy(() -> Pooling.parse(text))
+                .isInstanceOf(PoolingSyntaxException.class)
+                .hasMessageContainingAll(first, second);
+    }
+
+    @Test
+    void theTailOfAnotherCutIsRefused() {
+        assertThatThrownBy(() -> settled("tail:network=googlenet,layer=inception_4d", Backbone.of("googlenet")))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("googlenet:inception_4e", "after inception_4d", "write tail alone");
+    }
+
+    @Test
+    void itsParametersAreTheNetworksUnderItsOwnName() {
+        Pooling pooling = Pooling.parse("conv:512/tail:network=squeezenet,layer=fire9");
+        assertThat(pooling.pretrained())
+                .isEqualTo(Map.of("tail.conv10.weight", "conv10.weight", "tail.conv10.bias", "conv10.bias"));
+        assertThat(pooling.parameters(7).stream().map(spec -> spec.name() + " " + spec.shape()))
+                .containsExactly(
+                        "conv.weight [512, 7, 1, 1]",
+                        "conv.bias [512]",
+                        "tail.conv10.weight [1000, 512, 1, 1]",
+                        "tail.conv10.bias [1000]");
+        assertThat(Pooling.parse("[average+tail:network=squeezenet,layer=fire9]")
+                        .pretrained())
+                .containsEntry("join.1.tail.conv10.bias", "conv10.bias")
+                .hasSize(2);
+    }
+
+    @Test
+    void mapsOfASizeThatFullyConnectedLayersCannotTakeAreRefused() {
+        Pooling pooling = settled("[average+conv:same/tail]", Backbone.of("vgg16"));
+        pooling.requireFits(Shape.of(512, 14, 14));
+        assertThatThrownBy(() -> pooling.requireFits(Shape.of(512, 28, 28)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("28×28 do not fit", "fits is 14×14");
+    }
+}

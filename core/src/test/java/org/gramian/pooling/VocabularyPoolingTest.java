@@ -1,0 +1,272 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.as;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.assertj.core.api.InstanceOfAssertFactories;
+import org.assertj.core.data.Offset;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.cluster.GaussianMixture;
+import org.gramian.cluster.KMeans;
+import org.gramian.cluster.Mixture;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Laws of methods that compare positions with a vocabulary. */
+class VocabularyPoolingTest {
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    private static Tensor apply(Aggregation aggregation, Tensor maps, Map<String, Tensor> parameters) {
+        try (Tape tape = Tape.inference()) {
+            Map<String, Var> variables = new HashMap<>();
+            parameters.forEach((name, value) -> variables.put(name, tape.constant(value)));
+            return Tensors.copy(aggregation
+                    .apply(tape.constant(maps), Bindings.of(variables))
+                    .value());
+        }
+    }
+
+    /** At the most likely mixture, no change of its parameters fits the data better. */
+    @RandomTest(times = 5)
+    void theFisherVectorOfAllThatAMixtureWasFittedToVanishes(Seed seed) {
+        Tensor image = seed.gaussian(1, 3, 200);
+        Tensor rows = Views.reshape(Views.transpose(image, 1, 2), 200, 3);
+        Mixture mixture = new GaussianMixture(2, 5000, 0).fit(rows, seed.random());
+        Map<String, Tensor> parameters =
+                Map.of("weights", mixture.weights(), "means", mixture.means(), "deviations", mixture.deviations());
+        Tensor vector = apply(new FisherVector(2, true), image, parameters);
+        assertThat(Reductions.largestMagnitude(vector)).isLessThan(1e-4);
+        Tensor moved = apply(new FisherVector(2, true), Elementwise.add(image, 0.5), parameters);
+        assertThat(Reductions.largestMagnitude(moved)).isGreaterThan(0.1);
+    }
+
+    @Test
+    void theFisherVectorHasTheLengthOfThePaper() {
+        assertThat(Pooling.parse("fisher:64,weights=true").descriptorSize(512)).isEqualTo(65_600);
+        assertThat(Pooling.parse("fisher:64").descriptorSize(512)).isEqualTo(65_536);
+    }
+
+    @RandomTest(times = 5)
+    void theFisherVectorDoesNotChangeWhenFeaturesAndMixtureMoveTogether(Seed seed) {
+        Tensor maps = seed.gaussian(2, 4, 30);
+        Tensor rows = Views.reshape(Views.transpose(maps, 1, 2), 60, 4);
+        Mixture mixture = GaussianMixture.of(3).fit(rows, seed.random());
+        Map<String, Tensor> here =
+                Map.of("weights", mixture.weights(), "means", mixture.means(), "deviations", mixture.deviations());
+        Map<String, Tensor> there = new HashMap<>(here);
+        there.put("means", Elementwise.add(mixture.means(), 100));
+        FisherVector fisher = new FisherVector(3, true);
+        assertTensor(apply(fisher, Elementwise.add(maps, 100), there)).isCloseTo(apply(fisher, maps, here), 1e-9);
+    }
+
+    @RandomTest(times = 10)
+    void softAssignmentsThatAreSharpEnoughAreVlad(Seed seed) {
+        Tensor maps = seed.gaussian(3, 4, 20);
+        Tensor words = Tensors.gaussian(new SplittableRandom(seed.value() + 50), Shape.of(5, 4), DType.F64);
+        double sharpness = 1e7;
+        Tensor squares = Views.reshape(Reductions.sum(Elementwise.mul(words, words), 1), 5);
+        Tensor netvlad = apply(
+                new NetVlad(5, false),
+                maps,
+                Map.of(
+                        "assignWeight", Elementwise.mul(words, 2 * sharpness),
+                        "assignBias", Elementwise.mul(squares, -sharpness),
+                        "centroids", words));
+        assertTensor(netvlad).isCloseTo(apply(new Vlad(5, true), maps, Map.of("words", words)), 1e-9);
+        Tensor deepTen = apply(
+                new DeepTen(5),
+                maps,
+                Map.of("codewords", words, "smoothing", Tensors.full(-sharpness, Shape.of(5), DType.F64, Device.CPU)));
+        assertTensor(deepTen).isCloseTo(apply(new Vlad(5, false), maps, Map.of("words", words)), 1e-9);
+    }
+
+    @RandomTest(times = 5)
+    void vladIsThatOfTheDefinition(Seed seed) {
+        Tensor maps = seed.gaussian(1, 3, 25);
+        Tensor words = Tensors.gaussian(new SplittableRandom(seed.value() + 50), Shape.of(4, 3), DType.F64);
+        double[] x = maps.toDoubles();
+        double[] c = words.toDoubles();
+        double[] expected = new double[12];
+        double[] counts = new double[4];
+        for (int p = 0; p < 25; p++) {
+            int nearest = 0;
+            double smallest = Double.POSITIVE_INFINITY;
+            for (int k = 0; k < 4; k++) {
+                double square = 0;
+                for (int i = 0; i < 3; i++) {
+                    square += Math.pow(x[25 * i + p] - c[3 * k + i], 2);
+                }
+                nearest = square < smallest ? k : nearest;
+                smallest = Math.min(smallest, square);
+            }
+            counts[nearest] += 1 / 25.0;
+            for (int i = 0; i < 3; i++) {
+                expected[3 * nearest + i] += x[25 * i + p] - c[3 * nearest + i];
+            }
+        }
+        Map<String, Tensor> parameters = Map.of("words", words);
+        assertThat(apply(new Vlad(4, false), maps, parameters).toDoubles())
+                .containsExactly(expected, Offset.offset(1e-11));
+        double[] shares = apply(new BagOfWords(4), maps, parameters).toDoubles();
+        assertThat(shares).containsExactly(counts, Offset.offset(1e-12));
+        assertThat(Arrays.stream(shares).sum()).isCloseTo(1, Offset.offset(1e-12));
+    }
+
+    @Test
+    void aBagOfWordsCannotBeDifferentiated() {
+        assertThat(Pooling.parse("bow:3/root/l2").isDifferentiable()).isFalse();
+        assertThat(Pooling.parse("vlad:3/root/l2").isDifferentiable()).isTrue();
+        assertThat(Pooling.parse("conv:5/bow:3").warnings(7))
+                .singleElement(as(InstanceOfAssertFactories.STRING))
+                .contains("passes no gradient");
+        assertThat(Pooling.parse("pca:5/bow:3").warnings(7)).isEmpty();
+    }
+
+    @RandomTest(times = 5)
+    void atTheBeginningTheSecondNearestWordWeighsAHundredth(Seed seed) {
+        Tensor rows = Elementwise.mul(seed.gaussian(300, 4), 7);
+        Tensor words = KMeans.of(5).fit(rows, seed.random()).centres();
+        double[] distances = KMeans.squaredDistances(rows, words).toDoubles();
+        double gap = 0;
+        for (int i = 0; i < 300; i++) {
+            double[] own = Arrays.stream(distances, 5 * i, 5 * i + 5).sorted().toArray();
+            gap += (own[1] - own[0]) / 300;
+        }
+        assertThat(Math.exp(-Vocabulary.sharpness(rows, words) * gap)).isCloseTo(0.01, Offset.offset(1e-9));
+        assertThat(Vocabulary.sharpness(rows, Views.slice(words, 0, 0, 1))).isEqualTo(1);
+    }
+
+    @RandomTest(times = 5)
+    void netVladBeginsWithAssignmentsByDistanceAndWordsOfLengthOne(Seed seed) {
+        try (Trial trial = Trial.of("netvlad:4,unit=false")) {
+            Tensor centroids = trial.parameters.get("netvlad.centroids").value();
+            Tensor weight = trial.parameters.get("netvlad.assignWeight").value();
+            Tensor bias = trial.parameters.get("netvlad.assignBias").value();
+            double twice = weight.toDoubles()[0] / centroids.toDoubles()[0];
+            assertTensor(weight).isCloseTo(Elementwise.mul(centroids, twice), 1e-12);
+            Tensor squares = Views.reshape(Reductions.sum(Elementwise.mul(centroids, centroids), 1), 4);
+            assertTensor(bias).isCloseTo(Elementwise.mul(squares, -twice / 2), 1e-12);
+            Tensor words = Views.reshape(trial.describe(Trial.features(seed.value())), 3, 4, Trial.CHANNELS);
+            assertTensor(Reductions.sum(Elementwise.mul(words, words), 2))
+                    .isCloseTo(Tensors.full(1, Shape.of(3, 4, 1), DType.F64, Device.CPU), 1e-12);
+        }
+    }
+
+    @RandomTest(times = 5)
+    void netVladDoesNotSeeHowLongTheFeaturesOfAPositionAre(Seed seed) {
+        try (Trial trial = Trial.of("netvlad:3/l2")) {
+            Tensor features = Trial.features(seed.value());
+            Tensor factors = Tensors.uniform(seed.random(), 0.1, 9, Shape.of(3, 1, 4, 5), DType.F64);
+            assertTensor(trial.describe(Elementwise.mul(features, factors))).isCloseTo(trial.describe(features), 1e-11);
+        }
+    }
+
+    @RandomTest(times = 3)
+    void everyLevelOfMultiScaleOrderlessPoolingHasLengthOneAndTheFirstIsTheMean(Seed seed) {
+        try (Trial trial = Trial.of("mop:2");
+                Trial average = Trial.of("average/l2")) {
+            Tensor features = Trial.features(seed.value());
+            Tensor found = trial.describe(features);
+            assertTensor(Views.slice(found, 1, 0, 7)).isCloseTo(average.describe(features), 1e-12);
+            for (int level = 0; level < 2; level++) {
+                Tensor part = Views.slice(found, 1, 7 + 14L * level, 21 + 14L * level);
+                assertTensor(Reductions.sum(Elementwise.mul(part, part), 1))
+                        .isCloseTo(Tensors.full(1, Shape.of(3, 1), DType.F64, Device.CPU), 1e-12);
+            }
+        }
+    }
+
+    @Test
+    void moreWordsThanLocalFeaturesAreAnError() {
+        Pooling pooling = Pooling.parse("vlad:61");
+        assertThatThrownBy(() -> Trial.of(pooling).close())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("61 clusters need at least as many distinct rows, found 60 among 60");
+    }
+
+    @Test
+    void whatHasNotBeenFittedRefusesToRun() {
+        for (String text :
+                new String[] {"fisher:2", "netvlad:2", "deepten:2", "vlad:2", "bow:2", "mop:2", "average/pca:1"}) {
+            Pooling pooling = Pooling.parse(text);
+            assertThat(Fitting.isNeeded(pooling)).isTrue();
+            try (Trial fitted = Trial.of(pooling)) {
+                fitted.parameters
+                        .all()
+                        .forEach(parameter -> parameter.set(
+                                Tensors.full(Double.NaN, parameter.value().shape(), DType.F64, Device.CPU)));
+                assertThatThrownBy(() -> fitted.describe(Trial.features(1)))
+                        .as(text)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("has not been fitted to training features yet");
+            }
+        }
+    }
+
+    @Test
+    void fisherMethodsAreImprovedByTheRootItself() {
+        for (String method : new String[] {"fv-cnn", "fv-fc-cnn"}) {
+            assertThat(Pooling.parse(method).text()).contains("fisher:64,weights=true/root:eps=0/l2");
+        }
+    }
+
+    @Test
+    void aLargeSampleIsDrawnWithoutPuttingBack() {
+        int count = Vocabulary.MOST_ROWS + 5000;
+        double[] numbers = new double[count];
+        Arrays.setAll(numbers, i -> i);
+        Tensor maps = Tensors.of(numbers, Shape.of(5, 1, count / 5), DType.F64);
+        Tensor one = Vocabulary.sample(maps, new SplittableRandom(3));
+        assertThat(one.shape()).isEqualTo(Shape.of(Vocabulary.MOST_ROWS, 1));
+        assertThat(Arrays.stream(one.toDoubles()).distinct().count()).isEqualTo(Vocabulary.MOST_ROWS);
+        assertTensor(Vocabulary.sample(maps, new SplittableRandom(3))).isIdenticalTo(one);
+    }
+
+    /** Of channel 1 the numbers of channel 0 from 100,000 on, over more pictures than are looked at together. */
+    @Test
+    void aLargeSampleIsOfWholeLocalFeatures() {
+        double[] numbers = new double[40 * 2 * 1500];
+        Arrays.setAll(numbers, i -> i / 3000 * 1500 + i % 1500 + (i / 1500 % 2 == 0 ? 0 : 100_000));
+        Tensor maps = Tensors.of(numbers, Shape.of(40, 2, 1500), DType.F64);
+        double[] sample = Vocabulary.sample(maps, new SplittableRandom(4)).toDoubles();
+        assertThat(sample).hasSize(2 * Vocabulary.MOST_ROWS);
+        for (int i = 0; i < sample.length; i += 2) {
+            assertThat(sample[i + 1]).isEqualTo(sample[i] + 100_000);
+        }
+        assertThat(sample[0]).as("from the first pictures").isLessThan(1500);
+        assertThat(sample[sample.length - 2]).as("to the last").isGreaterThan(39 * 1500);
+    }
+
+    @Test
+    void wrongArgumentsAreNamed() {
+        assertThatThrownBy(() -> Pooling.parse("fisher")).hasMessageContaining("'components' is missing");
+        assertThatThrownBy(() -> Pooling.parse("fisher:4,weights=yes"))
+                .hasMessageContaining("'weights' must be true or false, found 'yes'");
+        assertThatThrownBy(() -> Pooling.parse("netvlad:0")).hasMessageContaining("whole number");
+        assertThatThrownBy(() -> new Vlad(0, true)).hasMessageContaining("at least 1 word");
+    }
+}

@@ -88,7 +88,8 @@ public record BegunRun(Path folder) {
         }
     }
 
-    private void requireSame(Settings wanted) throws IOException {
+    /** @throws IOException naming what differs, if the run that was begun here has another configuration */
+    void requireSame(Settings wanted) throws IOException {
         Map<String, Setting> found = settings().values();
         for (Setting setting : wanted.values().values()) {
             String other = Optional.ofNullable(found.get(setting.key()))

@@ -9,10 +9,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
-import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
-import org.gramian.autodiff.ParameterSet;
 import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Metric;
@@ -24,15 +22,13 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
-import org.gramian.tensor.DType;
-import org.gramian.tensor.Tensor;
 import org.gramian.train.feature.FeatureExtraction;
-import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.Keeper;
 import org.gramian.train.loop.Material;
 import org.gramian.train.loop.Session;
 import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TwoStage;
 
 /** Trains and measures one fold, or goes on where it was left. */
@@ -41,6 +37,7 @@ final class FoldRun {
     private final FoldPlan fold;
     private final FoldFolder folder;
     private final Surround surround;
+    private Optional<Solved> solved = Optional.empty();
 
     /** What a fold shares with others. */
     record Surround(
@@ -72,11 +69,15 @@ final class FoldRun {
                     if (event instanceof EpochDone done) {
                         add(history, done);
                     }
+                    if (event instanceof Solved found) {
+                        solved = Optional.of(found);
+                    }
                     surround.events.accept(new RunEvent.Training(event));
                 },
                 surround.breaks,
                 Optional.of(keeper));
-        try (Model model = model(plan, surround.extraction.extractor().network())) {
+        try (Model model =
+                Beginning.model(plan, fold, surround.extraction.extractor().network())) {
             Optional<Breaks.Reason> early = new TwoStage(model, plan.config().recipe(), material(), session)
                     .run((stage, scores) -> measure(stage, scores, model));
             if (early.filter(Breaks.Reason.ASKED::equals).isPresent()) {
@@ -94,26 +95,6 @@ final class FoldRun {
             history.add(done);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    /** A model at its beginning, on a copy of the backbone: stage 2 changes it, and features of other folds need what it was. */
-    static Model model(RunPlan plan, FrozenBackbone frozen) {
-        ParameterSet backbone = ParameterSet.initialize(
-                frozen.backbone().parameters(), new SplittableRandom(0), DType.F32, frozen.device());
-        Map<String, Tensor> values = new LinkedHashMap<>();
-        frozen.parameters().all().forEach(parameter -> values.put(parameter.name(), parameter.value()));
-        try {
-            backbone.assign(values);
-            return Model.begin(
-                    frozen.backbone(),
-                    backbone,
-                    plan.config().network().head(plan.dataset().classes().size()),
-                    new SplittableRandom(plan.config().recipe().seed()),
-                    frozen.device());
-        } catch (RuntimeException | Error failed) {
-            backbone.close();
-            throw failed;
         }
     }
 
@@ -157,6 +138,13 @@ final class FoldRun {
 
     /** How the model comes about. */
     private SequencedMap<String, String> origin() {
+        SequencedMap<String, String> origin = division(plan, fold);
+        origin.putAll(surround.origin);
+        return origin;
+    }
+
+    /** Who trains and who tests: what is known of a model's origin before anything is computed. */
+    static SequencedMap<String, String> division(RunPlan plan, FoldPlan fold) {
         SequencedMap<String, String> origin = new LinkedHashMap<>();
         origin.put(TrainedOn.PROTOCOL, plan.config().data().protocol().text());
         origin.put(TrainedOn.FOLD, fold.name());
@@ -170,7 +158,6 @@ final class FoldRun {
                                 fold.parts().training().size(),
                                 fold.parts().heldBack().size(),
                                 fold.parts().test().size()));
-        origin.putAll(surround.origin);
         return origin;
     }
 
@@ -179,12 +166,14 @@ final class FoldRun {
         for (Metric metric : Metric.values()) {
             metrics.put(metric.key(), metric.of(evaluation));
         }
+        SequencedMap<String, String> origin = origin();
+        solved.ifPresent(found -> origin.put("classifier", found.text()));
         return new ModelCard(
                 plan.dataset().classes(),
                 surround.extraction.extractor().network().preprocessing(),
                 plan.config().data().crops(),
                 evaluation.temperature().value(),
-                origin(),
+                origin,
                 metrics);
     }
 

@@ -14,8 +14,9 @@ import java.util.stream.Stream;
  * @param cache the folder
  * @param own whether it is removed at the end
  */
-record RunScratch(Path cache, boolean own) implements AutoCloseable {
-    static RunScratch in(Path folder, Optional<Path> shared) {
+public record RunScratch(Path cache, boolean own) implements AutoCloseable {
+    /** That of a run, or of several runs that share a folder. */
+    public static RunScratch in(Path folder, Optional<Path> shared) {
         return new RunScratch(shared.orElse(folder.resolve(".features")), shared.isEmpty());
     }
 

@@ -122,10 +122,12 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
      *
      * @param audit of these pictures for these crops
      * @throws UnfitDataException if the pictures do not allow what is asked
+     * @throws org.gramian.run.config.ConfigException if settings do not go together, or do not go with that many pictures
      */
     public RunPlan plan(AuditReport audit) throws IOException {
         RunPlan plan = RunPlan.of(dataset, complete(), audit, this::remark);
         Recipe recipe = plan.config().recipe();
+        new Feasibility(plan, this::remark).require();
         if (recipe.precision() == Recipe.Precision.BF16
                 && recipe.stage2().epochs() > 0
                 && workshop.device().kind() != Device.Kind.CUDA) {
@@ -144,7 +146,7 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
     /** How long it may take, guessed from a few batches; takes seconds. */
     public Estimate estimate(RunPlan plan) throws IOException {
         try (FrozenBackbone network = network(plan.config().network(), _ -> {});
-                Model model = FoldRun.model(plan, network)) {
+                Model model = Beginning.model(plan, plan.folds().getFirst(), network)) {
             Probe probe = new Probe(model, plan.config(), new PictureReader(PictureLimits.DEFAULT));
             List<Path> files = plan.folds().getFirst().parts().training().stream()
                     .map(Sample::file)
@@ -178,6 +180,29 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
             new BegunRun(folder).begin(plan);
             return locked(plan, audit, folder);
         }
+    }
+
+    /**
+     * The folds of a plan that a folder holds finished; nothing is computed. Weights are not looked at: the models tell their
+     * fingerprint.
+     *
+     * @throws IOException if the folder holds a run of another configuration or of other pictures
+     */
+    public static List<FoldResult> kept(RunPlan plan, Path folder) throws IOException {
+        BegunRun begun = new BegunRun(folder);
+        List<FoldResult> done = new ArrayList<>();
+        if (!begun.exists()) {
+            return done;
+        }
+        begun.requireSame(plan.settings());
+        for (FoldPlan fold : plan.folds()) {
+            FoldFolder place = new FoldFolder(folder.resolve(fold.place()));
+            if (place.isDone()) {
+                place.requireOrigin(FoldRun.division(plan, fold), plan.dataset().classes());
+                done.add(new FoldResult(place.path(), place.evaluation(), place.afterFirst(), Optional.empty()));
+            }
+        }
+        return done;
     }
 
     private RunResult locked(RunPlan plan, AuditReport audit, Path folder) throws IOException {
@@ -232,7 +257,9 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
             Weights weights = workshop.weights()
                     .find(network.backbone().name(), network.weights().get(), arena, remarks);
             try {
-                return FrozenBackbone.of(network.backbone(), weights, workshop.device());
+                return network.usesTail()
+                        ? FrozenBackbone.withTail(network.backbone(), weights, workshop.device())
+                        : FrozenBackbone.of(network.backbone(), weights, workshop.device());
             } catch (IllegalArgumentException tooFew) {
                 throw new UnusableWeightsException(tooFew);
             }

@@ -22,7 +22,7 @@ public final class Choices {
      * @throws ConfigException if what was asked for does not go together
      */
     public static Settings complete(Settings asked, Surroundings surroundings) {
-        Settings settings = data(asked, surroundings);
+        Settings settings = ClassifierChoice.choose(data(asked, surroundings));
         settings = network(settings, surroundings);
         Backbone backbone = NetworkConfig.backbone(settings);
         Fidelity fidelity = settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED);
@@ -31,7 +31,7 @@ public final class Choices {
         settings = settings.orDefaults();
         settings = FaithfulPooling.spellOut(settings);
         Pooling pooling = FaithfulPooling.of(settings);
-        settings = settings.orElse(Keys.STAGE1_RATE, HeadRate.of(pooling), HeadRate.reason(pooling));
+        settings = HeadRate.choose(settings, pooling);
         int pictures = surroundings.dataset().samples().size();
         settings = BatchSize.choose(settings, pictures);
         StageLength length = StageLength.of(settings, pictures);

@@ -80,11 +80,11 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
                 Form::decimal);
     }
 
-    /** The shortest decimal that is read back to the same number, as {@code 0.0005} or {@code 1.0E-5}. */
+    /** The shortest decimal that is read back to the same number, as {@code 0.0005} or {@code 1e-5}. */
     private static String decimal(double value) {
         String shortest = Double.toString(value);
         return shortest.contains("E") && (value < 1e-4 || value >= 1e7)
-                ? shortest
+                ? shortest.replaceFirst("(\\.0)?E", "e")
                 : new BigDecimal(shortest).stripTrailingZeros().toPlainString();
     }
 

@@ -1,34 +1,58 @@
 package org.gramian.run.config;
 
+import org.gramian.pooling.Aggregation;
+import org.gramian.pooling.DeepTen;
+import org.gramian.pooling.DescriptorPca;
+import org.gramian.pooling.Join;
+import org.gramian.pooling.NetVlad;
 import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Pooling;
 
 /**
  * The learning rate of new layers, which belongs to the pooling: it decides how long descriptors are.
  *
- * <p>These rates gave the reference figures on Flickr's materials. Descriptors of length 1 want large steps of the
- * classifier, {@value #NORMALIZED}; the matrices on the Stiefel manifold then move at a thousandth of that, see {@link
- * org.gramian.train.StiefelOptions}. Descriptors that are not normalized, as averages and the roots of covariances, are
- * far longer and want {@value #UNNORMALIZED}.
+ * <p>Descriptors of length 1 want large steps of the classifier, {@value #USUAL}, as the reference figures on Flickr's
+ * materials have it; the matrices on the Stiefel manifold then move at a thousandth of that, see {@link
+ * org.gramian.train.StiefelOptions}. Others are longer, by their square between 1,000 and 300,000 times on the networks here, and
+ * their rate is that divided by the mean square of their lengths ({@link Keys#PER_LENGTH}): docs/adr/0011 has what was measured.
+ * Words that are trained together with the classifier lose what k-means gave them at 1 (the loss of NetVLAD rises for epochs)
+ * and want {@value #WORDS}.
  */
 final class HeadRate {
-    static final double NORMALIZED = 1;
-    static final double UNNORMALIZED = 0.01;
-    static final String RULE = "1 where the pooling ends in l2, else 0.01";
+    static final double USUAL = 1;
+    static final double WORDS = 0.1;
+    static final String RULE = "1, or 0.1 if the pooling trains words";
+    static final String PER_LENGTH_RULE = "true where no rate is given and the pooling does not end in l2";
 
     private HeadRate() {}
 
-    static boolean isNormalized(Pooling pooling) {
-        return !pooling.normalizations().isEmpty() && pooling.normalizations().getLast() instanceof Normalization.L2;
-    }
-
-    static double of(Pooling pooling) {
-        return isNormalized(pooling) ? NORMALIZED : UNNORMALIZED;
-    }
-
-    static String reason(Pooling pooling) {
-        return isNormalized(pooling)
-                ? "the pooling gives descriptors of length 1, which want large steps"
+    static Settings choose(Settings settings, Pooling pooling) {
+        boolean asked = settings.has(Keys.STAGE1_RATE);
+        boolean normalized = isNormalized(pooling);
+        String length = normalized
+                ? "the pooling gives descriptors of length 1"
                 : "the pooling does not normalize its descriptors";
+        boolean words = trainsWords(pooling.aggregation());
+        return settings.orElse(Keys.PER_LENGTH, !asked && !normalized, asked ? "the rate is given" : length)
+                .orElse(
+                        Keys.STAGE1_RATE,
+                        words ? WORDS : USUAL,
+                        words ? "the pooling trains words, which large steps would scatter" : length);
+    }
+
+    static boolean isNormalized(Pooling pooling) {
+        return pooling.normalizations().reversed().stream()
+                .filter(normalization -> !(normalization instanceof DescriptorPca)) // which keeps lengths at most
+                .findFirst()
+                .filter(Normalization.L2.class::isInstance)
+                .isPresent();
+    }
+
+    private static boolean trainsWords(Aggregation aggregation) {
+        return switch (aggregation) {
+            case NetVlad _, DeepTen _ -> true;
+            case Join join -> join.branches().stream().anyMatch(branch -> trainsWords(branch.aggregation()));
+            default -> false;
+        };
     }
 }

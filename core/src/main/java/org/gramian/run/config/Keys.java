@@ -12,6 +12,7 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
 import org.gramian.spd.Retraction;
 import org.gramian.spd.Stiefel;
@@ -76,8 +77,11 @@ public final class Keys {
             Form.of("NAME", name -> Backbone.of(name).name(), name -> name),
             "the best whose weights are at hand; filters if there are none");
 
-    public static final Key<String> LAYER =
-            chosen("network.layer", "where it is cut", Form.name("LAYER"), "the network's usual layer");
+    public static final Key<String> LAYER = chosen(
+            "network.layer",
+            "where it is cut; a+b stacks the maps of two layers",
+            Form.name("LAYER"),
+            "the network's usual layer");
 
     public static final Key<Optional<String>> WEIGHTS = chosen(
             "network.weights",
@@ -86,7 +90,7 @@ public final class Keys {
             "those of the network's name");
 
     /**
-     * {@link org.gramian.pooling.Presets} says why. A text and no pooling yet: what it leaves out is decided by {@link
+     * {@link org.gramian.pooling.Methods} says why. A text and no pooling yet: what it leaves out is decided by {@link
      * #FIDELITY}, see {@link FaithfulPooling}.
      */
     public static final Key<String> POOLING = fixed(
@@ -94,6 +98,13 @@ public final class Keys {
             "features to descriptor: stages joined by '/', or a preset",
             Form.of("SPEC", Keys::pooling, text -> text),
             "default");
+
+    /** A method that was published with another classifier is that method only with it; all others are trained. */
+    public static final Key<Optional<LinearSolver>> CLASSIFIER = chosen(
+            "network.classifier",
+            "softmax, which is trained, or svm[:C=NUMBER], mean or lda[:shrinkage=NUMBER], which are solved for",
+            ClassifierChoice.FORM,
+            ClassifierChoice.RULE);
 
     /** None, as in the paper; only the authors' code has it. */
     public static final Key<Boolean> LOGIT_NORM =
@@ -107,6 +118,12 @@ public final class Keys {
 
     public static final Key<Double> STAGE1_RATE =
             chosen("stage1.rate", "learning rate of the new layers", NUMBER, HeadRate.RULE);
+
+    public static final Key<Boolean> PER_LENGTH = chosen(
+            "stage1.per-length",
+            "whether that rate is divided by the mean squared length of the first descriptors",
+            Form.truth(),
+            HeadRate.PER_LENGTH_RULE);
 
     /** A plateau ends a run that learns nothing more, so the number of epochs is only a bound then. */
     public static final Key<Schedule> STAGE1_SCHEDULE = chosen(
@@ -215,9 +232,11 @@ public final class Keys {
             LAYER,
             WEIGHTS,
             POOLING,
+            CLASSIFIER,
             LOGIT_NORM,
             STAGE1_EPOCHS,
             STAGE1_RATE,
+            PER_LENGTH,
             STAGE1_SCHEDULE,
             STAGE1_WARMUP,
             STAGE2_EPOCHS,

@@ -5,6 +5,7 @@ import org.gramian.backbone.Backbone;
 import org.gramian.model.Head;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
+import org.gramian.tensor.Shape;
 
 /**
  * What is trained: backbone, pooling and the kind of classifier.
@@ -24,7 +25,7 @@ public record NetworkConfig(Backbone backbone, Optional<String> weights, Pooling
                     + ", found " + weights.map(text -> "'" + text + "'").orElse("none"));
         }
         try {
-            pooling.descriptorSize(backbone.channels());
+            pooling.settled(backbone, Integer.MAX_VALUE).descriptorSize(backbone.channels());
         } catch (IllegalArgumentException e) {
             throw new ConfigException(
                     Keys.POOLING + ": does not fit the " + backbone.channels() + " channels of " + backbone + ": "
@@ -48,9 +49,37 @@ public record NetworkConfig(Backbone backbone, Optional<String> weights, Pooling
         }
     }
 
-    /** What stands on the backbone. */
-    public Head head(int classes) {
-        return new Head(pooling, classes, logitNorm);
+    /**
+     * What stands on the backbone.
+     *
+     * @param pictures how many there are to train on
+     */
+    public Head head(int classes, int pictures) {
+        return new Head(pooling.settled(backbone, pictures), classes, logitNorm);
+    }
+
+    /** Whether the head begins with weights of what follows the layer in the network. */
+    public boolean usesTail() {
+        return !pooling.settled(backbone, Integer.MAX_VALUE).pretrained().isEmpty();
+    }
+
+    /** @throws ConfigException if the layer cannot be reached by crops of that size, or the pooling cannot take their maps */
+    void requireFits(int size) {
+        Shape maps = maps(size);
+        try {
+            pooling.settled(backbone, Integer.MAX_VALUE).requireFits(maps);
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException(
+                    Keys.POOLING + ": does not fit crops of " + size + "×" + size + ": " + e.getMessage(), e);
+        }
+    }
+
+    private Shape maps(int size) {
+        try {
+            return backbone.features(size, size);
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException(Keys.CROPS + ": " + e.getMessage(), e);
+        }
     }
 
     Settings addTo(Settings settings, Fidelity fidelity) {

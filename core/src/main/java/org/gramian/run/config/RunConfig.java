@@ -21,12 +21,18 @@ public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, F
     /** In stage 1 the network is frozen. */
     private static final double FROZEN = 0;
 
-    /** @throws ConfigException if nothing would be trained */
+    /**
+     * @throws ConfigException if nothing would be trained, something does not fit the classifier, or the pooling cannot take
+     *     what crops of that size give
+     */
     public RunConfig {
-        if (recipe.stage1().epochs() + recipe.stage2().epochs() == 0) {
+        ClassifierChoice.requireFitting(recipe, network.logitNorm());
+        if (recipe.solver().isEmpty()
+                && recipe.stage1().epochs() + recipe.stage2().epochs() == 0) {
             throw new ConfigException(Keys.STAGE1_EPOCHS + ": expected at least 1 epoch in " + Keys.STAGE1_EPOCHS
                     + " or " + Keys.STAGE2_EPOCHS + ", found 0 in both: nothing would be trained");
         }
+        network.requireFits(data.crops().size());
     }
 
     /**
@@ -44,7 +50,8 @@ public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, F
                 all.get(Keys.STAGE1_RATE),
                 FROZEN,
                 all.get(Keys.STAGE1_SCHEDULE),
-                all.get(Keys.STAGE1_WARMUP));
+                all.get(Keys.STAGE1_WARMUP),
+                all.get(Keys.PER_LENGTH));
         StageRecipe stage2 = new StageRecipe(
                 all.get(Keys.STAGE2_EPOCHS),
                 all.get(Keys.STAGE2_RATE),
@@ -61,6 +68,7 @@ public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, F
                 new Recipe.Batching(all.get(Keys.BATCH), all.get(Keys.ACCUMULATE)),
                 new LossRecipe(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)),
                 all.get(Keys.PRECISION),
+                all.get(Keys.CLASSIFIER),
                 all.get(Keys.SEED));
     }
 
@@ -71,8 +79,10 @@ public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, F
     }
 
     private Settings stages(Settings settings) {
-        return settings.with(Keys.STAGE1_EPOCHS, recipe.stage1().epochs())
+        return settings.with(Keys.CLASSIFIER, recipe.solver())
+                .with(Keys.STAGE1_EPOCHS, recipe.stage1().epochs())
                 .with(Keys.STAGE1_RATE, recipe.stage1().rate())
+                .with(Keys.PER_LENGTH, recipe.stage1().perLength())
                 .with(Keys.STAGE1_SCHEDULE, recipe.stage1().schedule())
                 .with(Keys.STAGE1_WARMUP, recipe.stage1().warmup())
                 .with(Keys.STAGE2_EPOCHS, recipe.stage2().epochs())

@@ -7,7 +7,7 @@ import org.gramian.train.recipe.Recipe;
  * How long a run may take, guessed from the pace of a few batches; schedules often end stages earlier.
  *
  * @param features computing features, once for all folds
- * @param stage1 of all folds, if every epoch is used
+ * @param stage1 of all folds, if every epoch is used; of a classifier that is solved for, its descriptors alone
  * @param stage2 of all folds, if every epoch is used
  */
 public record Estimate(Duration features, Duration stage1, Duration stage2) {
@@ -32,6 +32,9 @@ public record Estimate(Duration features, Duration stage1, Duration stage2) {
                     * Math.ceilDiv(
                             learned,
                             (long) recipe.batching().batch() * recipe.batching().accumulate());
+            if (recipe.solver().isPresent()) {
+                first += learned * pace.head();
+            }
             first += recipe.stage1().epochs() * (learned * pace.head() + judged * pace.head() / BACKWARD + updates);
             second += recipe.stage2().epochs()
                     * (updates

@@ -6,8 +6,8 @@ package org.gramian.run.plan;
  *
  * @param decoding of a picture, by one thread
  * @param feature of the frozen backbone, forward
- * @param head forward and backward through the head
+ * @param head forward and backward through the head; forward alone where the classifier is solved for
  * @param all forward and backward through backbone and head; 0 where stage 2 is left out
- * @param update of the head's parameters after a step's gradients are known
+ * @param update of the head's parameters after a step's gradients are known; 0 where none is taken
  */
 public record Pace(double decoding, double feature, double head, double all, double update) {}

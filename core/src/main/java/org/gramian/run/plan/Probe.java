@@ -2,6 +2,7 @@ package org.gramian.run.plan;
 
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
@@ -53,22 +54,38 @@ public record Probe(Model model, RunConfig config, PictureReader reader) {
                     Tensors.to(Tensors.gaussian(random, Shape.of(crops, 3, size, size), DType.F32), model.device());
             // Not negative, as what leaves a rectified layer.
             Tensor maps = Tensors.to(Tensors.uniform(random, 0, 1, features, DType.F32), model.device());
-            if (Fitting.isNeeded(model.head().pooling())) {
-                Fitting.fit(model.head().pooling(), maps, model.headParameters().under("pooling"));
-            }
+            Fitting.pretend(model.headParameters().under("pooling"), random);
             return new Pace(
                     decoding(pictures),
                     seconds(() -> forward(inputs)) / crops,
-                    seconds(() -> step(maps, false)) / crops,
+                    seconds(() -> head(maps)) / crops,
                     config.recipe().stage2().epochs() > 0 ? seconds(() -> step(inputs, true)) / crops : 0,
-                    update());
+                    isSolved() ? 0 : update());
         }
     }
 
-    /** Of parameters like those of the head, which stays as it is. */
+    private boolean isSolved() {
+        return config.recipe().solver().isPresent();
+    }
+
+    /** What is done with features: forward alone where the classifier is solved for. */
+    private void head(Tensor maps) {
+        if (!isSolved()) {
+            step(maps, false);
+            return;
+        }
+        try (Scope _ = Scope.open();
+                Tape tape = Tape.inference()) {
+            Bindings bindings = Bindings.of(model.headParameters().variables(tape));
+            model.head().apply(tape.constant(maps), bindings, Head.Mode.PREDICTING);
+        }
+    }
+
+    /** Of parameters like the new ones of the head, which stays as it is. */
     private double update() {
+        Set<String> tail = model.head().pretrained().keySet();
         List<ParameterSpec> moved = model.head().parameters(model.backbone().channels()).stream()
-                .filter(spec -> spec.role() != ParameterSpec.Role.FITTED)
+                .filter(spec -> spec.role() != ParameterSpec.Role.FITTED && !tail.contains(spec.name()))
                 .toList();
         try (ParameterSet twins = ParameterSet.initialize(moved, new SplittableRandom(0), DType.F32, model.device());
                 Sgd sgd = new Sgd(config.recipe().sgd())) {
@@ -109,7 +126,8 @@ public record Probe(Model model, RunConfig config, PictureReader reader) {
                 Tape tape = Tape.recording()) {
             Var input = tape.constant(inputs);
             Var maps = all ? features(tape, input) : input;
-            Bindings bindings = Bindings.of(model.headParameters().variables(tape));
+            Set<String> frozen = all ? Set.of() : model.head().pretrained().keySet();
+            Bindings bindings = Bindings.of(model.headParameters().variables(tape, frozen::contains));
             Var scores = model.head().apply(maps, bindings, Head.Mode.PREDICTING);
             Tensor targets = Classification.oneHot(
                     new long[Math.toIntExact(inputs.size(0))], model.head().classes(), DType.F32);

@@ -3,13 +3,16 @@ package org.gramian.run.plan;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.Tail;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
-import org.gramian.pooling.Reduction;
+import org.gramian.model.Head;
 import org.gramian.run.config.RunConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
@@ -44,7 +47,7 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
 
     /** Crops to test with are among those to train on, so a picture that does both in different folds counts once. */
     private static long features(RunConfig config, Collection<Parts> folds) {
-        if (config.recipe().stage1().epochs() == 0) {
+        if (config.recipe().stage1().epochs() == 0 && config.recipe().solver().isEmpty()) {
             return 0;
         }
         CropPlan crops = config.data().crops();
@@ -88,24 +91,50 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
         return config.network().backbone().parameterCount();
     }
 
-    /** Numbers of pooling and classifier. */
+    /** Numbers of pooling and classifier that are new: none of the network's own tail. */
     public long headParameters() {
-        return config
-                .network()
-                .head(classes)
-                .parameters(config.network().backbone().channels())
-                .stream()
-                .mapToLong(Workload::elements)
+        Set<String> tail = head().pretrained().keySet();
+        return headParameters(spec -> !tail.contains(spec.name()));
+    }
+
+    /** Those of them that are learned step by step, and not taken from data once. */
+    public long trainedParameters() {
+        Set<String> tail = head().pretrained().keySet();
+        return headParameters(spec -> !tail.contains(spec.name()) && spec.role() != ParameterSpec.Role.FITTED);
+    }
+
+    /** Numbers of the network's own tail, where the pooling has it. */
+    public long tailParameters() {
+        Set<String> tail = head().pretrained().keySet();
+        return headParameters(spec -> tail.contains(spec.name()));
+    }
+
+    private long headParameters(Predicate<ParameterSpec> counted) {
+        return head().parameters(config.network().backbone().channels()).stream()
+                .filter(counted)
+                .mapToLong(spec -> spec.shape().elements())
                 .sum();
     }
 
-    private static long elements(ParameterSpec spec) {
-        return spec.shape().elements();
+    /** What of the network follows the cut and stands in the head; nothing for most poolings. */
+    public Optional<Tail> tail() {
+        return config.network().usesTail()
+                ? Optional.of(config.network().backbone().tail())
+                : Optional.empty();
+    }
+
+    private Head head() {
+        return config.network().head(classes, pictures());
     }
 
     /** Length of the descriptor. */
     public long descriptorSize() {
-        return config.network().pooling().descriptorSize(featureShape().at(0));
+        return head().pooling().descriptorSize(featureShape().at(0));
+    }
+
+    /** Training pictures of the largest fold. */
+    private int pictures() {
+        return folds.stream().mapToInt(FoldSize::training).max().orElse(0);
     }
 
     /**
@@ -117,8 +146,9 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
     }
 
     private long stageBytes(boolean all) {
-        long moved = 3 * (headParameters() + (all ? backboneParameters() : 0));
-        long fixed = all ? 0 : backboneParameters();
+        long network = backboneParameters() + tailParameters();
+        long moved = 3 * (headParameters() + (all ? network : 0));
+        long fixed = all ? 0 : network;
         long batch = config.recipe().batching().batch() * (headMaps() + (all ? backboneMaps() : 0));
         return (moved + fixed + batch) * DType.F32.bytes();
     }
@@ -127,26 +157,17 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
     private long headMaps() {
         Shape shape = featureShape();
         long positions = shape.elements() / shape.at(0);
-        long channels = widest(shape.at(0));
-        return 4 * (channels * positions + channels * channels + descriptorSize());
-    }
-
-    private long widest(long channels) {
-        long widest = channels;
-        long size = channels;
-        for (Reduction reduction : config.network().pooling().reductions()) {
-            size = reduction.outputs(size);
-            widest = Math.max(widest, size);
-        }
-        return widest;
+        long channels = config.network().pooling().widest(shape.at(0));
+        long ofTail = tail().map(tail -> 3 * tail.mapElements(shape.at(1), shape.at(2)))
+                .orElse(0L);
+        return 4 * (channels * positions + channels * channels + descriptorSize()) + ofTail;
     }
 
     /** Per crop: every layer's maps, the maps inside of it taken as twice as many. */
     private long backboneMaps() {
         Backbone backbone = config.network().backbone();
         int size = config.data().crops().size();
-        List<String> layers = backbone.layers();
-        return layers.subList(0, layers.indexOf(backbone.layer()) + 1).stream()
+        return backbone.layersUsed().stream()
                 .mapToLong(
                         layer -> 3 * backbone.cutAt(layer).features(size, size).elements())
                 .sum();

@@ -2,6 +2,7 @@ package org.gramian.train.feature;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
@@ -13,22 +14,62 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 
 /**
- * A backbone with its weights, in single precision on a device: all that is needed to compute features.
+ * A backbone with its weights, in single precision on a device: all that is needed to compute features, and the weights of
+ * what follows the layer, where a head wants them.
  *
  * @param backbone the network, cut at a layer
  * @param parameters its weights; closed with this
+ * @param tail weights of what follows the layer, under the network's names; none where nobody wants them; closed with this
  * @param preprocessing what they expect of pictures
  * @param fingerprint tells these weights from all others
  * @param device where they are
  */
 public record FrozenBackbone(
-        Backbone backbone, ParameterSet parameters, Preprocessing preprocessing, String fingerprint, Device device)
+        Backbone backbone,
+        ParameterSet parameters,
+        ParameterSet tail,
+        Preprocessing preprocessing,
+        String fingerprint,
+        Device device)
         implements AutoCloseable {
+    /** Of features alone. */
+    public FrozenBackbone(
+            Backbone backbone,
+            ParameterSet parameters,
+            Preprocessing preprocessing,
+            String fingerprint,
+            Device device) {
+        this(
+                backbone,
+                parameters,
+                ParameterSet.initialize(List.of(), new SplittableRandom(0), DType.F32, device),
+                preprocessing,
+                fingerprint,
+                device);
+    }
+
     /** A network with pretrained weights. */
     public static FrozenBackbone of(Backbone backbone, Weights weights, Device device) {
         ParameterSet parameters = weights.load(backbone, DType.F32, device);
         String fingerprint = weights.provenance().fingerprint();
         return new FrozenBackbone(backbone, parameters, weights.preprocessing(), fingerprint, device);
+    }
+
+    /**
+     * A network with pretrained weights, those of its tail among them.
+     *
+     * @throws IllegalArgumentException if it has no tail, or the weights lack some of it; the message names them
+     */
+    public static FrozenBackbone withTail(Backbone backbone, Weights weights, Device device) {
+        ParameterSet tail = weights.load(backbone.tail(), DType.F32, device);
+        try {
+            FrozenBackbone features = of(backbone, weights, device);
+            return new FrozenBackbone(
+                    backbone, features.parameters, tail, features.preprocessing, features.fingerprint, device);
+        } catch (RuntimeException | Error failed) {
+            tail.close();
+            throw failed;
+        }
     }
 
     /** A network whose parameters are fixed by formulas, as those of {@code filters} are. */
@@ -52,5 +93,6 @@ public record FrozenBackbone(
     @Override
     public void close() {
         parameters.close();
+        tail.close();
     }
 }

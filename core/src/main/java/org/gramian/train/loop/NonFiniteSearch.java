@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
@@ -103,7 +104,9 @@ public final class NonFiniteSearch {
     private void way(Tensor batch, Tape owned) {
         try (Tape tape = owned) {
             SequencedMap<String, Var> backbone = model.backboneParameters().variables(tape);
-            SequencedMap<String, Var> head = model.headParameters().variables(tape);
+            Set<String> frozen =
+                    kind == Batch.FEATURES ? model.head().pretrained().keySet() : Set.of();
+            SequencedMap<String, Var> head = model.headParameters().variables(tape, frozen::contains);
             head.replaceAll((name, variable) ->
                     name.startsWith(STATISTICS) ? tape.constant(Tensors.copy(variable.value())) : variable);
             Var loss = loss(tape.constant(batch), Bindings.of(backbone), Bindings.of(head));

@@ -14,8 +14,17 @@ import org.gramian.train.recipe.Judgement;
  * @param past of the stage, one for each epoch that is over
  * @param initial of the model that the stage began with
  * @param kept the epoch whose parameters are kept so far, from 0 on; -1 for those the stage began with
+ * @param scale factor on the recipe's rate, found when the stage began
  */
-record Position(int stage, int epoch, int step, EpochSums sums, List<EpochRecord> past, Judgement initial, int kept) {
+record Position(
+        int stage,
+        int epoch,
+        int step,
+        EpochSums sums,
+        List<EpochRecord> past,
+        Judgement initial,
+        int kept,
+        double scale) {
     Position {
         past = List.copyOf(past);
         if (stage < 1 || stage > 2 || step < 0 || epoch != past.size() || kept < -1 || kept >= epoch) {
@@ -34,19 +43,19 @@ record Position(int stage, int epoch, int step, EpochSums sums, List<EpochRecord
      */
     record EpochRecord(double rate, double loss, double accuracy, Judgement judgement) {}
 
-    static Position startOf(int stage, Judgement initial) {
-        return new Position(stage, 0, 0, EpochSums.NONE, List.of(), initial, -1);
+    static Position startOf(int stage, Judgement initial, double scale) {
+        return new Position(stage, 0, 0, EpochSums.NONE, List.of(), initial, -1, scale);
     }
 
     Position stepped(EpochSums after) {
-        return new Position(stage, epoch, step + 1, after, past, initial, kept);
+        return new Position(stage, epoch, step + 1, after, past, initial, kept, scale);
     }
 
     /** After the last step of an epoch. */
     Position epochDone(EpochRecord record, boolean best) {
         List<EpochRecord> longer =
                 Stream.concat(past.stream(), Stream.of(record)).toList();
-        return new Position(stage, epoch + 1, 0, EpochSums.NONE, longer, initial, best ? epoch : kept);
+        return new Position(stage, epoch + 1, 0, EpochSums.NONE, longer, initial, best ? epoch : kept, scale);
     }
 
     /** Of the parameters that are kept so far. */

@@ -6,8 +6,9 @@ import java.util.function.Consumer;
 /**
  * What surrounds training: who is told, who may stop it, where its state is kept.
  *
- * @param events told what happens, one event at a time; while files are looked at by any thread, else by the one that trains
- * @param breaks asked before each step, and after each picture that is looked at
+ * @param events told what happens, one event at a time; while files are looked at
+ *     or a classifier is solved for by any thread, else by the one that trains
+ * @param breaks asked before each step, after each picture that is looked at, and all the time while a classifier is solved for
  * @param keeper of checkpoints, if there are any
  */
 public record Session(Consumer<TrainEvent> events, Breaks breaks, Optional<Keeper> keeper) {
@@ -16,7 +17,7 @@ public record Session(Consumer<TrainEvent> events, Breaks breaks, Optional<Keepe
      *
      * @throws InterruptedTrainingException if a break is due: the task is begun again then, and finds what a cache kept
      */
-    void preparing(TrainEvent.Collecting event) {
+    void preparing(TrainEvent event) {
         breaks.due().ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
         });

@@ -166,7 +166,10 @@ final class StageLoop implements AutoCloseable {
         StageRecipe stage = setup.stage();
         double epochs = position.epoch() + (double) step / setup.steps();
         double warmth = stage.warmup() == 0 ? 1 : Math.min(1, (epochs + 1.0 / setup.steps()) / stage.warmup());
-        return stage.rate() * warmth * stage.schedule().factor(position.judgements(), epochs, stage.epochs());
+        return stage.rate()
+                * position.scale()
+                * warmth
+                * stage.schedule().factor(position.judgements(), epochs, stage.epochs());
     }
 
     private void step(Pass pass, int crops, double rate) {

@@ -1,5 +1,10 @@
 package org.gramian.train.loop;
 
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.SequencedMap;
+import java.util.stream.Collectors;
 import org.gramian.train.recipe.Judgement;
 
 /** What happens while a model is trained, told as it happens. */
@@ -12,6 +17,39 @@ public sealed interface TrainEvent {
      * @param all pictures
      */
     record Collecting(String task, long done, long all) implements TrainEvent {}
+
+    /**
+     * A classifier is being solved for.
+     *
+     * @param task what is done, in words
+     * @param done problems, or crops, so far
+     * @param all of them
+     */
+    record Solving(String task, long done, long all) implements TrainEvent {}
+
+    /**
+     * A classifier was solved for, in place of stage 1.
+     *
+     * @param classifier as {@code svm}
+     * @param found numbers that were found on the way, by name, as {@code C} and {@code gap}
+     */
+    record Solved(String classifier, SequencedMap<String, Double> found) implements TrainEvent {
+        public Solved {
+            found = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(found));
+        }
+
+        /** In words, as {@code svm, C 10, gap 5.1e-07}. */
+        public String text() {
+            return classifier
+                    + found.entrySet().stream()
+                            .map(one -> String.format(Locale.ROOT, ", %s %s", one.getKey(), number(one.getValue())))
+                            .collect(Collectors.joining());
+        }
+
+        private static String number(double value) {
+            return value == Math.rint(value) ? Long.toString((long) value) : String.format(Locale.ROOT, "%.3g", value);
+        }
+    }
 
     /**
      * A stage begins, or goes on after a break.

@@ -3,6 +3,7 @@ package org.gramian.train.loop;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.Set;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Parameter;
@@ -18,22 +19,23 @@ import org.gramian.train.recipe.Recipe.Precision;
 
 /**
  * The part of a model that a stage trains: in stage 1 the head, to which features are given; in stage 2 all of it, to
- * which pictures are given.
+ * which pictures are given. What of the head belongs to the network, its own tail, is frozen and moved as the backbone is.
  *
  * @param model the model
  * @param stage 1 or 2
- * @param backboneRate factor on the learning rate for the backbone
- * @param precision of the backbone's convolutions
+ * @param backboneRate factor on the learning rate for the backbone and its tail
+ * @param precision of the backbone's convolutions; those of a tail are of single precision
  */
 record Trainee(Model model, int stage, double backboneRate, Precision precision) {
     static final String BACKBONE = "backbone";
+    static final String TAIL = "tail";
     static final String HEAD = "head";
 
     /**
      * A way through the model.
      *
      * @param scores {@code [n, k]}
-     * @param variables of each group, by the parameters' names
+     * @param variables of each group, among them by the parameters' names; head and tail share theirs
      */
     record Forward(Var scores, Map<String, Map<String, Var>> variables) {}
 
@@ -43,7 +45,11 @@ record Trainee(Model model, int stage, double backboneRate, Precision precision)
         if (stage == 2) {
             groups.put(BACKBONE, new ParameterGroup(model.backboneParameters(), backboneRate, 1));
         }
-        groups.put(HEAD, ParameterGroup.of(model.headParameters()));
+        Set<String> tail = model.head().pretrained().keySet();
+        if (stage == 2 && !tail.isEmpty()) {
+            groups.put(TAIL, new ParameterGroup(model.headParameters().only(tail::contains), backboneRate, 1));
+        }
+        groups.put(HEAD, ParameterGroup.of(model.headParameters().only(name -> !tail.contains(name))));
         return groups;
     }
 
@@ -65,7 +71,9 @@ record Trainee(Model model, int stage, double backboneRate, Precision precision)
             Var maps = model.backbone().apply(pictures, Bindings.of(backbone));
             features = Arithmetic.cast(maps, DType.F32);
         }
-        Map<String, Var> head = model.headParameters().variables(tape);
+        Set<String> tail = stage == 1 ? model.head().pretrained().keySet() : Set.of();
+        Map<String, Var> head = model.headParameters().variables(tape, tail::contains);
+        variables.put(TAIL, head);
         variables.put(HEAD, head);
         Var scores = model.head().apply(features, Bindings.of(head), Head.Mode.TRAINING);
         return new Forward(scores, variables);

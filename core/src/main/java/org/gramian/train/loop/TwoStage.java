@@ -4,9 +4,11 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.dataset.Sample;
+import org.gramian.linear.LinearSolver;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.Scoring;
@@ -22,14 +24,13 @@ import org.jspecify.annotations.Nullable;
  * Algorithm 1 of the paper: first the new layers on a frozen backbone, through features that are computed once; then all
  * layers together.
  *
+ * <p>A classifier that is solved for takes the place of the first, and there is no second; see {@link Recipe#solver}.
+ *
  * <p>The model begins with random new layers and ends with the best parameters that held-back pictures saw, or the last
  * ones where none are held back. The same recipe and material give the same bits on the processor of one machine at one
  * number of threads, whether or not there was a break; the threads that decode play no part.
  */
 public final class TwoStage {
-    /** Pictures that axes and widths are fitted to at most: more add memory, not accuracy. */
-    private static final int FITTED_TO = 500;
-
     /** Told when a stage is over; scores are computed when asked for, by the model as the stage left it. */
     @FunctionalInterface
     public interface StageEnd {
@@ -53,8 +54,20 @@ public final class TwoStage {
     private final Session session;
     private final Targets targets;
 
-    /** @param model with random new layers; its backbone has the weights that the material's features are made with */
+    /**
+     * Nothing is done yet.
+     *
+     * @param model with random new layers; its backbone has the weights that the material's features are made with
+     * @throws IllegalArgumentException if a classifier is to be solved for and to be trained, too
+     */
     public TwoStage(Model model, Recipe recipe, Material material, Session session) {
+        if (recipe.solver().isPresent()
+                && recipe.stage1().epochs() + recipe.stage2().epochs() > 0) {
+            throw new IllegalArgumentException(
+                    "a classifier that is solved for is not trained: expected 0 epochs, found "
+                            + recipe.stage1().epochs() + " and "
+                            + recipe.stage2().epochs());
+        }
         this.model = model;
         this.recipe = recipe;
         this.material = material;
@@ -78,6 +91,10 @@ public final class TwoStage {
             if (checkpoint == null) {
                 fit();
             }
+            if (recipe.solver().isPresent()) {
+                solve(recipe.solver().get(), ends);
+                return Optional.empty();
+            }
             boolean again = checkpoint != null && checkpoint.position().stage() == 2;
             Judgement worth = Judgement.NONE;
             if (!again && recipe.stage1().epochs() > 0) {
@@ -98,16 +115,31 @@ public final class TwoStage {
         if (!Fitting.isNeeded(model.head().pooling())) {
             return;
         }
-        List<Sample> some = material.some(FITTED_TO);
+        List<Sample> some = material.some(Fitting.pictures(model.head().pooling()));
         try (Scope _ = Scope.open();
-                FeatureTable table =
-                        material.features("features to fit to", some, material.testCrops(), session::preparing)) {
-            int[] first =
-                    IntStream.range(0, some.size()).map(i -> i * table.crops()).toArray();
+                FeatureTable table = material.features(
+                        "features to fit to", some, material.testCrops().first(), session::preparing)) {
+            int[] all = IntStream.range(0, table.count()).toArray();
+            String stages = String.join(", ", Fitting.stages(model.head().pooling()));
+            session.preparing(new TrainEvent.Collecting("fitting " + stages, 0, some.size()));
             Fitting.fit(
                     model.head().pooling(),
-                    table.rows(first),
-                    model.headParameters().under("pooling"));
+                    table.rows(all),
+                    model.headParameters().under("pooling"),
+                    new SplittableRandom(recipe.seed()));
+        }
+    }
+
+    /** In place of stage 1; nothing of it is kept for a break, after which it is begun anew. */
+    private void solve(LinearSolver solver, StageEnd ends) throws IOException {
+        Material.Parts parts = material.parts();
+        try (FeatureTable training = material.features(
+                        "features to train on", parts.training(), material.trainingCrops(), session::preparing);
+                FeatureTable heldBack = material.features(
+                        "held-back features", parts.heldBack(), material.testCrops(), session::preparing)) {
+            new SolvedHead(model, session)
+                    .solve(solver, training, targets, recipe.batching().batch());
+            ends.stageDone(1, new Scores(scores(heldBack), this::scoresOfTestFeatures));
         }
     }
 
@@ -124,10 +156,12 @@ public final class TwoStage {
                     new FeatureExamples(training),
                     judge(judging),
                     this::targets);
+            boolean scaled = checkpoint == null && recipe.stage1().perLength(); // a checkpoint knows it
+            double scale = scaled ? 1 / DescriptorLength.meanSquare(model, training) : 1;
             return stage(
                     setup,
                     checkpoint,
-                    Judgement.NONE,
+                    Position.startOf(1, Judgement.NONE, scale),
                     () -> ends.stageDone(1, new Scores(judging, this::scoresOfTestFeatures)));
         }
     }
@@ -159,7 +193,7 @@ public final class TwoStage {
         return stage(
                 setup,
                 checkpoint,
-                worth,
+                Position.startOf(2, worth, 1),
                 () -> ends.stageDone(2, new Scores(judging, scores("testing", parts.test()))));
     }
 
@@ -182,9 +216,8 @@ public final class TwoStage {
         void run() throws IOException;
     }
 
-    private Ended stage(StageLoop.Setup setup, @Nullable Checkpoint checkpoint, Judgement worth, After after)
+    private Ended stage(StageLoop.Setup setup, @Nullable Checkpoint checkpoint, Position start, After after)
             throws IOException {
-        Position start = Position.startOf(setup.trainee().stage(), worth);
         try (StageLoop loop = new StageLoop(setup, start, session)) {
             if (checkpoint != null) {
                 loop.restore(checkpoint);

@@ -26,6 +26,8 @@
  *   <li>Each stage is a {@code StageLoop} over {@link org.gramian.train.loop.Examples}: in stage 1 the features of the frozen
  *       backbone ({@code FeatureExamples}), in stage 2 pictures that are decoded ahead ({@code PictureExamples}). What is
  *       trained is a {@code Trainee}: the head, then everything.
+ *   <li>Where the recipe has a {@link org.gramian.linear.LinearSolver}, a {@code SolvedHead} takes the place of both stages: the
+ *       descriptors of all training crops are computed once, and weight and bias of the classifier solved for.
  *   <li>An epoch goes through all crops in an order that follows from seed, stage and epoch. A step adds up the gradients
  *       of its batches ({@code GradientSum}) of the cross-entropy with {@link org.gramian.train.loop.Targets}, at the rate
  *       of the stage's {@link org.gramian.train.recipe.Schedule}. A loss or gradient that is no number ends it with a {@link

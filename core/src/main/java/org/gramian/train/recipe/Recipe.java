@@ -1,5 +1,7 @@
 package org.gramian.train.recipe;
 
+import java.util.Optional;
+import org.gramian.linear.LinearSolver;
 import org.gramian.train.SgdOptions;
 
 /**
@@ -11,6 +13,7 @@ import org.gramian.train.SgdOptions;
  * @param batching how many examples make a step
  * @param loss what is minimized
  * @param precision of the backbone's convolutions in stage 2
+ * @param solver of the classifier, in place of stage 1, whose epochs are 0 then; nothing where it is trained
  * @param seed of first values, order and crops
  */
 public record Recipe(
@@ -20,7 +23,20 @@ public record Recipe(
         Batching batching,
         LossRecipe loss,
         Precision precision,
+        Optional<LinearSolver> solver,
         long seed) {
+    /** A recipe in which everything is trained. */
+    public Recipe(
+            StageRecipe stage1,
+            StageRecipe stage2,
+            SgdOptions sgd,
+            Batching batching,
+            LossRecipe loss,
+            Precision precision,
+            long seed) {
+        this(stage1, stage2, sgd, batching, loss, precision, Optional.empty(), seed);
+    }
+
     /**
      * How many examples make a step.
      *

@@ -123,11 +123,19 @@ final class ChoicesTest {
             assertThat(rate("network.pooling=" + normalized)).isEqualTo(1);
         }
         for (String unnormalized : List.of("average", "isqrt", "mpn-cov", "paper-kernel")) {
-            assertThat(rate("network.pooling=" + unnormalized)).isEqualTo(0.01);
+            assertThat(rate("network.pooling=" + unnormalized)).isEqualTo(1);
+            assertThat(perLength("network.pooling=" + unnormalized)).isTrue();
         }
+        assertThat(perLength("network.pooling=default")).isFalse();
+        assertThat(perLength("network.pooling=average", "stage1.rate=3")).isFalse();
+        assertThat(perLength("network.pooling=average", "fidelity=paper")).isFalse();
         assertThat(rate("network.pooling=average", "fidelity=paper")).isEqualTo(0.1);
         assertThat(rate("network.pooling=average", "fidelity=paper", "stage1.rate=3"))
                 .isEqualTo(3);
+    }
+
+    private static boolean perLength(String... pairs) {
+        return Choices.complete(asked(pairs), at(Device.Kind.CPU)).get(Keys.PER_LENGTH);
     }
 
     private static double rate(String... pairs) {
@@ -200,7 +208,7 @@ final class ChoicesTest {
         Settings again = ConfigFileTest.parse(YamlText.of(before)).wanted();
         assertThat(again.values()).containsOnlyKeys("stage1.epochs");
         Settings average = Choices.complete(asked("network.pooling=average").over(again), here);
-        assertThat(average.get(Keys.STAGE1_RATE)).isEqualTo(0.01);
+        assertThat(average.get(Keys.PER_LENGTH)).isTrue();
         assertThat(average.get(Keys.STAGE1_EPOCHS)).isEqualTo(9);
         Settings other = Choices.complete(asked("network.backbone=squeezenet").over(again), here);
         assertThat(other.get(Keys.WEIGHTS)).contains("squeezenet");

@@ -106,7 +106,7 @@ final class ConfigFileTest {
                 .containsExactly(
                         "# Configuration of a training run: gramian train DIR --config THIS-FILE",
                         "stage1:",
-                        "  rate: 1.0E-5                           # chosen: a\uFFFDb",
+                        "  rate: 1e-5                             # chosen: a\uFFFDb",
                         "seed: 7                                  # --seed",
                         "# What the program chose: it holds as it stands above, and is chosen again where an option asks for"
                                 + " anything else.",

@@ -44,6 +44,7 @@ final class RandomConfigs {
             case "data.crops" -> pick("center+flips", "paper:96", "ten", "resize:300+flips+box");
             case "network.pooling" ->
                 pick("paper", "bcnn", "average", "isqrt", "rbf:sigma=2.5,jitter=0/triu/root:eps=0/l2");
+            case "network.classifier" -> "softmax"; // the others allow no epochs
             case "stiefel.constant-rate" -> pick("none", number());
             case "network.layer" -> "conv5_3";
             case "network.backbone" -> "vgg16";

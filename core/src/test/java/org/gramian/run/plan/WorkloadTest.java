@@ -136,6 +136,14 @@ final class WorkloadTest {
                 .isZero();
     }
 
+    /** 36 pictures to train on; judging and testing are not counted in either case. */
+    @Test
+    void aClassifierThatIsSolvedForTakesOnePassOverTheFeatures() {
+        Workload work = work(config("data.protocol=thirds:1", "network.classifier=svm", "network.pooling=average"));
+        assertThat(work.features()).isEqualTo(60);
+        assertThat(Estimate.of(work, new Pace(0, 0, 1, 0, 1), 2).stage1()).isEqualTo(Duration.ofSeconds(36));
+    }
+
     /** 36 pictures to train on with 15 crops each, 4 to judge; an epoch is 17 steps of 32 crops. */
     @Test
     void everyCropOfStage2IsDecodedAndEveryStepUpdatesParameters() {
@@ -160,7 +168,7 @@ final class WorkloadTest {
         try (Model model = Model.begin(
                 network.backbone(),
                 network.parameters(),
-                config.network().head(2),
+                config.network().head(2, 10),
                 new SplittableRandom(1),
                 Device.CPU)) {
             List<double[]> before = values(model);

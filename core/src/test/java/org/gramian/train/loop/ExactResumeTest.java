@@ -56,6 +56,13 @@ class ExactResumeTest {
                         .with(new Parts(parts.training(), List.of(), parts.test()));
             }
         },
+        A_RATE_BY_THE_LENGTH_OF_THE_FIRST_DESCRIPTORS {
+            @Override
+            SmallTraining on(Parts parts) {
+                return SmallTraining.of(Recipes.of(Recipes.perLength(2, 0.5), stage(1, 0.001, "constant", 0)), parts)
+                        .with("pca:6/covariance/sqrt/triu");
+            }
+        },
         SECOND_STAGE_ALONE_AND_A_FITTED_POOLING {
             @Override
             SmallTraining on(Parts parts) {

@@ -19,6 +19,11 @@ final class Recipes {
         return new StageRecipe(epochs, rate, 0.5, Schedule.parse(schedule), warmup);
     }
 
+    /** A stage whose rate is that of descriptors of length 1. */
+    static StageRecipe perLength(int epochs, double rate) {
+        return new StageRecipe(epochs, rate, 0.5, Schedule.parse("constant"), 0, true);
+    }
+
     /** One stage after the other, in batches of 4, with momentum and weight decay. */
     static Recipe of(StageRecipe stage1, StageRecipe stage2) {
         return new Recipe(stage1, stage2, SgdOptions.defaults(0), new Batching(4, 1), PLAIN, Recipe.Precision.F32, 7);

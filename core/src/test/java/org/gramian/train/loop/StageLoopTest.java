@@ -91,7 +91,7 @@ class StageLoopTest {
                 null,
                 labels -> targets.rows(labels, Device.CPU));
         Session session = new Session(_ -> {}, Breaks.whenAsked(), Optional.empty());
-        try (StageLoop loop = new StageLoop(setup, Position.startOf(1, Judgement.NONE), session)) {
+        try (StageLoop loop = new StageLoop(setup, Position.startOf(1, Judgement.NONE, 1), session)) {
             loop.run();
         }
     }
@@ -115,7 +115,7 @@ class StageLoopTest {
         Saver saver = new Saver(
                 Optional.of(keeper),
                 new Stopwatch(() -> Duration.ofSeconds(seconds[0]).toNanos()));
-        Position position = Position.startOf(1, Judgement.NONE);
+        Position position = Position.startOf(1, Judgement.NONE, 1);
         try (Model model = model("average");
                 Sgd sgd = new Sgd(Recipes.usual().sgd());
                 Snapshot best = new Snapshot()) {

@@ -1,0 +1,71 @@
+package org.gramian.run;
+
+import java.util.Set;
+import java.util.function.Consumer;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.basis.Found;
+import org.gramian.linear.LinearSolver;
+import org.gramian.pooling.Pooling;
+import org.gramian.run.config.ConfigException;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.NetworkConfig;
+
+/**
+ * Says before hours of features that a fold has too few pictures for its pooling, or too many for its classifier, and what will
+ * not be learned.
+ *
+ * @param plan of a run
+ * @param remarks told what is allowed but probably not meant
+ */
+record Feasibility(RunPlan plan, Consumer<String> remarks) {
+    /** @throws ConfigException naming key and fold, if the head of a fold cannot be made or solved for */
+    void require() {
+        for (FoldPlan fold : plan.folds()) {
+            Pooling pooling = settled(fold);
+            plan.config().recipe().solver().ifPresent(solver -> requireRoom(solver, fold, pooling));
+        }
+        plan.config().recipe().solver().ifPresent(this::remarkUnlearned);
+    }
+
+    /** The pooling that the fold will have. */
+    private Pooling settled(FoldPlan fold) {
+        int pictures = fold.parts().training().size();
+        try {
+            return network().head(plan.dataset().classes().size(), pictures).pooling();
+        } catch (IllegalArgumentException misfit) {
+            throw new ConfigException(
+                    Keys.POOLING + ": does not fit the " + pictures + " training pictures of " + Found.text(fold.name())
+                            + ": " + misfit.getMessage(),
+                    misfit);
+        }
+    }
+
+    private void requireRoom(LinearSolver solver, FoldPlan fold, Pooling pooling) {
+        long crops = plan.config().data().crops().training(0).count();
+        try {
+            solver.requireRoom(
+                    fold.parts().training().size() * crops,
+                    pooling.descriptorSize(network().backbone().channels()));
+        } catch (IllegalArgumentException tooMany) {
+            throw new ConfigException(
+                    Keys.CLASSIFIER + ": " + Found.text(fold.name()) + ": " + tooMany.getMessage(), tooMany);
+        }
+    }
+
+    /** A network's own weights are no first values: they have been learned. */
+    private void remarkUnlearned(LinearSolver solver) {
+        Pooling pooling = settled(plan.folds().getFirst());
+        Set<String> learned = pooling.pretrained().keySet();
+        boolean unlearned = pooling.parameters(network().backbone().channels()).stream()
+                .anyMatch(spec -> spec.role() != ParameterSpec.Role.FITTED && !learned.contains(spec.name()));
+        if (unlearned) {
+            remarks.accept("the pooling has trainable parameters, which " + Keys.CLASSIFIER + "=" + solver.text()
+                    + " leaves at their first values; take a pooling without them (pca:N in place of conv:N), or the"
+                    + " classifier softmax");
+        }
+    }
+
+    private NetworkConfig network() {
+        return plan.config().network();
+    }
+}

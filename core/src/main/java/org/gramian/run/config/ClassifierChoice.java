@@ -1,0 +1,104 @@
+package org.gramian.run.config;
+
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.gramian.basis.Found;
+import org.gramian.basis.NearestWord;
+import org.gramian.linear.LinearSolver;
+import org.gramian.pooling.Method;
+import org.gramian.pooling.Methods;
+import org.gramian.train.recipe.Recipe;
+
+/**
+ * Which classifier reads descriptors: softmax, which is trained with everything before it, or one that is solved for; and
+ * what has no place beside the latter.
+ */
+final class ClassifierChoice {
+    static final String RULE = "that of the method which the pooling names, else softmax";
+
+    /** Nothing stands for softmax. */
+    static final Form<Optional<LinearSolver>> FORM =
+            Form.of("CLASSIFIER", ClassifierChoice::read, ClassifierChoice::write);
+
+    private ClassifierChoice() {}
+
+    private static Optional<LinearSolver> read(String text) {
+        String word = text.split(":", 2)[0].strip().toLowerCase(Locale.ROOT);
+        if (word.equals(Method.SOFTMAX)) {
+            if (text.contains(":")) {
+                throw new IllegalArgumentException("softmax takes no argument, found " + Found.text(text));
+            }
+            return Optional.empty();
+        }
+        if (!LinearSolver.WORDS.contains(word)) {
+            var words = Stream.concat(Stream.of(Method.SOFTMAX), LinearSolver.WORDS.stream())
+                    .toList();
+            throw new IllegalArgumentException("there is no classifier " + Found.text(text)
+                    + NearestWord.suggestion(word, words) + "; the classifiers are " + String.join(", ", words));
+        }
+        return Optional.of(LinearSolver.parse(text));
+    }
+
+    private static String write(Optional<LinearSolver> solver) {
+        return solver.map(LinearSolver::text).orElse(Method.SOFTMAX);
+    }
+
+    /**
+     * The classifier, and with one that is solved for no epochs and no normalization of scores.
+     *
+     * <p>A method's own classifier counts as asked for, as the method was: in the file of a run the pooling is spelt out and
+     * names no method any more.
+     */
+    static Settings choose(Settings asked) {
+        Settings settings = asked;
+        Optional<Method> method = asked.find(Keys.POOLING).flatMap(Methods::find);
+        if (!asked.has(Keys.CLASSIFIER) && method.isPresent()) {
+            Optional<LinearSolver> own = read(method.get().classifier());
+            String reason = "the classifier of " + method.get().name();
+            settings = own.isPresent()
+                    ? settings.with(Keys.CLASSIFIER.name(), write(own), new Origin(reason, true))
+                    : settings.orElse(Keys.CLASSIFIER, own, reason);
+        }
+        settings = settings.orElse(Keys.CLASSIFIER, Optional.empty(), "trained with everything before it");
+        Optional<LinearSolver> solver = settings.get(Keys.CLASSIFIER);
+        if (solver.isEmpty()) {
+            return settings;
+        }
+        String reason = solver.get().text() + " is solved for";
+        return settings.orElse(Keys.STAGE1_EPOCHS, 0, reason)
+                .orElse(Keys.STAGE2_EPOCHS, 0, reason)
+                .orElse(Keys.LOGIT_NORM, false, reason);
+    }
+
+    /** @throws ConfigException if something is asked for that a classifier which is solved for does not have */
+    static void requireFitting(Recipe recipe, boolean logitNorm) {
+        if (recipe.solver().isEmpty()) {
+            return;
+        }
+        LinearSolver solver = recipe.solver().get();
+        require(
+                recipe.stage1().epochs() == 0,
+                Keys.STAGE1_EPOCHS + ": expected 0",
+                solver,
+                "it is found at once, without epochs");
+        require(
+                recipe.stage2().epochs() == 0,
+                Keys.STAGE2_EPOCHS + ": expected 0",
+                solver,
+                "it would not fit any more to a network that is trained further");
+        require(!logitNorm, Keys.LOGIT_NORM + ": expected false", solver, "its scores are as they were solved for");
+        require(
+                recipe.loss().smoothing() == 0,
+                Keys.LABEL_SMOOTHING + ": expected 0",
+                solver,
+                "it has no cross-entropy whose labels could be softened");
+    }
+
+    private static void require(boolean fits, String expectation, LinearSolver solver, String reason) {
+        if (!fits) {
+            throw new ConfigException(expectation + " beside " + Keys.CLASSIFIER + "=" + solver.text() + ", for "
+                    + reason + "; leave it out, or take the classifier softmax");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+package org.gramian.run.config;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+import org.gramian.basis.Choice;
+import org.gramian.pooling.Fidelity;
+import org.gramian.pooling.Normalization;
+import org.gramian.pooling.Transform;
+import org.gramian.spd.Backward;
+import org.gramian.train.StiefelOptions;
+
+/**
+ * One point in which the three fidelities are told apart: what it is under each, and how to say it oneself.
+ *
+ * <p>Every value is worded from what the program itself uses, so that the list cannot say anything else.
+ *
+ * @param name what it is about, as {@code jitter}; of the recipe the name of a key
+ * @param way the argument or the key that sets it, as {@code rbf:jitter=}
+ * @param paper as printed
+ * @param authors as in the authors' code
+ * @param corrected as it is unless told otherwise
+ */
+public record FidelityPoint(String name, String way, String paper, String authors, String corrected) {
+    private static final String DERIVATIVE = "the derivative";
+
+    private static FidelityPoint of(String name, String way, Function<Fidelity, String> value) {
+        return new FidelityPoint(
+                name, way, value.apply(Fidelity.PAPER), value.apply(Fidelity.AUTHORS), value.apply(Fidelity.CORRECTED));
+    }
+
+    /** What it is under a fidelity. */
+    public String of(Fidelity fidelity) {
+        return switch (fidelity) {
+            case PAPER -> paper;
+            case AUTHORS -> authors;
+            case CORRECTED -> corrected;
+        };
+    }
+
+    /** Whether two fidelities are told apart by it. */
+    public boolean differs(Fidelity one, Fidelity other) {
+        return !of(one).equals(of(other));
+    }
+
+    /** Formulas, first values and steps, in the order of the data. */
+    public static List<FidelityPoint> mathematics() {
+        List<FidelityPoint> all = new ArrayList<>(pooling());
+        all.add(of("Stiefel gradient", Keys.METRIC.name(), f -> Choice.text(steps(f).metric())));
+        all.add(of("step of W", Keys.MULTIPLIER + ", " + Keys.CONSTANT_RATE, FidelityPoint::step));
+        all.add(of("retraction", Keys.RETRACTION.name(), f -> Choice.text(steps(f).retraction())));
+        all.add(of(
+                "after the classifier",
+                Keys.LOGIT_NORM.name(),
+                f -> f.normalizesScores() ? "batch norm, softmax" : "softmax"));
+        return List.copyOf(all);
+    }
+
+    private static List<FidelityPoint> pooling() {
+        return List.of(
+                of(
+                        "bias of the 1×1 convolution at the start",
+                        "conv:<channels>,bias=",
+                        f -> argument(f, "conv", "bias")),
+                of(
+                        "σ",
+                        "rbf:sigma=",
+                        f -> argument(f, "rbf", "sigma").replaceFirst("^mean$", "mean distance, a constant")),
+                of("jitter", "rbf:jitter=", f -> argument(f, "rbf", "jitter")),
+                of("gradient of the kernel", "rbf:gradient=", f -> backward(f, "rbf", "4(rowsum(G)∘M − GM)")),
+                of("W at the start", "spd:<size>,init=", f -> switch (start(f)) {
+                    case ORTHONORMAL -> "Q of a Gaussian";
+                    case XAVIER -> "Xavier, not orthonormal";
+                }),
+                of("C'", "spd:<size>,init=", f -> switch (start(f)) {
+                    case ORTHONORMAL -> "any ≤ C";
+                    case XAVIER -> "C only, others are refused";
+                }),
+                of("gradient of vectorization", "triu:gradient=", f -> backward(f, "triu", "√2 on both triangles")),
+                of("root", "root:eps=,gradient=", FidelityPoint::root));
+    }
+
+    /** The keys of the recipe that some fidelity sets; a value that it leaves alone is the usual one. */
+    public static List<FidelityPoint> recipe() {
+        List<String> elsewhere = List.of(
+                Keys.METRIC.name(),
+                Keys.MULTIPLIER.name(),
+                Keys.CONSTANT_RATE.name(),
+                Keys.RETRACTION.name(),
+                Keys.LOGIT_NORM.name());
+        return Keys.all().stream()
+                .filter(key -> Arrays.stream(Fidelity.values())
+                        .anyMatch(f -> followed(f).has(key)))
+                .filter(key -> !elsewhere.contains(key.name()))
+                .map(key -> of(key.name(), key.name(), f -> value(f, key)))
+                .toList();
+    }
+
+    private static String value(Fidelity fidelity, Key<?> key) {
+        Setting set = followed(fidelity).values().get(key.name());
+        return set == null ? key.usualText() : set.text();
+    }
+
+    private static Settings followed(Fidelity fidelity) {
+        return Followed.of(fidelity, true);
+    }
+
+    private static String argument(Fidelity fidelity, String word, String name) {
+        Map<String, String> arguments = fidelity.arguments(word);
+        return Objects.requireNonNull(
+                arguments.get(name), () -> fidelity.text() + " says nothing of " + word + ":" + name);
+    }
+
+    private static String backward(Fidelity fidelity, String word, String printed) {
+        return Backward.parse(argument(fidelity, word, "gradient")) == Backward.EXACT ? DERIVATIVE : printed;
+    }
+
+    private static Transform.Start start(Fidelity fidelity) {
+        return Transform.Start.parse(argument(fidelity, "spd", "init"));
+    }
+
+    private static String root(Fidelity fidelity) {
+        String epsilon = "ε = " + argument(fidelity, "root", "eps");
+        return switch (Normalization.Slope.parse(argument(fidelity, "root", "gradient"))) {
+            case EXACT -> epsilon;
+            case AUTHORS -> epsilon + ", backward 0.5·g/(|y| + " + Normalization.Slope.AUTHORS_MARGIN + ")";
+        };
+    }
+
+    private static StiefelOptions steps(Fidelity fidelity) {
+        return StiefelOptions.of(fidelity);
+    }
+
+    private static String step(Fidelity fidelity) {
+        StiefelOptions steps = steps(fidelity);
+        if (steps.constantRate().isPresent()) {
+            return "constant " + Keys.CONSTANT_RATE.form().write(steps.constantRate()) + ", no momentum, no decay";
+        }
+        return steps.multiplier() == 1
+                ? "the common learning rate"
+                : Keys.MULTIPLIER.form().write(steps.multiplier()) + " of the learning rate, momentum transported";
+    }
+}

@@ -1,0 +1,130 @@
+package org.gramian.run.table;
+
+import de.siegmar.fastcsv.reader.CsvReader;
+import de.siegmar.fastcsv.reader.NamedCsvRecord;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.OptionalDouble;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.gramian.basis.WholeText;
+import org.gramian.run.RunEvent;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.StageStarted;
+import org.gramian.train.loop.TrainEvent.Stepped;
+
+/**
+ * How long the epochs of stage 1 took, judging included, as a run's events tell: kept as {@value #FILE} in its folder, so that
+ * a table that goes on still knows. Of an epoch that a break cut in two nothing is known.
+ */
+public final class EpochTimes implements Consumer<RunEvent> {
+    static final String FILE = "times.csv";
+
+    private static final int STAGE = 1;
+
+    private record Epoch(int fold, int number) implements Comparable<Epoch> {
+        @Override
+        public int compareTo(Epoch other) {
+            return fold == other.fold ? Integer.compare(number, other.number) : Integer.compare(fold, other.fold);
+        }
+    }
+
+    private final Path file;
+    private final LongSupplier nanoseconds;
+    private final SortedMap<Epoch, Double> seconds = new TreeMap<>();
+    private int fold;
+    private long mark;
+    private boolean fresh;
+    private boolean whole;
+
+    private EpochTimes(Path file, LongSupplier nanoseconds) {
+        this.file = file;
+        this.nanoseconds = nanoseconds;
+    }
+
+    /** What a run's folder has; nothing where there is none. */
+    static EpochTimes open(Path folder) throws IOException {
+        return open(folder, System::nanoTime);
+    }
+
+    static EpochTimes open(Path folder, LongSupplier nanoseconds) throws IOException {
+        EpochTimes times = new EpochTimes(folder.resolve(FILE), nanoseconds);
+        if (Files.exists(times.file)) {
+            try (CsvReader<NamedCsvRecord> rows = CsvReader.builder().ofNamedCsvRecord(times.file)) {
+                rows.forEach(row -> times.seconds.put(
+                        new Epoch(Integer.parseInt(row.getField("fold")), Integer.parseInt(row.getField("epoch"))),
+                        Double.parseDouble(row.getField("seconds"))));
+            } catch (RuntimeException damaged) {
+                throw new IOException(
+                        times.file + " holds no times that this program wrote (" + damaged.getMessage()
+                                + "); remove it: nothing else is lost by that",
+                        damaged);
+            }
+        }
+        return times;
+    }
+
+    @Override
+    public void accept(RunEvent event) {
+        switch (event) {
+            case RunEvent.FoldStarted started -> fold = started.number();
+            case RunEvent.Training(StageStarted _) -> {
+                mark = nanoseconds.getAsLong();
+                fresh = true;
+                whole = true;
+            }
+            case RunEvent.Training(Stepped step) -> {
+                whole &= !fresh || step.step() == 1;
+                fresh = false;
+            }
+            case RunEvent.Training(EpochDone done) -> ended(done);
+            default -> {}
+        }
+    }
+
+    private void ended(EpochDone done) {
+        long now = nanoseconds.getAsLong();
+        if (whole && done.stage() == STAGE) {
+            seconds.put(new Epoch(fold, done.epoch() + 1), (now - mark) / 1e9);
+            write();
+        }
+        mark = now;
+        whole = true;
+    }
+
+    private void write() {
+        try {
+            WholeText.write(file, text -> {
+                text.write("fold,epoch,seconds\n");
+                for (var one : seconds.entrySet()) {
+                    text.write(String.format(
+                            Locale.ROOT,
+                            "%d,%d,%.6f\n",
+                            one.getKey().fold(),
+                            one.getKey().number(),
+                            one.getValue()));
+                }
+            });
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The median: the first epoch reads features that the others find in memory. */
+    OptionalDouble perEpoch() {
+        double[] sorted = seconds.values().stream()
+                .mapToDouble(Double::doubleValue)
+                .sorted()
+                .toArray();
+        int middle = sorted.length / 2;
+        if (sorted.length == 0) {
+            return OptionalDouble.empty();
+        }
+        return OptionalDouble.of(sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2);
+    }
+}

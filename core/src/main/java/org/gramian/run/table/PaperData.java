@@ -1,0 +1,96 @@
+package org.gramian.run.table;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.gramian.image.dataset.Dataset;
+
+/**
+ * The data sets of the paper, and the accuracies in percent that it reports for them (VGG-16 at 224 unless something else is
+ * said): Gao, Wu, Bu, Jia, Learning a Robust Representation via a Deep Network on Symmetric Positive Definite Manifolds,
+ * Pattern Recognition 92, 2019, tables 1 and 2.
+ *
+ * <p>A figure is only shown beside the whole data set: of a part of its classes or pictures it would say nothing.
+ */
+public enum PaperData {
+    DTD("DTD", "dtd", 47, 5640, "Describable Textures Dataset, Oxford VGG: images/ and labels/"),
+    FMD("FMD", "fmd", 10, 1000, "Flickr Material Database, MIT: image/"),
+    KTH_TIPS_2B("KTH-TIPS-2b", "kth-tips-2b", 11, 4752, "KTH-TIPS2-b, KTH Stockholm: one folder per material"),
+    CUB("CUB-200-2011", "cub-200-2011", 200, 11788, "Caltech-UCSD Birds-200-2011, Caltech: images/ and its lists"),
+    AIRCRAFT("FGVC-Aircraft", "fgvc-aircraft", 100, 10000, "FGVC-Aircraft, Oxford VGG: data/ with its lists");
+
+    private static final Set<String> MATERIALS =
+            Set.of("fabric", "foliage", "glass", "leather", "metal", "paper", "plastic", "stone", "water", "wood");
+
+    /** In the order of the constants; an empty text where the paper has nothing. */
+    private static final Map<String, List<String>> FIGURES = Map.ofEntries(
+            Map.entry("fv-cnn", List.of("67.3", "73.5", "73.3", "49.9", "")),
+            Map.entry("fv-fc-cnn", List.of("69.8", "76.4", "73.8", "54.9", "")),
+            Map.entry("bcnn", List.of("69.6 / 67.9", "77.8", "79.7", "74.0", "74.3")),
+            Map.entry("deep-ten", List.of("", "80.2 (ResNet-50)", "82.0 (ResNet-50)", "", "")),
+            Map.entry("tail", List.of("66.8", "77.8", "78.3", "68.0", "75.0")),
+            Map.entry("paper-bcnn", List.of("66.3", "74.9", "77.9", "67.2", "65.3")),
+            Map.entry("paper-tail", List.of("64.5", "74.3", "76.7", "64.5", "75.1")),
+            Map.entry("paper-kernel-no-conv", List.of("66.8", "76.7", "81.0", "72.2", "75.8")),
+            Map.entry("paper-kernel-128", List.of("67.8", "78.3", "81.1", "64.6", "72.3")),
+            Map.entry("paper-kernel", List.of("67.1", "78.6", "81.3", "72.1", "76.7")),
+            Map.entry("paper", List.of("68.9", "79.2", "81.1", "72.4", "77.8")));
+
+    private final String title;
+    private final String layout;
+    private final int classes;
+    private final int pictures;
+    private final String source;
+
+    PaperData(String title, String layout, int classes, int pictures, String source) {
+        this.title = title;
+        this.layout = layout;
+        this.classes = classes;
+        this.pictures = pictures;
+        this.source = source;
+    }
+
+    /** Which of them a data set is, all of it. */
+    public static Optional<PaperData> of(Dataset dataset) {
+        for (PaperData one : values()) {
+            if (one.isWhole(dataset)) {
+                return Optional.of(one);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private boolean isWhole(Dataset dataset) {
+        return dataset.classes().size() == classes
+                && dataset.samples().size() == pictures
+                && (dataset.source().layoutName().equals(layout) || (this == FMD && hasMaterials(dataset)));
+    }
+
+    /** In plain folders too, or listed by a file with the folds of somebody's figures. */
+    private static boolean hasMaterials(Dataset dataset) {
+        return Set.copyOf(dataset.classes()).equals(MATERIALS);
+    }
+
+    /** What the paper reports for a row. */
+    public Optional<String> figure(TableRow row) {
+        return Optional.ofNullable(FIGURES.get(row.name()))
+                .map(all -> all.get(List.of(values()).indexOf(this)))
+                .filter(text -> !text.isEmpty());
+    }
+
+    /** Its name. */
+    public String title() {
+        return title;
+    }
+
+    /** The layout that it comes in, as {@code fmd}. */
+    public String layout() {
+        return layout;
+    }
+
+    /** Who publishes it, and what of it to name. */
+    public String source() {
+        return source;
+    }
+}

@@ -1,0 +1,191 @@
+package org.gramian.run.table;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import org.gramian.evaluate.Comparison;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.Spread;
+import org.gramian.run.FoldResult;
+
+/**
+ * The numbers of a table: method by data set.
+ *
+ * @param baseline title of the row that the others are tested against
+ * @param columns the data sets
+ * @param lines the rows, with a cell for every column
+ * @param common settings by key that all rows have on all data sets
+ * @param remarks what has to be known of some rows
+ */
+public record ResultTable(
+        String baseline, List<Column> columns, List<Line> lines, Map<String, String> common, List<String> remarks) {
+    public ResultTable {
+        remarks = List.copyOf(remarks);
+        columns = List.copyOf(columns);
+        lines = List.copyOf(lines);
+        common = Collections.unmodifiableMap(new LinkedHashMap<>(common));
+    }
+
+    /**
+     * A data set.
+     *
+     * @param name of its folder
+     * @param title what it is called
+     * @param fingerprint of pictures, labels and folds, which all its results share; empty where no row could be planned
+     * @param folds how many
+     * @param settings by key that all rows have on it, but not on all data sets
+     */
+    public record Column(String name, String title, String fingerprint, int folds, Map<String, String> settings) {
+        public Column {
+            settings = Collections.unmodifiableMap(new LinkedHashMap<>(settings));
+        }
+    }
+
+    /**
+     * A row.
+     *
+     * @param name in options and folders
+     * @param title in the table
+     * @param cells one for every column
+     */
+    public record Line(String name, String title, List<TableCell> cells) {
+        public Line {
+            cells = List.copyOf(cells);
+        }
+    }
+
+    /** @param entries row by row, each row on all data sets in their order */
+    static ResultTable of(TablePlan plan, List<TableData> data, List<TableEntry> entries) throws IOException {
+        String baseline = plan.baseline().orElseGet(() -> baseline(plan, entries));
+        SharedSettings settings = SharedSettings.of(entries);
+        List<Column> columns = new ArrayList<>();
+        for (TableData one : data) {
+            columns.add(column(one, entries, settings));
+        }
+        List<Line> lines = new ArrayList<>();
+        for (int from = 0; from < entries.size(); from += data.size()) {
+            List<TableCell> cells = new ArrayList<>();
+            for (TableEntry entry : entries.subList(from, from + data.size())) {
+                cells.add(cell(entry, baseline, entries, settings));
+            }
+            lines.add(new Line(entries.get(from).row().name(), entries.get(from).title(), cells));
+        }
+        String title = lines.stream()
+                .filter(line -> line.name().equals(baseline))
+                .map(Line::title)
+                .findFirst()
+                .orElse(baseline);
+        return new ResultTable(title, columns, lines, settings.common(), TableRemarks.of(plan, baseline, entries));
+    }
+
+    /** The first row that is finished on all data sets, or on one; the first row of all where there is none yet. */
+    private static String baseline(TablePlan plan, List<TableEntry> entries) {
+        Map<Boolean, List<String>> finished = new LinkedHashMap<>();
+        for (TableRow row : plan.rows()) {
+            List<TableEntry> own =
+                    entries.stream().filter(entry -> entry.row().equals(row)).toList();
+            long done = own.stream()
+                    .filter(entry -> entry.outcome() instanceof RowOutcome.Finished)
+                    .count();
+            if (done > 0) {
+                finished.computeIfAbsent(done == own.size(), _ -> new ArrayList<>())
+                        .add(row.name());
+            }
+        }
+        List<String> some = finished.getOrDefault(true, finished.getOrDefault(false, List.of()));
+        return some.isEmpty() ? plan.rows().getFirst().name() : some.getFirst();
+    }
+
+    private static Column column(TableData one, List<TableEntry> entries, SharedSettings settings) {
+        Optional<TableEntry.Work> work = entries.stream()
+                .filter(entry -> entry.data().equals(one))
+                .flatMap(entry -> entry.work().stream())
+                .findFirst();
+        return new Column(
+                one.name(),
+                one.paper().map(PaperData::title).orElse(one.name()),
+                work.map(some -> some.plan().fingerprint().hex()).orElse(""),
+                work.map(some -> some.plan().folds().size()).orElse(0),
+                settings.of(one));
+    }
+
+    private static TableCell cell(TableEntry entry, String baseline, List<TableEntry> entries, SharedSettings settings)
+            throws IOException {
+        List<TableEntry> column = entries.stream()
+                .filter(other -> other.data().equals(entry.data()))
+                .toList();
+        OptionalDouble seconds = EpochTimes.open(entry.folder()).perEpoch();
+        return new TableCell(
+                numbers(entry, baseline, column),
+                entry.outcome(),
+                entry.work().map(work -> TableCell.Size.of(work.load())),
+                seconds,
+                entry.data().paper().flatMap(paper -> paper.figure(entry.row())),
+                settings.of(entry));
+    }
+
+    private static Optional<TableCell.Numbers> numbers(TableEntry entry, String baseline, List<TableEntry> column) {
+        if (!(entry.outcome() instanceof RowOutcome.Finished finished)) {
+            return Optional.empty();
+        }
+        requireDivision(entry, finished);
+        Spread accuracy = accuracy(finished);
+        Optional<Comparison> against = entry.row().name().equals(baseline)
+                ? Optional.empty()
+                : column.stream()
+                        .filter(other -> other.row().name().equals(baseline))
+                        .filter(other -> other.outcome() instanceof RowOutcome.Finished)
+                        .map(other -> Comparison.of(
+                                evaluations(finished), evaluations((RowOutcome.Finished) other.outcome())))
+                        .findFirst();
+        boolean best = column.stream()
+                .filter(other -> other.outcome() instanceof RowOutcome.Finished)
+                .allMatch(
+                        other -> accuracy((RowOutcome.Finished) other.outcome()).mean() <= accuracy.mean());
+        return Optional.of(new TableCell.Numbers(accuracy, afterFirst(finished), against, best));
+    }
+
+    /** The plans of a column divide its pictures alike; a result of another division must never stand in it. */
+    private static void requireDivision(TableEntry entry, RowOutcome.Finished finished) {
+        var expected = entry.work().orElseThrow().plan().fingerprint();
+        for (Evaluation evaluation : evaluations(finished)) {
+            if (!evaluation.setting().fingerprint().equals(expected)) {
+                throw new IllegalStateException(entry.folder() + ": expected results with the fingerprint "
+                        + expected.brief() + ", found " + evaluation.setting());
+            }
+        }
+    }
+
+    private static List<Evaluation> evaluations(RowOutcome.Finished finished) {
+        return finished.folds().stream().map(FoldResult::evaluation).toList();
+    }
+
+    private static Spread accuracy(RowOutcome.Finished finished) {
+        return accuracy(evaluations(finished));
+    }
+
+    private static Spread accuracy(List<Evaluation> folds) {
+        return Spread.of(folds.stream().map(Metric.ACCURACY::of).toList());
+    }
+
+    private static Optional<Spread> afterFirst(RowOutcome.Finished finished) {
+        List<Evaluation> first = finished.folds().stream()
+                .flatMap(fold -> fold.afterFirst().stream())
+                .toList();
+        return first.size() < finished.folds().size() ? Optional.empty() : Optional.of(accuracy(first));
+    }
+
+    /** Whether a second stage was measured anywhere. */
+    public boolean hasSecondStage() {
+        return lines.stream()
+                .flatMap(line -> line.cells().stream())
+                .flatMap(cell -> cell.numbers().stream())
+                .anyMatch(numbers -> numbers.afterFirst().isPresent());
+    }
+}

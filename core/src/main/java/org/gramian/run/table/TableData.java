@@ -1,0 +1,55 @@
+package org.gramian.run.table;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.layout.Layouts;
+
+/**
+ * A data set, which is a column of a table.
+ *
+ * @param name what it is called in the table, and its folder
+ * @param place where it lies
+ * @param dataset its pictures
+ */
+public record TableData(String name, Path place, Dataset dataset) {
+    /**
+     * Data sets under the names of their folders; of equal names, the later ones have a number behind them.
+     *
+     * @param layout in which they lie; without it what each folder shows
+     * @throws IllegalArgumentException if one is there twice
+     */
+    public static List<TableData> open(List<Path> places, Optional<String> layout) throws IOException {
+        List<TableData> all = new ArrayList<>();
+        Map<String, Integer> seen = new HashMap<>();
+        Set<Path> real = new HashSet<>();
+        for (Path place : places) {
+            if (!real.add(Files.exists(place) ? place.toRealPath() : place)) {
+                throw new IllegalArgumentException("expected every folder of pictures once, found " + place + " twice");
+            }
+            String name = name(place);
+            int number = seen.merge(name, 1, Integer::sum);
+            all.add(new TableData(number == 1 ? name : name + "-" + number, place, Layouts.open(place, layout)));
+        }
+        return all;
+    }
+
+    private static String name(Path place) {
+        String last = String.valueOf(place.toAbsolutePath().normalize().getFileName());
+        String name = TableRow.folder(last.replaceFirst("\\.csv$", ""));
+        return name.isEmpty() ? "pictures" : name;
+    }
+
+    /** Which data set of the paper it is. */
+    public Optional<PaperData> paper() {
+        return PaperData.of(dataset);
+    }
+}

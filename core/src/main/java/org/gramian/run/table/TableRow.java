@@ -1,0 +1,92 @@
+package org.gramian.run.table;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.gramian.basis.Found;
+import org.gramian.pooling.Method;
+import org.gramian.run.config.Key;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Origin;
+import org.gramian.run.config.Settings;
+
+/**
+ * One line of a table: a method, or a pooling of one's own, with the settings that are its alone.
+ *
+ * @param name what it is called in options and folders, as {@code bcnn}
+ * @param title what it is called in the table
+ * @param pooling text of its pooling, or the name of its method, which brings its own classifier
+ * @param own texts by key that hold for this row alone, whatever the table says
+ */
+public record TableRow(String name, String title, String pooling, Map<String, String> own) {
+    /** What all rows share: results on other pictures or crops say nothing about methods. */
+    private static final List<Key<?>> SHARED =
+            List.of(Keys.LAYOUT, Keys.PROTOCOL, Keys.CROPS, Keys.VALIDATION, Keys.SEED);
+
+    public TableRow {
+        own = Collections.unmodifiableMap(new LinkedHashMap<>(own));
+        if (folder(name).isEmpty()) {
+            throw new IllegalArgumentException(
+                    "expected a label with a letter or a digit for a row, found " + Found.text(name));
+        }
+    }
+
+    /** The row of a method. */
+    public static TableRow of(Method method) {
+        return new TableRow(method.name(), method.title(), method.name(), Map.of());
+    }
+
+    /** The row of a pooling. */
+    static TableRow of(String label, String pooling) {
+        return new TableRow(label, label, pooling, Map.of());
+    }
+
+    /**
+     * The same row with a setting of its own.
+     *
+     * @throws IllegalArgumentException if the key is one that all rows share, or the text is none of its values
+     */
+    public TableRow with(String key, String text) {
+        if (key.equals(Keys.POOLING.name())) {
+            throw new IllegalArgumentException(
+                    key + " is what makes a row: write it as a row of its own, LABEL=" + text);
+        }
+        if (SHARED.stream().anyMatch(shared -> shared.name().equals(key))) {
+            throw new IllegalArgumentException(
+                    key + " is the same for all rows: results on other pictures or crops cannot stand in one table");
+        }
+        Settings.NONE.with(key, text, Origin.CODE); // says what is wrong with it
+        Map<String, String> more = new LinkedHashMap<>(own);
+        more.put(key, text);
+        return new TableRow(name, title, pooling, more);
+    }
+
+    /**
+     * What is asked for in this row: of the table's wishes those that its classifier can have, and its own.
+     *
+     * @param wished what the table asks for
+     * @throws org.gramian.run.config.ConfigException if this version knows no such pooling or key
+     */
+    Settings asked(Settings wished) {
+        Settings common = new RowClassifier(this, wished).fitting();
+        Settings all = common.with(Keys.POOLING.name(), pooling, new Origin("row " + name, true));
+        for (Map.Entry<String, String> one : own.entrySet()) {
+            all = all.with(one.getKey(), one.getValue(), new Origin("row " + name, true));
+        }
+        return all;
+    }
+
+    /** The name of its folder. */
+    String folder() {
+        return folder(name);
+    }
+
+    /** A name that every file system takes. */
+    static String folder(String name) {
+        return name.toLowerCase(Locale.ROOT)
+                .replaceAll("[^\\p{L}\\p{N}._-]+", "-")
+                .replaceAll("^[.-]+|[.-]+$", "");
+    }
+}

@@ -1,0 +1,244 @@
+package org.gramian.run.table;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.run.FoldPlan;
+import org.gramian.run.FoldResult;
+import org.gramian.run.RunPlan;
+import org.gramian.run.RunResult;
+import org.gramian.run.RunScratch;
+import org.gramian.run.Trainer;
+import org.gramian.run.UnfitDataException;
+import org.gramian.run.Workshop;
+import org.gramian.run.config.Settings;
+import org.gramian.run.plan.Estimate;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.InterruptedTrainingException;
+
+/**
+ * Trains all rows of a table on all its data sets, each as an ordinary run in a folder of its own: on the same folds and crops,
+ * with features that are computed once. What is finished is read, what was broken goes on, and what cannot be trained does
+ * not end the others.
+ */
+public final class TableRun {
+    /** Told of rows as they begin and end. */
+    public interface Listener {
+        /** A row is about to be trained. */
+        void begun(TableEntry entry) throws IOException;
+
+        /** It is finished, broken, or failed. */
+        void ended(TableEntry entry) throws IOException;
+    }
+
+    private final TablePlan plan;
+    private final List<TableData> data;
+    private final Path out;
+    private final Workshop workshop;
+    private final Map<TableData, AuditReport> audits = new HashMap<>();
+    private final List<TableEntry> entries = new ArrayList<>();
+
+    /** @param out the folder of the table; row on data set lies in {@code out/<data set>/<row>} */
+    public TableRun(TablePlan plan, List<TableData> data, Path out, Workshop workshop) {
+        this.plan = plan;
+        this.data = List.copyOf(data);
+        this.out = out;
+        this.workshop = workshop;
+    }
+
+    /**
+     * Looks at all pictures, decides everything and finds what is finished; writes nothing. A row whose settings do not go
+     * together, or do not go with that many pictures, fails alone.
+     *
+     * @throws UnfitDataException if pictures do not allow what is asked
+     * @throws IOException naming what differs, if a row was begun with another configuration or other pictures
+     * @throws InterruptedTrainingException if somebody asked for a break
+     */
+    public void prepare(Trainer.Control control) throws IOException, InterruptedException {
+        entries.clear();
+        for (TableData one : data) {
+            // Crops and folds do not depend on pooling and classifier, so that any will do to look at the pictures.
+            audits.put(
+                    one,
+                    trainer(one, RowClassifier.leftOpen(plan.common()), control).audit());
+        }
+        for (TableRow row : plan.rows()) {
+            for (TableData one : data) {
+                entries.add(entry(row, one, control));
+            }
+        }
+        SameWeights.require(entries);
+    }
+
+    private TableEntry entry(TableRow row, TableData one, Trainer.Control control) throws IOException {
+        Path folder = out.resolve(one.name()).resolve(row.folder());
+        RunPlan planned;
+        try {
+            planned = plan(row, one, control);
+        } catch (UnfitDataException unfit) {
+            throw unfit; // the pictures are the same for all rows
+        } catch (IllegalArgumentException misfit) {
+            String title = new RowClassifier(row, plan.common()).titled(row.title());
+            return new TableEntry(one, row, title, folder, Optional.empty(), new RowOutcome.Failed(misfit));
+        }
+        List<FoldResult> kept = Trainer.kept(planned, folder);
+        int all = planned.folds().size();
+        return new TableEntry(
+                one,
+                row,
+                new RowClassifier(row, plan.common())
+                        .titled(TablePreset.title(
+                                row, planned.config().network().backbone())),
+                folder,
+                Optional.of(new TableEntry.Work(
+                        planned, trainer(one, plan.common(), control).workload(planned))),
+                kept.size() == all ? new RowOutcome.Finished(kept) : new RowOutcome.Waiting(kept.size(), all));
+    }
+
+    /** What should be known of the folds is said for the first row: it is the same for all. */
+    private RunPlan plan(TableRow row, TableData one, Trainer.Control control) throws IOException {
+        boolean first = entries.stream().noneMatch(entry -> entry.data().equals(one));
+        Trainer.Control told = first ? control : new Trainer.Control(_ -> {}, control.breaks(), control.keepEvery());
+        return trainer(one, row.asked(plan.common()), told).plan(audit(one));
+    }
+
+    private Trainer trainer(TableData one, Settings asked, Trainer.Control control) {
+        return new Trainer(one.dataset(), asked, workshop, control);
+    }
+
+    /** What was found in the pictures of a data set. */
+    public AuditReport audit(TableData one) {
+        return Objects.requireNonNull(audits.get(one), "prepare comes first");
+    }
+
+    /** What was found in the pictures of each data set. */
+    public List<AuditReport> audits() {
+        return data.stream().map(this::audit).toList();
+    }
+
+    /** Every row on every data set, row by row. */
+    public List<TableEntry> entries() {
+        return List.copyOf(entries);
+    }
+
+    /** What there is to train. */
+    public List<TableEntry> due() {
+        return entries.stream().filter(this::isDue).toList();
+    }
+
+    /** What was to be trained and cannot be. */
+    public List<Throwable> failures() {
+        return entries.stream()
+                .filter(entry -> plan.only().contains(entry.row().name()))
+                .flatMap(entry ->
+                        entry.outcome() instanceof RowOutcome.Failed(Throwable cause) ? Stream.of(cause) : Stream.of())
+                .toList();
+    }
+
+    private boolean isDue(TableEntry entry) {
+        return plan.only().contains(entry.row().name()) && entry.outcome() instanceof RowOutcome.Waiting;
+    }
+
+    /**
+     * How long the folds of an entry that are left may take, features included; takes seconds.
+     *
+     * @return nothing where that shows that the row cannot be trained; it counts as failed then
+     */
+    public Optional<Estimate> estimate(TableEntry entry) {
+        try {
+            RunPlan whole = entry.work().orElseThrow().plan();
+            List<FoldResult> kept = Trainer.kept(whole, entry.folder());
+            RunPlan rest = whole.only(whole.folds().stream()
+                    .map(FoldPlan::name)
+                    .filter(name -> kept.stream()
+                            .noneMatch(
+                                    fold -> fold.evaluation().setting().fold().equals(name)))
+                    .toList());
+            return Optional.of(
+                    trainer(entry.data(), plan.common(), Trainer.Control.NONE).estimate(rest));
+        } catch (IOException | RuntimeException | OutOfMemoryError failed) {
+            entries.set(entries.indexOf(entry), entry.with(new RowOutcome.Failed(failed)));
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Trains what is due.
+     *
+     * @param control told what happens in the run of the present row; a break ends the table after the present step
+     * @return why it ended early; nothing if it came to its end
+     * @throws IOException if rows stand on different weights
+     */
+    public Optional<Breaks.Reason> train(Trainer.Control control, Listener listener) throws IOException {
+        Files.createDirectories(out);
+        try (RunScratch scratch = RunScratch.in(out, workshop.cache())) {
+            Workshop sharing = new Workshop(
+                    workshop.device(), workshop.weights(), Optional.of(scratch.cache()), workshop.threads());
+            for (int i = 0; i < entries.size(); i++) {
+                if (isDue(entries.get(i))) {
+                    if (control.breaks().due().isPresent()) {
+                        return control.breaks().due();
+                    }
+                    listener.begun(entries.get(i));
+                    entries.set(i, entries.get(i).with(outcome(entries.get(i), sharing, control)));
+                    listener.ended(entries.get(i));
+                    SameWeights.require(entries);
+                    if (entries.get(i).outcome() instanceof RowOutcome.Waiting) {
+                        return Optional.of(control.breaks().due().orElse(Breaks.Reason.ASKED));
+                    }
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private RowOutcome outcome(TableEntry entry, Workshop sharing, Trainer.Control control) {
+        try {
+            return trained(entry, sharing, control);
+        } catch (IOException | RuntimeException | OutOfMemoryError failed) {
+            return new RowOutcome.Failed(failed);
+        }
+    }
+
+    private RowOutcome trained(TableEntry entry, Workshop sharing, Trainer.Control control) throws IOException {
+        RunPlan planned = entry.work().orElseThrow().plan();
+        EpochTimes times = EpochTimes.open(entry.folder());
+        Trainer trainer = new Trainer(
+                entry.data().dataset(),
+                entry.row().asked(plan.common()),
+                sharing,
+                new Trainer.Control(
+                        event -> {
+                            times.accept(event);
+                            control.events().accept(event);
+                        },
+                        control.breaks(),
+                        control.keepEvery()));
+        try {
+            RunResult result = trainer.train(planned, audit(entry.data()), entry.folder());
+            return result.early().isPresent()
+                    ? waiting(planned, entry.folder())
+                    : new RowOutcome.Finished(result.folds());
+        } catch (InterruptedTrainingException _) {
+            return waiting(planned, entry.folder());
+        }
+    }
+
+    private static RowOutcome.Waiting waiting(RunPlan planned, Path folder) throws IOException {
+        return new RowOutcome.Waiting(
+                Trainer.kept(planned, folder).size(), planned.folds().size());
+    }
+
+    /** The numbers so far. */
+    public ResultTable table() throws IOException {
+        return ResultTable.of(plan, data, entries);
+    }
+}

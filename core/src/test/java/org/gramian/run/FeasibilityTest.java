@@ -1,0 +1,119 @@
+package org.gramian.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.linear.LinearSolver;
+import org.gramian.pooling.Method;
+import org.gramian.pooling.Methods;
+import org.gramian.run.config.ConfigException;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Settings;
+import org.gramian.train.loop.Breaks;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a plan says of heads before anything is computed; no weights are opened for it. */
+class FeasibilityTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private SmallRun run = new SmallRun(folder);
+
+    @BeforeEach
+    void prepare() throws IOException {
+        run = SmallRun.in(folder);
+    }
+
+    /** Without the epochs of a small run: a classifier that is solved for has none. */
+    private SmallRun on(String backbone, String layer) {
+        Settings settings = Settings.NONE
+                .with(Keys.BACKBONE, backbone)
+                .with(Keys.LAYER, layer)
+                .with(Keys.CROPS, CropPlan.parse("center:224"))
+                .with(Keys.PROTOCOL, run.settings().get(Keys.PROTOCOL));
+        return new SmallRun(run.dataset(), settings, run.place());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"vgg16, conv5_3, conv5_2+conv5_3", "googlenet, inception_4e, inception_4d+inception_4e"})
+    void everyMethodCanBePlanned(String backbone, String layer, String two) throws IOException, InterruptedException {
+        AuditReport audit = on(backbone, layer).trainer().audit();
+        for (Method method : Methods.all()) {
+            SmallRun of = on(backbone, method.name().equals("cross-layer") ? two : layer)
+                    .with(Keys.POOLING, method.name());
+            RunPlan plan = of.trainer().plan(audit);
+            assertThat(of.trainer().workload(plan).descriptorSize())
+                    .as(method.name())
+                    .isPositive();
+        }
+    }
+
+    private List<String> remarks(String pooling, String classifier) throws IOException, InterruptedException {
+        List<String> remarks = new ArrayList<>();
+        SmallRun of = on("vgg16", "conv5_3")
+                .with(Keys.POOLING, pooling)
+                .with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse(classifier)));
+        Trainer trainer = of.trainer(
+                event -> {
+                    if (event instanceof RunEvent.Remark(String text) && text.contains("first values")) {
+                        remarks.add(text);
+                    }
+                },
+                Breaks.whenAsked());
+        trainer.plan(trainer.audit());
+        return remarks;
+    }
+
+    @Test
+    void whatASolvedClassifierLeavesUnlearnedIsRemarkedButNotANetworksOwnWeights()
+            throws IOException, InterruptedException {
+        assertThat(remarks("conv:same/tail", "mean")).hasSize(1);
+        assertThat(remarks("tail", "mean")).isEmpty();
+        assertThat(remarks("[fisher:8+tail/l2]/pca:most", "svm")).isEmpty();
+    }
+
+    @Test
+    void morePrincipalAxesThanPicturesAreRefused() {
+        assertThatThrownBy(() -> run.with(Keys.POOLING, "average/pca:8").plan())
+                .isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("network.pooling: does not fit the 4 training pictures of ")
+                .hasMessageContaining("pca:8");
+    }
+
+    @Test
+    void descriptorsThatTheSolverHasNoRoomForAreRefused() {
+        SmallRun large = run.with(Keys.POOLING, "conv:20000/bilinear/flat")
+                .with(Keys.STAGE1_EPOCHS, 0)
+                .with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse("svm")));
+        assertThatThrownBy(large::plan)
+                .isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("network.classifier: ")
+                .hasMessageContaining("the descriptors would take");
+    }
+
+    @Test
+    void cropsThatAreTooSmallForTheLayerAreRefused() {
+        SmallRun small = on("squeezenet", "fire9").with(Keys.CROPS, CropPlan.parse("center:16"));
+        assertThatThrownBy(small::plan)
+                .isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("data.crops: pictures of 16×16 do not fit squeezenet:fire9");
+    }
+
+    @Test
+    void mapsThatAreTooSmallForThePoolingAreRefused() {
+        assertThatThrownBy(() -> run.with(Keys.POOLING, "pyramid:9").plan())
+                .isInstanceOf(ConfigException.class)
+                .hasMessageStartingWith("network.pooling: does not fit crops of 16×16: pyramid:9: maps of at least");
+    }
+}

@@ -1,0 +1,138 @@
+package org.gramian.run.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.linear.LinearSolver;
+import org.gramian.pooling.Fidelity;
+import org.gramian.pooling.Method;
+import org.gramian.pooling.Methods;
+import org.gramian.tensor.Device;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ClassifierChoiceTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private static Settings asked(String... pairs) {
+        Settings settings = Settings.NONE.with("network.backbone", "filters", Origin.CODE);
+        for (String pair : pairs) {
+            String[] parts = pair.split("=", 2);
+            settings = settings.with(parts[0], parts[1], Origin.flag("--set"));
+        }
+        return settings;
+    }
+
+    private static Settings complete(Settings asked) {
+        Dataset dataset = new Dataset(Path.of("photos"), List.of("stone", "wood"), List.of());
+        return Choices.complete(asked, new Surroundings(dataset, List.of(), Device.Kind.CUDA));
+    }
+
+    private static String text(Settings settings, Key<?> key) {
+        return Objects.requireNonNull(settings.values().get(key.name())).text();
+    }
+
+    @Test
+    void softmaxIsTakenWhereNobodySaysOtherwise() {
+        assertThat(RunConfig.of(complete(asked("network.pooling=average/l2")))
+                        .recipe()
+                        .solver())
+                .isEmpty();
+        assertThat(RunConfig.of(complete(asked())).recipe().solver()).isEmpty();
+    }
+
+    @Test
+    void aMethodComesWithItsOwnClassifier() {
+        for (Method method : Methods.all()) {
+            for (String name : List.of(method.name(), " " + method.name().toUpperCase(Locale.ROOT))) {
+                String layer = method.name().equals("cross-layer") ? "conv5_2+conv5_3" : "conv5_3";
+                Settings all =
+                        complete(asked("network.pooling=" + name, "network.backbone=vgg16", "network.layer=" + layer));
+                assertThat(text(all, Keys.CLASSIFIER)).as(name).isEqualTo(method.classifier());
+            }
+        }
+    }
+
+    @Test
+    void anotherClassifierMayBeAskedForBesideAMethod() {
+        assertThat(text(complete(asked("network.pooling=mdm", "network.classifier=svm:C=10")), Keys.CLASSIFIER))
+                .isEqualTo("svm:C=10");
+        Settings trained = complete(asked("network.pooling=mdm", "network.classifier=softmax"));
+        assertThat(trained.get(Keys.STAGE1_EPOCHS)).isPositive();
+    }
+
+    @ParameterizedTest
+    @EnumSource(Fidelity.class)
+    void aClassifierThatIsSolvedForHasNoEpochs(Fidelity fidelity) {
+        Settings all =
+                complete(asked("network.classifier=lda", "network.pooling=average", "fidelity=" + fidelity.text()));
+        assertThat(all.get(Keys.STAGE1_EPOCHS)).isZero();
+        assertThat(all.get(Keys.STAGE2_EPOCHS)).isZero();
+        assertThat(all.get(Keys.LOGIT_NORM)).isFalse();
+        assertThat(Objects.requireNonNull(all.values().get("stage2.epochs"))
+                        .origin()
+                        .text())
+                .isEqualTo("chosen: lda is solved for");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"svm", "svm:C=0.5", "mean", "lda", "lda:shrinkage=0.25"})
+    void aConfigurationIsReadBackFromItsFile(String classifier) throws IOException {
+        Settings all = complete(asked("network.classifier=" + classifier, "network.pooling=average"));
+        RunConfig config = RunConfig.of(all);
+        assertThat(config.recipe().solver()).contains(LinearSolver.parse(classifier));
+        assertThat(RunConfig.of(config.settings())).isEqualTo(config);
+        Path file = folder.resolve("run.yaml");
+        ConfigFile.write(file, all);
+        assertThat(RunConfig.of(ConfigFile.read(file))).isEqualTo(config);
+    }
+
+    /** In the file the pooling is spelt out: the name that brought the classifier is gone. */
+    @Test
+    void aMethodsClassifierStaysWhereItsFileIsUsedAgain() throws IOException {
+        Path file = folder.resolve("run.yaml");
+        ConfigFile.write(file, complete(asked("network.pooling=mdm")));
+        Settings again = complete(asked("seed=5").over(ConfigFile.read(file).wanted()));
+        assertThat(text(again, Keys.CLASSIFIER)).isEqualTo("mean");
+        assertThat(again.get(Keys.STAGE1_EPOCHS)).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    network.classifier=svm stage2.epochs=3 | stage2.epochs: expected 0 beside network.classifier=svm, for it would not fit
+                    network.classifier=svm stage1.epochs=3 | stage1.epochs: expected 0 beside network.classifier=svm, for it is found at once
+                    network.classifier=mean network.logit-norm=true | network.logit-norm: expected false beside network.classifier=mean
+                    network.classifier=lda optimizer.label-smoothing=0.1 | optimizer.label-smoothing: expected 0 beside network.classifier=lda
+                    """)
+    void whatHasNoPlaceBesideItIsSaid(String pairs, String message) {
+        assertThatExceptionOfType(ConfigException.class)
+                .isThrownBy(() -> complete(asked(pairs.split(" "))))
+                .withMessageContaining(message)
+                .withMessageContaining("or take the classifier softmax");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    softmx    | there is no classifier 'softmx' (did you mean 'softmax'?); the classifiers are softmax, svm, mean, lda
+                    svn       | (did you mean 'svm'?)
+                    softmax:2 | softmax takes no argument
+                    svm:C=x   | must be a number
+                    """)
+    void aWordThatIsNoneIsRefused(String text, String message) {
+        assertThatExceptionOfType(ConfigException.class)
+                .isThrownBy(() -> asked("network.classifier=" + text))
+                .withMessageStartingWith("network.classifier: ")
+                .withMessageContaining(message);
+    }
+}

@@ -1,0 +1,100 @@
+package org.gramian.run.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.gramian.image.dataset.Sample;
+import org.gramian.run.FoldPlan;
+import org.gramian.run.RunEvent;
+import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.StageStarted;
+import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.recipe.Judgement;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is known of the time that epochs took. */
+class EpochTimesTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private final AtomicLong seconds = new AtomicLong();
+
+    private EpochTimes open() throws IOException {
+        return EpochTimes.open(folder, () -> seconds.get() * 1_000_000_000L);
+    }
+
+    private static void fold(EpochTimes times, int number) {
+        Sample picture = new Sample("a.png", 0, Path.of("a.png"));
+        FoldPlan plan = new FoldPlan("", "fold", new Parts(List.of(picture), List.of(), List.of(picture)));
+        times.accept(new RunEvent.FoldStarted(number, 2, plan));
+    }
+
+    private static void stage(EpochTimes times, int stage) {
+        times.accept(new RunEvent.Training(new StageStarted(stage, 9, 4, 32)));
+    }
+
+    /** An epoch of which steps are seen from some step on. */
+    private void epoch(EpochTimes times, int stage, int epoch, int firstStep, int took) {
+        for (int step = firstStep; step <= 4; step++) {
+            times.accept(new RunEvent.Training(new Stepped(stage, epoch, step, 8 * step, 1, 0.5)));
+        }
+        seconds.addAndGet(took);
+        times.accept(new RunEvent.Training(new EpochDone(stage, epoch, 1, 1, 0.5, new Judgement(0.5, 1), true)));
+    }
+
+    @Test
+    void theMedianOfTheEpochsOfStageOneIsKept() throws IOException {
+        EpochTimes times = open();
+        assertThat(times.perEpoch()).isEmpty();
+        fold(times, 1);
+        stage(times, 1);
+        epoch(times, 1, 0, 1, 50);
+        epoch(times, 1, 1, 1, 3);
+        stage(times, 2);
+        epoch(times, 2, 0, 1, 1000);
+        assertThat(open().perEpoch()).hasValue((50 + 3) / 2.0);
+        EpochTimes again = open();
+        fold(again, 2);
+        stage(again, 1);
+        epoch(again, 1, 0, 1, 4);
+        assertThat(open().perEpoch()).hasValue(4);
+    }
+
+    @Test
+    void anEpochThatABreakCutInTwoIsNotKnown() throws IOException {
+        EpochTimes times = open();
+        fold(times, 1);
+        stage(times, 1);
+        epoch(times, 1, 3, 2, 1);
+        assertThat(open().perEpoch()).isEmpty();
+        epoch(times, 1, 4, 1, 7);
+        assertThat(open().perEpoch()).hasValue(7);
+    }
+
+    @Test
+    void anEpochThatWasLostCountsOnce() throws IOException {
+        for (int took : List.of(100, 6)) {
+            EpochTimes times = open();
+            fold(times, 1);
+            stage(times, 1);
+            epoch(times, 1, 0, 1, took);
+        }
+        assertThat(open().perEpoch()).hasValue(6);
+    }
+
+    @Test
+    void aDamagedFileIsNamed() throws IOException {
+        Files.writeString(folder.resolve("times.csv"), "fold,epoch,seconds\n1,1,soon\n");
+        assertThatThrownBy(this::open)
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("times.csv")
+                .hasMessageContaining("remove it");
+    }
+}

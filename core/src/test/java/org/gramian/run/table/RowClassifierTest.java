@@ -1,0 +1,72 @@
+package org.gramian.run.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Origin;
+import org.gramian.run.config.Settings;
+import org.junit.jupiter.api.Test;
+
+/** A classifier that is solved for: what of a table's wishes it can have, and what its row is called. */
+class RowClassifierTest {
+    private static final Settings TRAINED = Settings.NONE
+            .with(Keys.STAGE1_EPOCHS, 7)
+            .with(Keys.STAGE2_EPOCHS, 2)
+            .with(Keys.LABEL_SMOOTHING, 0.1)
+            .with(Keys.LOGIT_NORM, true)
+            .with(Keys.BATCH, 4);
+
+    private static TableRow row(String text) {
+        return RowList.parse(text).getFirst();
+    }
+
+    private static Settings svm(Settings settings) {
+        return settings.with(Keys.CLASSIFIER.name(), "svm", Origin.CODE);
+    }
+
+    @Test
+    void wishesOfTrainingDoNotCountWhereTheClassifierIsSolvedFor() {
+        Settings asked = row("mdm").asked(TRAINED);
+        assertThat(asked.values())
+                .containsKey(Keys.BATCH.name())
+                .doesNotContainKeys(
+                        Keys.STAGE1_EPOCHS.name(),
+                        Keys.STAGE2_EPOCHS.name(),
+                        Keys.LABEL_SMOOTHING.name(),
+                        Keys.LOGIT_NORM.name());
+        assertThat(row("bcnn").asked(svm(TRAINED)).has(Keys.STAGE1_EPOCHS)).isFalse();
+        assertThat(row("bcnn").asked(TRAINED).get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
+        assertThat(new RowClassifier(row("bcnn"), TRAINED).refused()).isEmpty();
+    }
+
+    @Test
+    void whatARowAsksForItselfStillCounts() {
+        Settings asked = row("mdm").with("stage1.epochs", "3").asked(TRAINED);
+        assertThat(asked.get(Keys.STAGE1_EPOCHS)).isEqualTo(3);
+        TableRow trained = row("mdm").with("network.classifier", "softmax");
+        assertThat(trained.asked(TRAINED).get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
+    }
+
+    @Test
+    void noEpochsAreWhatItHasAnyway() {
+        Settings none = Settings.NONE.with(Keys.STAGE2_EPOCHS, 0).with(Keys.LOGIT_NORM, false);
+        assertThat(new RowClassifier(row("mdm"), none).refused()).isEmpty();
+    }
+
+    @Test
+    void aMethodWithAnotherClassifierIsNotCalledByItsNameAlone() {
+        assertThat(titled("mdm", svm(Settings.NONE))).isEqualTo("T, svm");
+        assertThat(titled("bcnn", svm(Settings.NONE))).isEqualTo("T, svm");
+        assertThat(titled("vlad", svm(Settings.NONE))).as("its own").isEqualTo("T");
+        assertThat(titled("mdm", Settings.NONE)).isEqualTo("T");
+        assertThat(titled("mine=bcnn", svm(Settings.NONE)))
+                .as("a label of somebody's own")
+                .isEqualTo("T");
+        assertThat(new RowClassifier(row("mdm").with("network.classifier", "softmax"), Settings.NONE).titled("T"))
+                .isEqualTo("T, softmax");
+    }
+
+    private static String titled(String row, Settings common) {
+        return new RowClassifier(row(row), common).titled("T");
+    }
+}

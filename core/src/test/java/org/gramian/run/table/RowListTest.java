@@ -1,0 +1,99 @@
+package org.gramian.run.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Set;
+import org.gramian.pooling.Methods;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Settings;
+import org.junit.jupiter.api.Test;
+
+/** How rows are typed. */
+class RowListTest {
+    @Test
+    void everyMethodIsARowUnderItsTitle() {
+        List<TableRow> rows = RowList.parse(String.join(",", Methods.names()));
+        assertThat(rows).extracting(TableRow::name).containsExactlyElementsOf(Methods.names());
+        assertThat(rows)
+                .extracting(TableRow::title)
+                .containsExactlyElementsOf(
+                        Methods.all().stream().map(method -> method.title()).toList());
+    }
+
+    @Test
+    void aPoolingIsARowUnderItsLabelOrItsOwnText() {
+        List<TableRow> rows = RowList.parse("average, a & b_%=conv:4/covariance/triu,rbf/triu/root/l2");
+        assertThat(rows).extracting(TableRow::name).containsExactly("average", "a & b_%", "rbf/triu/root/l2");
+        assertThat(rows)
+                .extracting(TableRow::pooling)
+                .containsExactly("average", "conv:4/covariance/triu", "rbf/triu/root/l2");
+        assertThat(rows).extracting(TableRow::folder).containsExactly("average", "a-b_", "rbf-triu-root-l2");
+    }
+
+    @Test
+    void commasInsideAPoolingDoNotEndTheRow() {
+        String text = "conv:4/rbf:sigma=mean,jitter=0.001/spd:3,init=xavier/triu";
+        assertThat(RowList.parse("average,x=" + text + ",bcnn," + text))
+                .extracting(TableRow::pooling)
+                .containsExactly("average", text, "bcnn", text);
+    }
+
+    @Test
+    void whatIsNoRowIsRefusedWithTheNearestMethod() {
+        assertThatThrownBy(() -> RowList.parse("average,bcn"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage(
+                        "there is no method or stage 'bcn' (did you mean 'bcnn'?); 'gramian methods' and 'gramian pool"
+                                + " --help' list them");
+        assertThatThrownBy(() -> RowList.parse("x=conv:4/covarance/triu"))
+                .hasMessageContaining("expected a method or a pooling, found 'conv:4/covarance/triu': ")
+                .hasMessageContaining("did you mean 'covariance'?");
+        assertThatThrownBy(() -> RowList.parse("average,,bcnn")).hasMessageContaining("found an empty one");
+        assertThatThrownBy(() -> RowList.parse("%=average")).hasMessageContaining("a letter or a digit");
+    }
+
+    @Test
+    void aRowsOwnSettingsGoBeforeThoseOfTheTable() {
+        TableRow row = RowList.parse("isqrt").getFirst().with("stage1.rate", "0.5");
+        Settings asked = row.asked(Settings.NONE.with(Keys.STAGE1_RATE, 0.1).with(Keys.STAGE1_EPOCHS, 7));
+        assertThat(asked.get(Keys.STAGE1_RATE)).isEqualTo(0.5);
+        assertThat(asked.get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
+        assertThat(asked.get(Keys.POOLING)).isEqualTo("isqrt");
+    }
+
+    @Test
+    void capitalsNameTheSameMethod() {
+        assertThat(RowList.parse("FV-CNN, Bcnn")).isEqualTo(RowList.parse("fv-cnn,bcnn"));
+    }
+
+    @Test
+    void whatMakesResultsComparableIsTheSameForAllRows() {
+        TableRow row = RowList.parse("average").getFirst();
+        for (String key : List.of("data.layout", "data.protocol", "data.crops", "data.validation", "seed")) {
+            assertThatThrownBy(() -> row.with(key, "1"))
+                    .hasMessageContaining(key)
+                    .hasMessageContaining("same for all rows");
+        }
+        assertThatThrownBy(() -> row.with("network.pooling", "bcnn")).hasMessageContaining("LABEL=bcnn");
+        assertThatThrownBy(() -> row.with("stage1.rat", "1")).hasMessageContaining("stage1.rate");
+        assertThatThrownBy(() -> row.with("stage1.rate", "fast")).hasMessageContaining("'fast'");
+    }
+
+    @Test
+    void rowsAreDistinctAndTheNamedOnesAreThere() {
+        List<TableRow> rows = RowList.parse("average,bcnn");
+        TablePlan plan = TablePlan.of(rows, Settings.NONE);
+        assertThat(plan.baseline()).isEmpty();
+        assertThat(plan.against("bcnn").baseline()).hasValue("bcnn");
+        assertThat(plan.only()).containsExactlyInAnyOrder("average", "bcnn");
+        assertThatThrownBy(() -> plan.against("bcn")).hasMessageContaining("did you mean 'bcnn'");
+        assertThatThrownBy(() -> plan.training(Set.of("isqrt"))).hasMessageContaining("average, bcnn");
+        assertThatThrownBy(() -> TablePlan.of(RowList.parse("bcnn,bcnn"), Settings.NONE))
+                .hasMessageContaining("'bcnn' twice");
+        assertThatThrownBy(() -> TablePlan.of(RowList.parse("a b=average,A-B=bcnn"), Settings.NONE))
+                .hasMessageContaining("share the folder 'a-b'");
+        assertThatThrownBy(() -> TablePlan.of(List.of(), Settings.NONE)).hasMessageContaining("found none");
+    }
+}

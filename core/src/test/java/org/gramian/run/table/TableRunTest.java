@@ -1,0 +1,401 @@
+package org.gramian.run.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.assertj.core.api.InstanceOfAssertFactories;
+import org.gramian.backbone.weights.MissingWeightsException;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.evaluate.Comparison;
+import org.gramian.evaluate.EvaluationFolder;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.linear.LinearSolver;
+import org.gramian.run.RunEvent;
+import org.gramian.run.RunPlan;
+import org.gramian.run.Trainer;
+import org.gramian.run.UnfitDataException;
+import org.gramian.run.Workshop;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Settings;
+import org.gramian.tensor.Device;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.TrainEvent.Stepped;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A table of small runs: the same pictures for all rows, and nothing is trained twice. */
+class TableRunTest {
+    private static final Settings COMMON = Settings.NONE
+            .with(Keys.BACKBONE, "filters")
+            .with(Keys.CROPS, CropPlan.parse("center:16"))
+            .with(Keys.PROTOCOL, Protocols.parse("kfold:2"))
+            .with(Keys.STAGE1_EPOCHS, 2)
+            .with(Keys.STAGE2_EPOCHS, 0)
+            .with(Keys.BATCH, 4);
+
+    private static final TableRun.Listener NOBODY = new TableRun.Listener() {
+        @Override
+        public void begun(TableEntry entry) {}
+
+        @Override
+        public void ended(TableEntry entry) {}
+    };
+
+    @TempDir
+    private Path root = Path.of("");
+
+    private List<TableData> data = List.of();
+    private final List<RunEvent> events = new ArrayList<>();
+
+    @BeforeEach
+    void paint() throws IOException {
+        data = List.of(data("first", 6, 6));
+    }
+
+    private TableData data(String name, int... counts) throws IOException {
+        Path place = root.resolve(name);
+        return new TableData(name, place, PaintedPictures.folders(place, counts));
+    }
+
+    private static TablePlan plan(String rows) {
+        return TablePlan.of(RowList.parse(rows), COMMON);
+    }
+
+    private TableRun run(TablePlan plan) throws IOException, InterruptedException {
+        WeightStore none = new WeightStore(root.resolve("weights"));
+        TableRun run =
+                new TableRun(plan, data, root.resolve("table"), new Workshop(Device.CPU, none, Optional.empty(), 2));
+        run.prepare(Trainer.Control.NONE);
+        return run;
+    }
+
+    private TableRun trained(TablePlan plan) throws IOException, InterruptedException {
+        TableRun run = run(plan);
+        assertThat(run.train(control(events::add, Breaks.whenAsked()), NOBODY)).isEmpty();
+        return run;
+    }
+
+    private static Trainer.Control control(Consumer<RunEvent> told, Breaks breaks) {
+        return new Trainer.Control(told, breaks, Duration.ofDays(1));
+    }
+
+    private static List<Class<? extends RowOutcome>> outcomes(TableRun run) {
+        List<Class<? extends RowOutcome>> types = new ArrayList<>();
+        run.entries().forEach(entry -> types.add(entry.outcome().getClass()));
+        return types;
+    }
+
+    private boolean steppedWhile(TablePlan plan) throws IOException, InterruptedException {
+        events.clear();
+        trained(plan);
+        return events.stream().anyMatch(event -> event instanceof RunEvent.Training(Stepped _));
+    }
+
+    @Test
+    void rowsShareFoldsAndCropsAndAreHeldAgainstTheBaseline() throws IOException, InterruptedException {
+        TableRun run = trained(plan("average,cov=pca:4/covariance/triu"));
+        List<TableEntry> entries = run.entries();
+        assertThat(entries)
+                .extracting(TableEntry::folder)
+                .containsExactly(root.resolve("table/first/average"), root.resolve("table/first/cov"));
+        var first = entries.get(0).work().orElseThrow().plan();
+        var second = entries.get(1).work().orElseThrow().plan();
+        assertThat(second.fingerprint()).isEqualTo(first.fingerprint());
+        assertThat(second.content()).isEqualTo(first.content());
+        assertThat(second.folds()).isEqualTo(first.folds());
+        assertThat(second.config().data()).isEqualTo(first.config().data());
+        assertThat(root.resolve("table/.features")).as("gone with the table").doesNotExist();
+        Comparison expected = Comparison.of(
+                EvaluationFolder.read(entries.get(1).folder()),
+                EvaluationFolder.read(entries.get(0).folder()));
+        TableCell cell = run.table().lines().get(1).cells().getFirst();
+        assertThat(cell.numbers().orElseThrow().against()).hasValue(expected);
+        assertThat(cell.size()).hasValue(new TableCell.Size(10, 2 * 10 + 2));
+        assertThat(cell.secondsPerEpoch()).isPresent();
+        assertThat(run.table()
+                        .lines()
+                        .getFirst()
+                        .cells()
+                        .getFirst()
+                        .numbers()
+                        .orElseThrow()
+                        .against())
+                .as("the baseline is not held against itself")
+                .isEmpty();
+    }
+
+    @Test
+    void theFeaturesOfTheFirstRowServeAllOthers() throws IOException, InterruptedException {
+        TableRun run = run(plan("average,cov=pca:4/covariance/triu"));
+        List<Set<String>> kept = new ArrayList<>();
+        run.train(control(_ -> {}, Breaks.whenAsked()), new TableRun.Listener() {
+            @Override
+            public void begun(TableEntry entry) {}
+
+            @Override
+            public void ended(TableEntry entry) throws IOException {
+                kept.add(files(root.resolve("table/.features")));
+            }
+        });
+        assertThat(kept).hasSize(2);
+        assertThat(kept.get(0)).isNotEmpty().isEqualTo(kept.get(1));
+    }
+
+    private static Set<String> files(Path folder) throws IOException {
+        Set<String> files = new HashSet<>();
+        try (Stream<Path> found = Files.walk(folder)) {
+            for (Path path : found.filter(Files::isRegularFile).toList()) {
+                files.add(path + " " + Files.size(path));
+            }
+        }
+        return files;
+    }
+
+    @Test
+    void whatIsFinishedIsNotTrainedAgain() throws IOException, InterruptedException {
+        TablePlan plan = plan("average,cov=pca:4/covariance/triu");
+        ResultTable table = trained(plan).table();
+        assertThat(steppedWhile(plan)).isFalse();
+        assertThat(run(plan).table()).isEqualTo(table);
+        assertThat(steppedWhile(plan("average,cov=pca:4/covariance/triu,max=conv:4/covariance/triu")))
+                .as("a further row")
+                .isTrue();
+    }
+
+    @Test
+    void aBrokenTableEndsLikeAnUnbrokenOne() throws IOException, InterruptedException {
+        TablePlan plan = plan("average,cov=pca:4/covariance/triu");
+        TableRun broken = run(plan);
+        Breaks breaks = Breaks.whenAsked();
+        long[] steps = {0};
+        Optional<Breaks.Reason> early = broken.train(
+                control(
+                        event -> {
+                            if (event instanceof RunEvent.Training(Stepped _) && ++steps[0] == 3) {
+                                breaks.ask();
+                            }
+                        },
+                        breaks),
+                NOBODY);
+        assertThat(early).hasValue(Breaks.Reason.ASKED);
+        assertThat(broken.entries())
+                .extracting(TableEntry::outcome)
+                .containsExactly(new RowOutcome.Waiting(1, 2), new RowOutcome.Waiting(0, 2));
+        assertThat(broken.table().lines().getFirst().cells().getFirst().numbers())
+                .isEmpty();
+        trained(plan);
+        List<byte[]> models = models();
+        deleteRuns();
+        trained(plan);
+        assertThat(models()).usingElementComparator(Arrays::compare).isEqualTo(models);
+    }
+
+    private List<byte[]> models() throws IOException {
+        List<byte[]> all = new ArrayList<>();
+        for (String row : List.of("average", "cov")) {
+            for (String fold : List.of("fold-1", "fold-2")) {
+                all.add(Files.readAllBytes(root.resolve("table/first/" + row + "/" + fold + "/model.safetensors")));
+            }
+        }
+        return all;
+    }
+
+    private void deleteRuns() throws IOException {
+        try (Stream<Path> found = Files.walk(root.resolve("table/first"))) {
+            for (Path path : found.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        }
+    }
+
+    @Test
+    void onlySomeRowsCanBeTrained() throws IOException, InterruptedException {
+        TablePlan plan = plan("average,cov=pca:4/covariance/triu");
+        TableRun run = trained(plan.against("average").training(Set.of("cov")));
+        assertThat(outcomes(run)).containsExactly(RowOutcome.Waiting.class, RowOutcome.Finished.class);
+        assertThat(run.table()
+                        .lines()
+                        .get(1)
+                        .cells()
+                        .getFirst()
+                        .numbers()
+                        .orElseThrow()
+                        .against())
+                .as("the baseline is not there yet")
+                .isEmpty();
+        assertThat(run.table().remarks())
+                .containsExactly("no differences and no p on first: the baseline average is not trained");
+        ResultTable open = run(plan.training(Set.of("cov"))).table();
+        assertThat(open.baseline()).as("the first that is finished").isEqualTo("cov");
+        assertThat(open.remarks()).isEmpty();
+        assertThat(outcomes(trained(plan.training(Set.of("average")))))
+                .as("what is finished is shown")
+                .containsExactly(RowOutcome.Finished.class, RowOutcome.Finished.class);
+    }
+
+    @Test
+    void aRowThatCannotBeTrainedDoesNotEndTheOthers() throws IOException, InterruptedException {
+        TablePlan rows = plan("large=pca:4/covariance/spd:9/triu,average,absent=average");
+        TablePlan plan = new TablePlan(
+                List.of(
+                        rows.rows().get(0),
+                        rows.rows().get(1),
+                        rows.rows().get(2).with("network.backbone", "squeezenet")),
+                COMMON.with(Keys.CROPS, CropPlan.parse("center:32")),
+                Optional.of("average"),
+                rows.only());
+        TableRun run = trained(plan);
+        assertThat(outcomes(run))
+                .containsExactly(RowOutcome.Failed.class, RowOutcome.Finished.class, RowOutcome.Failed.class);
+        assertThat(run.failures())
+                .first()
+                .asInstanceOf(InstanceOfAssertFactories.THROWABLE)
+                .hasMessageContaining("spd:9 cannot follow matrices of size 4");
+        assertThat(run.failures()).last().isInstanceOf(MissingWeightsException.class);
+        assertThat(run(plan.training(Set.of("average"))).failures())
+                .as("nobody asked for them")
+                .isEmpty();
+    }
+
+    @Test
+    void aRowThatDoesNotGoWithThatManyPicturesFailsAlone() throws IOException, InterruptedException {
+        List<TableRow> rows = new ArrayList<>(RowList.parse("average,axes=average/pca:8"));
+        rows.add(RowList.parse("large=conv:20000/bilinear/flat")
+                .getFirst()
+                .with("network.classifier", "svm")
+                .with("stage1.epochs", "0"));
+        TableRun run = trained(TablePlan.of(rows, COMMON));
+        assertThat(outcomes(run))
+                .containsExactly(RowOutcome.Finished.class, RowOutcome.Failed.class, RowOutcome.Failed.class);
+        assertThat(run.failures().get(0)).hasMessageContaining("pca:8");
+        assertThat(run.failures().get(1)).hasMessageContaining("the descriptors would take");
+    }
+
+    @Test
+    void aRowHasTheClassifierOfItsMethodUnlessTheTableHasOne() throws IOException, InterruptedException {
+        Settings solving = Settings.NONE
+                .with(Keys.BACKBONE, "filters")
+                .with(Keys.CROPS, COMMON.get(Keys.CROPS))
+                .with(Keys.PROTOCOL, COMMON.get(Keys.PROTOCOL));
+        assertThat(classifier(solving)).isEqualTo("svm");
+        assertThat(classifier(solving.with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse("lda")))))
+                .isEqualTo("lda");
+    }
+
+    private String classifier(Settings common) throws IOException, InterruptedException {
+        RunPlan planned = run(TablePlan.of(RowList.parse("BOW"), common))
+                .entries()
+                .getFirst()
+                .work()
+                .orElseThrow()
+                .plan();
+        return planned.config().recipe().solver().orElseThrow().text();
+    }
+
+    @Test
+    void picturesThatDoNotAllowTheProtocolEndTheTable() {
+        Settings tooMany = COMMON.with(Keys.PROTOCOL, Protocols.parse("kfold:9"));
+        assertThatThrownBy(() -> run(TablePlan.of(RowList.parse("average"), tooMany)))
+                .isInstanceOf(UnfitDataException.class);
+    }
+
+    @Test
+    void anotherConfigurationOrOtherPicturesAreRefusedByName() throws IOException, InterruptedException {
+        trained(plan("average"));
+        TablePlan longer = TablePlan.of(RowList.parse("average"), COMMON.with(Keys.STAGE1_EPOCHS, 3));
+        assertThatThrownBy(() -> run(longer))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("stage1.epochs 3, found 2");
+        data = List.of(data("first", 6, 7));
+        assertThatThrownBy(() -> run(plan("average")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("fingerprint");
+    }
+
+    @Test
+    void everyDataSetIsAColumnOfItsOwn() throws IOException, InterruptedException {
+        data = List.of(data("first", 6, 6), data("second", 5, 6, 7));
+        TableRun run = trained(plan("average,cov=pca:4/covariance/triu"));
+        ResultTable table = run.table();
+        assertThat(table.columns()).extracting(ResultTable.Column::title).containsExactly("first", "second");
+        assertThat(table.columns().get(0).fingerprint())
+                .isNotEqualTo(table.columns().get(1).fingerprint());
+        assertThat(table.lines())
+                .allSatisfy(line -> assertThat(line.cells())
+                        .hasSize(2)
+                        .allSatisfy(cell -> assertThat(cell.numbers()).isPresent()));
+        for (int column = 0; column < 2; column++) {
+            int index = column;
+            double best = table.lines().stream()
+                    .map(line -> line.cells().get(index).numbers().orElseThrow())
+                    .mapToDouble(numbers -> numbers.accuracy().mean())
+                    .max()
+                    .orElseThrow();
+            assertThat(table.lines())
+                    .allSatisfy(line -> assertThat(line.cells()
+                                    .get(index)
+                                    .numbers()
+                                    .orElseThrow()
+                                    .best())
+                            .isEqualTo(line.cells()
+                                            .get(index)
+                                            .numbers()
+                                            .orElseThrow()
+                                            .accuracy()
+                                            .mean()
+                                    == best));
+        }
+        assertThat(table.common()).containsEntry("data.protocol", "kfold:2").doesNotContainKey("network.pooling");
+        assertThat(table.lines().get(1).cells().get(0).own()).containsEntry("network.pooling", "pca:4/covariance/triu");
+    }
+
+    @Test
+    void rowsThatAreSolvedForStandBesideTrainedOnesWithARemark() throws IOException, InterruptedException {
+        List<TableRow> rows = new ArrayList<>(RowList.parse("average,near=average,blind=conv:4/covariance/triu"));
+        rows.set(1, rows.get(1).with("network.classifier", "mean"));
+        rows.set(2, rows.get(2).with("network.classifier", "mean"));
+        TableRun run = trained(TablePlan.of(rows, COMMON));
+        assertThat(outcomes(run)).containsOnly(RowOutcome.Finished.class);
+        assertThat(run.table().remarks())
+                .containsExactly(
+                        "stage1.epochs=2 does not count for near; blind: that classifier is solved for, not trained",
+                        "the pooling has trainable parameters, which a classifier that is solved for leaves at their"
+                                + " random beginning: blind");
+    }
+
+    @Test
+    void aFolderOfPicturesIsTakenOnce() {
+        Path place = root.resolve("first");
+        assertThatThrownBy(() -> TableData.open(List.of(place, root.resolve("first/../first")), Optional.empty()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("once")
+                .hasMessageContaining("twice");
+    }
+
+    @Test
+    void theStagesAreShownOneByOne() throws IOException, InterruptedException {
+        TablePlan plan = TablePlan.of(
+                RowList.parse("average").stream()
+                        .map(row -> row.with("stage2.epochs", "1"))
+                        .toList(),
+                COMMON);
+        ResultTable table = trained(plan).table();
+        assertThat(table.hasSecondStage()).isTrue();
+    }
+}

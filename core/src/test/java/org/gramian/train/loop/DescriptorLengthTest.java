@@ -1,0 +1,62 @@
+package org.gramian.train.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+import static org.gramian.train.loop.Recipes.stage;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.gramian.image.dataset.Sample;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.StageRecipe;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class DescriptorLengthTest {
+    private static final StageRecipe NONE = stage(0, 0, "constant", 0);
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Parts parts = new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of());
+
+    @BeforeEach
+    void paint() throws IOException {
+        parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 5, 6, 7));
+    }
+
+    private double rate(StageRecipe first, String pooling) throws IOException {
+        Recipe recipe = Recipes.of(first, NONE);
+        return SmallTraining.of(recipe, parts)
+                .with(pooling)
+                .run()
+                .events(EpochDone.class)
+                .getFirst()
+                .rate();
+    }
+
+    @Test
+    void descriptorsOfLengthOneKeepTheRate() throws IOException {
+        assertThat(rate(Recipes.perLength(1, 0.5), "average/l2")).isCloseTo(0.5, within(1e-6));
+    }
+
+    /** A join of k copies of a vector is √k times as long. */
+    @Test
+    void theRateIsDividedByTheMeanSquaredLength() throws IOException {
+        double once = rate(Recipes.perLength(1, 0.5), "average");
+        assertThat(once).isPositive();
+        assertThat(rate(Recipes.perLength(1, 0.5), "[average+average+average+average]"))
+                .isCloseTo(once / 4, within(once * 1e-5));
+        assertThat(rate(Recipes.perLength(1, 0.25), "average")).isCloseTo(once / 2, within(once * 1e-5));
+    }
+
+    @Test
+    void aRateThatIsGivenPlainlyIsTakenPlainly() throws IOException {
+        assertThat(rate(stage(1, 0.5, "constant", 0), "average")).isEqualTo(0.5);
+    }
+}

@@ -1,0 +1,137 @@
+package org.gramian.train.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.gramian.image.dataset.Sample;
+import org.gramian.linear.LinearSolver;
+import org.gramian.model.Logits;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.SmallTraining.Means;
+import org.gramian.train.loop.SmallTraining.Outcome;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.Solved;
+import org.gramian.train.loop.TrainEvent.Solving;
+import org.gramian.train.loop.TrainEvent.StageStarted;
+import org.gramian.train.recipe.LossRecipe;
+import org.gramian.train.recipe.LossRecipe.ClassWeights;
+import org.gramian.train.recipe.Recipe;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** A classifier that is solved for, in place of stage 1. */
+class SolvedHeadTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Parts parts = new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of());
+
+    @BeforeEach
+    void paint() throws IOException {
+        parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 8, 9, 10));
+    }
+
+    private static Recipe recipe(String classifier, ClassWeights weights) {
+        Recipe plain = Recipes.first(0, 1);
+        return new Recipe(
+                plain.stage1(),
+                plain.stage2(),
+                plain.sgd(),
+                plain.batching(),
+                new LossRecipe(0, weights),
+                plain.precision(),
+                Optional.of(LinearSolver.parse(classifier)),
+                plain.seed());
+    }
+
+    private SmallTraining training(String classifier) {
+        return SmallTraining.of(recipe(classifier, ClassWeights.NONE), parts).with("pca:4/covariance/log/triu");
+    }
+
+    private static double right(Outcome outcome, List<Sample> samples) {
+        List<Logits> scores = outcome.test();
+        double right = 0;
+        for (int i = 0; i < samples.size(); i++) {
+            right += scores.get(i).top() == samples.get(i).label() ? 1 : 0;
+        }
+        return right / samples.size();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"svm", "svm:C=10", "mean", "lda", "lda:shrinkage=0.5"})
+    void itLearnsWithoutEpochsAndToTheSameByteEachTime(String classifier) throws IOException {
+        Parts itself = new Parts(parts.training(), parts.heldBack(), parts.training()); // chance is a third
+        SmallTraining training = training(classifier).with(itself);
+        Outcome outcome = training.run();
+        assertThat(outcome.early()).isEmpty();
+        assertThat(outcome.stages()).containsOnlyKeys(1);
+        assertThat(right(outcome, itself.test())).isGreaterThan(0.6);
+        assertThat(outcome.events(Solved.class)).hasSize(1);
+        assertThat(outcome.events(Solved.class).getFirst().classifier()).isEqualTo(classifier);
+        assertThat(outcome.events(EpochDone.class)).isEmpty();
+        assertThat(outcome.events(StageStarted.class)).isEmpty();
+        assertThat(training.with(new Means(1, Optional.empty())).run().model()).isEqualTo(outcome.model());
+    }
+
+    @Test
+    void theCostThatWasChosenIsTold() throws IOException {
+        Solved solved = training("svm").run().events(Solved.class).getFirst();
+        assertThat(solved.found()).containsKeys("C", "folds", "gap", "passes");
+        assertThat(solved.text()).startsWith("svm, C ").contains(", folds ", ", gap ");
+    }
+
+    @Test
+    void balancedClassesAreHeard() throws IOException {
+        Recipe balanced = recipe("lda", ClassWeights.BALANCED);
+        assertThat(training("lda").with(balanced).run().model())
+                .isNotEqualTo(training("lda").run().model());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"descriptors to solve from", "choosing C", "solving for classes"})
+    void aBreakEndsItAtOnceAndItIsBegunAnew(String task) throws IOException {
+        Breaks breaks = Breaks.whenAsked();
+        Keeper keeper = SmallTraining.keeper(folder, Duration.ZERO);
+        assertThatExceptionOfType(InterruptedTrainingException.class)
+                .isThrownBy(() -> training("svm")
+                        .run(
+                                event -> {
+                                    if (event instanceof Solving solving
+                                            && solving.task().equals(task)) {
+                                        breaks.ask();
+                                    }
+                                },
+                                breaks,
+                                Optional.of(keeper)));
+        assertThat(keeper.file()).doesNotExist();
+        Outcome again = training("svm").run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+        assertThat(again.model()).isEqualTo(training("svm").run().model());
+    }
+
+    @Test
+    void aRecipeThatSolvesAndTrainsIsRefused() {
+        Recipe trained = Recipes.usual();
+        Recipe both = new Recipe(
+                trained.stage1(),
+                trained.stage2(),
+                trained.sgd(),
+                trained.batching(),
+                trained.loss(),
+                trained.precision(),
+                Optional.of(LinearSolver.parse("mean")),
+                0);
+        assertThatThrownBy(() -> training("mean").with(both).run())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("expected 0 epochs, found 2 and 2");
+    }
+}

@@ -1,0 +1,139 @@
+package org.gramian.train.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.train.loop.Recipes.stage;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.Backbone;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.ParameterGroup;
+import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.SmallTraining.Outcome;
+import org.gramian.train.recipe.Recipe;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The network's own tail stands in the head, but is frozen and moved with the backbone. */
+class TailTrainingTest {
+    /** Short enough for maps of 3×3. */
+    private static final String TAIL = "conv:512/tail:network=squeezenet,layer=fire9";
+
+    private static final String JOIN = "[conv:4/average+" + TAIL + "]/l2";
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Parts parts = new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of());
+
+    @BeforeEach
+    void paint() throws IOException {
+        parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 5, 5));
+    }
+
+    private static SmallTraining training(Recipe recipe, Parts parts) {
+        return SmallTraining.of(recipe, parts).with(JOIN);
+    }
+
+    /** The tensors of the model at the end of a stage, told apart by their bytes. */
+    private Map<String, String> tensors(Outcome outcome, int stage) throws IOException {
+        byte[] model = Objects.requireNonNull(outcome.stages().get(stage));
+        Path file = Files.write(folder.resolve("model.safetensors"), model);
+        Map<String, String> all = new TreeMap<>();
+        try (Arena arena = Arena.ofShared()) {
+            Safetensors.read(file, arena)
+                    .tensors()
+                    .forEach((name, tensor) ->
+                            all.put(name, tensor.data().asByteBuffer().hashCode() + " " + tensor.shape()));
+        }
+        return all;
+    }
+
+    private static boolean isTail(String name) {
+        return name.startsWith("head.pooling.join.1.tail.");
+    }
+
+    @Test
+    void stageOneLeavesEveryNumberOfTheTailAsItWasAndStageTwoMovesThem() throws IOException {
+        Recipe recipe = Recipes.of(stage(2, 0.5, "constant", 0), stage(2, 0.05, "constant", 0));
+        Outcome outcome = training(recipe, parts).run();
+        Map<String, String> first = tensors(outcome, 1);
+        Map<String, String> second = tensors(outcome, 2);
+        Map<String, String> begun = tensors(training(Recipes.first(1, 0), parts).run(), 1);
+        assertThat(begun.keySet()).anyMatch(TailTrainingTest::isTail);
+        begun.forEach((name, bytes) -> {
+            boolean head = name.startsWith("head.") && !isTail(name);
+            assertThat(bytes.equals(first.get(name))).as(name + " in stage 1").isEqualTo(!head);
+            assertThat(bytes.equals(second.get(name))).as(name + " in stage 2").isFalse();
+        });
+    }
+
+    @Test
+    void aBreakInEitherStageChangesNoByteOfTheModel() throws IOException {
+        Recipe recipe = Recipes.of(stage(2, 0.5, "constant", 0), stage(2, 0.05, "constant", 0));
+        Outcome whole = training(recipe, parts).run();
+        int steps = whole.events(TrainEvent.Stepped.class).size();
+        assertThat(steps).isGreaterThanOrEqualTo(4);
+        for (int step : new int[] {1, steps - 1}) {
+            Keeper keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+            training(recipe, parts).brokenAfter(step, keeper);
+            Outcome last = training(recipe, parts).run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+            assertThat(last.model())
+                    .as("broken after step %d of %d", step, steps)
+                    .isEqualTo(whole.model());
+            keeper.remove();
+        }
+    }
+
+    @Test
+    void itMovesAtTheRateOfTheBackbone() {
+        Backbone backbone = Backbone.of("squeezenet", "pool1");
+        ParameterSet parameters =
+                ParameterSet.initialize(backbone.parameters(), new SplittableRandom(1), DType.F32, Device.CPU);
+        Head head = new Head(Pooling.parse(TAIL), 3, false);
+        try (Model model = Model.begin(backbone, parameters, head, new SplittableRandom(1), Device.CPU)) {
+            Map<String, ParameterGroup> groups = new Trainee(model, 2, 0.25, Recipe.Precision.F32).groups();
+            assertThat(groups).containsOnlyKeys(Trainee.BACKBONE, Trainee.TAIL, Trainee.HEAD);
+            assertThat(rates(groups)).containsExactlyInAnyOrder("backbone 0.25 1.0", "tail 0.25 1.0", "head 1.0 1.0");
+            assertThat(names(groups.get(Trainee.TAIL)))
+                    .isEqualTo(List.copyOf(head.pretrained().keySet()));
+            assertThat(names(groups.get(Trainee.HEAD)))
+                    .containsExactly(
+                            "pooling.conv.weight", "pooling.conv.bias", "classifier.weight", "classifier.bias");
+            assertThat(new Trainee(model, 1, 0, Recipe.Precision.F32).groups()).containsOnlyKeys(Trainee.HEAD);
+        }
+    }
+
+    private static List<String> rates(Map<String, ParameterGroup> groups) {
+        return groups.entrySet().stream()
+                .map(group -> group.getKey() + " " + group.getValue().rate() + " "
+                        + group.getValue().decay())
+                .toList();
+    }
+
+    private static List<String> names(@Nullable ParameterGroup group) {
+        return Objects.requireNonNull(group).parameters().all().stream()
+                .map(Parameter::name)
+                .toList();
+    }
+}

@@ -29,7 +29,7 @@ final class BackboneOptions {
     @Option(
             names = "--layer",
             paramLabel = "LAYER",
-            description = "where it is cut (default: the network's usual layer)")
+            description = "where it is cut, or two layers as a+b (default: the network's usual layer)")
     private @Nullable String layer;
 
     @Option(

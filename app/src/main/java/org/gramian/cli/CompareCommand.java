@@ -9,22 +9,38 @@ import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.report.ReportFile;
+import org.gramian.report.table.TableForm;
+import org.gramian.run.table.PaperData;
+import org.gramian.run.table.TablePreset;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
 
 /** {@code gramian compare}: whether one model is better than another, or only luckier. */
 @Command(
         name = "compare",
         mixinStandardHelpOptions = true,
-        header = "Whether one model is better than another.",
+        sortOptions = false,
+        header = "Whether one model is better than another; tables of methods.",
+        customSynopsis = {
+            "gramian compare [--json=FILE] [--curves=FILE] RESULT RESULT...",
+            "       gramian compare DIR... --methods=ROWS | --preset=WORD [OPTIONS]",
+            ""
+        },
         description = {
             "Compares results on the same pictures: files of 'gramian evaluate --json', or folders of runs, whose folds are",
             "compared together. The first is held against each of the others by McNemar's test, which asks whether the",
             "pictures that only one of both got right could be split that way by chance. Results on other pictures, labels",
-            "or folds are refused: their difference would say nothing about the models."
+            "or folds are refused: their difference would say nothing about the models.",
+            "",
+            "With --methods or --preset, trains every method on the same folds and crops of each folder of pictures and",
+            "shows a table: method by data set, mean and spread over the folds, a paired test against a baseline, sizes",
+            "and times. The table's folder gets a run for each row and table.md, .csv, .tex, .html and .json. The same",
+            "command goes on with a table that was broken."
         })
 final class CompareCommand implements Callable<Integer> {
     private static final Path STANDARD_OUTPUT = Path.of("-");
@@ -35,7 +51,7 @@ final class CompareCommand implements Callable<Integer> {
     @Option(
             names = "--json",
             paramLabel = "FILE",
-            description = "also write the comparison as JSON; '-' prints it, and nothing else, to standard output")
+            description = "also write the comparison as JSON; '-' prints it, and nothing else, instead")
     private @Nullable Path json;
 
     @Option(
@@ -44,12 +60,72 @@ final class CompareCommand implements Callable<Integer> {
             description = "also draw the accuracies of runs, epoch by epoch (of the first fold), as PNG")
     private @Nullable Path curves;
 
-    @Parameters(arity = "2..*", paramLabel = "RESULT", description = "a file of an evaluation, or a run's folder")
+    @Parameters(
+            arity = "0..*",
+            paramLabel = "RESULT|DIR",
+            description = "a file of an evaluation, or a run's folder; for a table: a folder of pictures")
+    private List<Path> places = new ArrayList<>();
+
+    @Mixin
+    private final TableOptions table = new TableOptions();
+
+    @Mixin
+    private final TrainOptions training = new TrainOptions();
+
+    @Mixin
+    private final CacheOptions caching = new CacheOptions();
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private List<Path> results;
+    private CommandSpec spec;
 
     @Override
-    public Integer call() throws IOException {
+    public Integer call() throws IOException, InterruptedException {
+        return table.wanted() ? train() : compareResults();
+    }
+
+    private int train() throws IOException, InterruptedException {
+        if (json != null || curves != null) {
+            throw new IllegalArgumentException((json == null ? "--curves" : "--json")
+                    + " is for results; a table's folder gets " + TableForm.JSON.file() + " and all other forms");
+        }
+        if (places.isEmpty()) {
+            table.preset().ifPresent(this::sayWhatThePaperHas);
+            throw new IllegalArgumentException("expected DIR, one or several folders of pictures, found none");
+        }
+        caching.check();
+        Object[] typed =
+                spec.root().commandLine().getParseResult().originalArgs().toArray();
+        return new TableTraining(console, table, training, CommandHint.of(typed)).run(places, torch, caching.root());
+    }
+
+    private void sayWhatThePaperHas(TablePreset preset) {
+        console.say(preset.meaning() + "; its data sets, each to be fetched from its authors and named as DIR:");
+        for (PaperData one : PaperData.values()) {
+            console.say("  " + one.title() + ", layout " + one.layout() + ": " + one.source());
+        }
+    }
+
+    private int compareResults() throws IOException {
+        List<String> typed = new ArrayList<>(table.typed());
+        typed.addAll(training.typed());
+        if (!typed.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "expected --methods or --preset beside " + String.join(", ", typed) + ", which are for training");
+        }
+        if (places.size() < 2) {
+            throw new IllegalArgumentException(
+                    "expected at least two of RESULT, files of evaluations or folders of runs, found " + places.size()
+                            + "; to train and compare methods: "
+                            + CommandHint.of("compare", "DIR", "--methods", "average,bcnn"));
+        }
+        return compare(places);
+    }
+
+    private int compare(List<Path> results) throws IOException {
         boolean printed = STANDARD_OUTPUT.equals(json);
         ReportFile file = json == null || printed ? null : ReportFile.of(json);
         List<Evaluation> first = EvaluationFolder.read(results.getFirst());
@@ -58,12 +134,12 @@ final class CompareCommand implements Callable<Integer> {
             comparisons.add(compare(first, other));
         }
         int classes = first.getFirst().classes().size();
-        ComparisonTable table = new ComparisonTable(
+        ComparisonTable shown = new ComparisonTable(
                 results.stream().map(Path::toString).toList(), comparisons, FoldTable.metrics(classes));
-        console.out().print(printed ? table.json() : table.text());
+        console.out().print(printed ? shown.json() : shown.text());
         console.out().flush();
         if (file != null) {
-            file.write(table.json());
+            file.write(shown.json());
         }
         if (curves != null) {
             RunCurves.of(results).write(curves);
@@ -77,7 +153,7 @@ final class CompareCommand implements Callable<Integer> {
             return Comparison.of(first, second);
         } catch (IllegalArgumentException refused) {
             throw new IllegalArgumentException(
-                    results.getFirst() + " and " + other + ": " + refused.getMessage(), refused);
+                    places.getFirst() + " and " + other + ": " + refused.getMessage(), refused);
         }
     }
 }

@@ -42,43 +42,43 @@ final class Failures {
             }
         }
         trace(exception, line);
-        return switch (exception) {
-            case UncheckedIOException wrapped -> wrong(Objects.requireNonNull(wrapped.getCause()), line);
-            case IOException wrong -> wrong(wrong, line);
-            case UnfitDataException wrong -> {
-                println(message(wrong), line);
-                yield Main.DATA;
-            }
-            case IllegalArgumentException wrong -> wrong(message(wrong), line);
-            case IllegalStateException wrong -> wrong(message(wrong), line);
-            case LibtorchException wrong -> wrong(message(wrong), line);
-            default -> {
-                println(
-                        "internal error: " + exception
-                                + "; please report it with what you typed and the output of GRAMIAN_DEBUG=1",
-                        line);
-                yield Main.FAILED;
-            }
-        };
+        println(said(exception), line);
+        return code(exception);
     }
 
-    private static int wrong(IOException wrong, CommandLine line) {
-        println(sentence(wrong), line);
-        return switch (wrong) {
+    /** The exit code of a failure. */
+    static int code(Throwable failed) {
+        return switch (failed) {
+            case UncheckedIOException wrapped -> code(Objects.requireNonNull(wrapped.getCause()));
             case DatasetException _ -> Main.DATA;
             case UnreadablePictureException _ -> Main.DATA;
+            case UnfitDataException _ -> Main.DATA;
             case ModelFileException _ -> Main.MODEL;
             case MissingModelException _ -> Main.MODEL;
             case MissingWeightsException _ -> Main.MODEL;
             case UnusableWeightsException _ -> Main.MODEL;
             case BrokenRunException _ -> Main.INTERRUPTED;
-            default -> Main.USAGE;
+            case IOException _ -> Main.USAGE;
+            case IllegalArgumentException _ -> Main.USAGE;
+            case IllegalStateException _ -> Main.USAGE;
+            case LibtorchException _ -> Main.USAGE;
+            default -> Main.FAILED;
         };
     }
 
-    private static int wrong(String sentence, CommandLine line) {
-        println(sentence, line);
-        return Main.USAGE;
+    /** What is said of a failure, in a sentence. */
+    static String said(Throwable failed) {
+        return switch (failed) {
+            case UncheckedIOException wrapped -> sentence(Objects.requireNonNull(wrapped.getCause()));
+            case IOException wrong -> sentence(wrong);
+            case OutOfMemoryError full -> full(full);
+            case IllegalArgumentException wrong -> message(wrong);
+            case IllegalStateException wrong -> message(wrong);
+            case LibtorchException wrong -> message(wrong);
+            default ->
+                "internal error: " + failed
+                        + "; please report it with what you typed and the output of GRAMIAN_DEBUG=1";
+        };
     }
 
     /** Java names only the file where it is missing or locked. */
@@ -102,13 +102,15 @@ final class Failures {
 
     private static int outOfMemory(OutOfMemoryError full, CommandLine line) {
         trace(full, line);
-        long most = Runtime.getRuntime().maxMemory();
-        println(
-                "memory is full (" + full.getMessage() + "; Java may take " + Sizes.text(most)
-                        + "): allow more by GRAMIAN_JAVA_OPTS=-Xmx" + Math.ceilDiv(2 * most, 1L << 30)
-                        + "g, or take smaller batches, pictures or files",
-                line);
+        println(full(full), line);
         return Main.FAILED;
+    }
+
+    private static String full(OutOfMemoryError full) {
+        long most = Runtime.getRuntime().maxMemory();
+        return "memory is full (" + full.getMessage() + "; Java may take " + Sizes.text(most)
+                + "): allow more by GRAMIAN_JAVA_OPTS=-Xmx" + Math.ceilDiv(2 * most, 1L << 30)
+                + "g, or take smaller batches, pictures or files";
     }
 
     private static void println(String sentence, CommandLine line) {

@@ -34,7 +34,7 @@ final class GradcheckCommand implements Callable<Integer> {
             names = "--pooling",
             paramLabel = "SPEC",
             required = true,
-            description = "stages joined by '/', or a preset; see below")
+            description = "stages joined by '/', or a method; see below")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String pooling;
 

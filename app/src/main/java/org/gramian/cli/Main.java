@@ -28,6 +28,8 @@ import picocli.CommandLine.Spec;
             DoctorCommand.class,
             AuditCommand.class,
             BackbonesCommand.class,
+            MethodsCommand.class,
+            FidelityCommand.class,
             WeightsCommand.class,
             FeaturesCommand.class,
             TrainCommand.class,
@@ -53,7 +55,7 @@ public final class Main implements Runnable {
 
             Exit codes: 0 done; 1 the program failed; 2 wrong options or configuration; 3 pictures that would spoil
             training, or that could not be read and were left out; 4 weights that are missing or cannot be used;
-            5 interrupted: go on by --resume.""";
+            5 interrupted: go on by --resume, with a table by the same command.""";
 
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -86,7 +88,8 @@ public final class Main implements Runnable {
         footer(
                 line,
                 TrainOptions.keys() + Listings.protocols() + Listings.crops() + Listings.layouts() + EXIT_CODES,
-                "train");
+                "train",
+                "compare");
         return line;
     }
 

@@ -58,24 +58,34 @@ final class PlanText {
                                 work.featureShape(),
                                 config.network().backbone(),
                                 Sizes.text(work.cacheBytes())));
+        work.tail().ifPresent(tail -> line(text, "tail", tail.toString()));
         line(
                 text,
                 "parameters",
-                "%s of the network, %s new; descriptors of length %d, %d classes"
+                "%s of the network%s, %s new; descriptors of length %d, %d classes"
                         .formatted(
                                 count(work.backboneParameters()),
+                                work.tail().isEmpty() ? "" : ", " + count(work.tailParameters()) + " of its tail",
                                 count(work.headParameters()),
                                 work.descriptorSize(),
                                 work.classes()));
         line(text, "memory", "about " + Sizes.text(work.memoryBytes()) + " for parameters and one batch, roughly");
-        estimate.ifPresent(time -> line(text, "time", time(time)));
+        estimate.ifPresent(time -> line(text, "time", time(time, condition(config))));
         return text.toString();
     }
 
-    private static String time(Estimate time) {
-        return "about %s if all epochs are needed (a guess from one small batch): features %s, stage 1 %s, stage 2 %s"
+    /** What an estimate of the time takes for granted. */
+    static String condition(RunConfig config) {
+        return config.recipe().solver().isPresent()
+                ? ", and what it takes to solve for the classifier"
+                : " if all epochs are needed";
+    }
+
+    private static String time(Estimate time, String condition) {
+        return "about %s%s (a guess from one small batch): features %s, stage 1 %s, stage 2 %s"
                 .formatted(
                         duration(time.total()),
+                        condition,
                         duration(time.features()),
                         duration(time.stage1()),
                         time.stage2().isZero() ? "left out" : duration(time.stage2()));

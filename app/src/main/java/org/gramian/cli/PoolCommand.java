@@ -7,8 +7,8 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
-import org.gramian.pooling.Presets;
 import org.gramian.pooling.Words;
 import org.gramian.spd.Diagnostics;
 import org.gramian.tensor.DType;
@@ -62,7 +62,7 @@ final class PoolCommand implements Callable<Integer> {
             names = "--pooling",
             paramLabel = "SPEC",
             defaultValue = "default",
-            description = "stages joined by '/', or a preset, see below (default: the preset '${DEFAULT-VALUE}')")
+            description = "stages joined by '/', or a method, see below (default: the method '${DEFAULT-VALUE}')")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String pooling;
 
@@ -110,7 +110,7 @@ final class PoolCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Pooling parsed = Pooling.parse(pooling);
+        Pooling open = Pooling.parse(pooling);
         PooledFile target = new PooledFile(out, upstream != null);
         target.requireWritable();
         target.requireNoneOf(features, params, upstream);
@@ -124,6 +124,7 @@ final class PoolCommand implements Callable<Integer> {
             Tensor maps = TensorInput.read(features, "features", precision.type, arena);
             requireMaps(maps);
             long channels = maps.size(1);
+            Pooling parsed = open.settled(channels, PoolParameters.pictures(maps));
             warn(parsed, maps);
             try (ParameterSet parameters =
                     parsed.initialize(channels, new SplittableRandom(seed), precision.type, device)) {
@@ -177,7 +178,7 @@ final class PoolCommand implements Callable<Integer> {
                 : form.substring(0, comma + 1) + "\n" + " ".repeat(35) + form.substring(comma + 1);
     }
 
-    /** The stages and presets, for the end of the help. */
+    /** The stages and methods, for the end of the help. */
     static String stages() {
         StringBuilder text = new StringBuilder("\nStages of --pooling:\n");
         for (Words.Word word : Words.all()) {
@@ -186,8 +187,8 @@ final class PoolCommand implements Callable<Integer> {
                 text.append("  %-22s   written %s\n".formatted("", folded(word.form())));
             }
         }
-        text.append("\nPresets:\n");
-        Presets.all().forEach((name, form) -> text.append("  %-22s %s\n".formatted(name, form)));
+        text.append("\nMethods:\n");
+        Methods.all().forEach(method -> text.append("  %-22s %s\n".formatted(method.name(), method.pooling())));
         return text.toString();
     }
 }

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.gramian.autodiff.Parameter;
@@ -48,7 +49,10 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
         List<Parameter> toFit = new ArrayList<>();
         for (Parameter parameter : parameters.all()) {
             if (!given.contains(parameter.name())) {
-                (parameter.spec().role() == Role.FITTED ? toFit : toTrain).add(parameter);
+                // some of what is trained begins with a fit
+                boolean fitted =
+                        parameter.spec().role() == Role.FITTED || (file == null && Fitting.isUnset(parameter.value()));
+                (fitted ? toFit : toTrain).add(parameter);
             }
         }
         if (!toTrain.isEmpty() && file != null) {
@@ -63,9 +67,18 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
                     + (sample == features
                             ? "these features"
                             : sample.size(0) + " of the " + features.size(0) + " images"));
-            Fitting.fit(pooling, Tensors.to(sample, toFit.getFirst().value().device()), parameters);
+            Fitting.fit(
+                    pooling,
+                    Tensors.to(sample, toFit.getFirst().value().device()),
+                    parameters,
+                    new SplittableRandom(0));
         }
         parameters.all().stream().filter(p -> p.spec().role() == Role.STIEFEL).forEach(this::lookAtColumns);
+    }
+
+    /** How many images of these features are fitted to. */
+    static int pictures(Tensor features) {
+        return (int) Math.min(SAMPLE, features.size(0));
     }
 
     /** At most {@value #SAMPLE} images, evenly spread. */

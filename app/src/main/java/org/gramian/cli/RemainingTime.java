@@ -13,6 +13,9 @@ final class RemainingTime {
     /** Seconds that a stage of a fold takes, by number of the stage. */
     private final double[] seconds = new double[3];
 
+    /** Seconds of what comes after this run. */
+    private double behind;
+
     private int foldsLeft;
     private StageStarted stage = new StageStarted(1, 0, 1, 0);
     /** Steps of the stage that were taken, and those of them that were taken before a break. */
@@ -28,6 +31,11 @@ final class RemainingTime {
         this.clock = clock;
         seconds[1] = estimate.stage1().toMillis() / 1e3 / folds;
         seconds[2] = estimate.stage2().toMillis() / 1e3 / folds;
+    }
+
+    /** Something else comes after this run, and counts as left. */
+    void before(Duration others) {
+        behind = others.toMillis() / 1e3;
     }
 
     void foldStarted(int number, int of) {
@@ -82,6 +90,6 @@ final class RemainingTime {
         double steps = (double) stage.epochs() * stage.steps();
         double present = steps == 0 ? 0 : seconds[stage.stage()] * (1 - done / steps);
         double second = stage.stage() == 1 ? seconds[2] : 0;
-        return Duration.ofMillis(Math.round(1e3 * (present + second + foldsLeft * (seconds[1] + seconds[2]))));
+        return Duration.ofMillis(Math.round(1e3 * (present + second + foldsLeft * (seconds[1] + seconds[2]) + behind)));
     }
 }

@@ -156,8 +156,8 @@ final class TrainCommand implements Callable<Integer> {
         });
         display.expect(estimate, plan.folds().size());
         if (resumed == null) {
-            console.say("about " + PlanText.duration(estimate.total())
-                    + " if all epochs are needed (a guess from one small batch)");
+            console.say("about " + PlanText.duration(estimate.total()) + PlanText.condition(plan.config())
+                    + " (a guess from one small batch)");
         }
         interruption.keeps(keepEvery);
         int code = train(trainer, plan, audit, folder);
@@ -216,7 +216,10 @@ final class TrainCommand implements Callable<Integer> {
     private static String chosen(Settings settings) {
         Setting backbone = Objects.requireNonNull(settings.values().get(Keys.BACKBONE.name()));
         return "backbone " + settings.get(Keys.BACKBONE) + ", layer " + settings.get(Keys.LAYER) + " ("
-                + backbone.origin().text() + "); pooling " + settings.get(Keys.POOLING);
+                + backbone.origin().text() + "); pooling " + settings.get(Keys.POOLING)
+                + settings.get(Keys.CLASSIFIER)
+                        .map(solver -> "; classifier " + solver.text())
+                        .orElse("");
     }
 
     private int show(Trainer trainer, RunPlan plan, Estimate estimate) {

@@ -14,6 +14,8 @@ import org.gramian.run.plan.Estimate;
 import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainEvent.Collecting;
 import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.Solved;
+import org.gramian.train.loop.TrainEvent.Solving;
 import org.gramian.train.loop.TrainEvent.StageDone;
 import org.gramian.train.loop.TrainEvent.StageStarted;
 import org.gramian.train.loop.TrainEvent.Stepped;
@@ -28,10 +30,14 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
             new RemainingTime(new Estimate(Duration.ZERO, Duration.ZERO, Duration.ZERO), 1, InstantSource.system());
     private @Nullable Progress progress;
     private String task = "";
+    private String row = "";
     private String fold = "";
     private @Nullable StageStarted stage;
     private final Set<String> announced = new HashSet<>();
     private boolean atWork;
+    /** Whether the classifier of the present fold was solved for, without stages. */
+    private boolean solved;
+
     private boolean trained;
 
     TrainDisplay(Console console) {
@@ -41,6 +47,20 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
     /** Begins with a guess of how long everything takes. */
     void expect(Estimate estimate, int folds) {
         remaining = new RemainingTime(estimate, folds, InstantSource.system());
+    }
+
+    /**
+     * Begins with a row of a table, which is named in all that follows.
+     *
+     * @param name as {@code row 2/5 bcnn, }
+     * @param behind what the rows after it may take, which counts as left
+     */
+    synchronized void row(String name, Estimate estimate, int folds, Duration behind) {
+        expect(estimate, folds);
+        remaining.before(behind);
+        row = name;
+        fold = name;
+        announced.clear();
     }
 
     /** Whether anything was done for a fold. */
@@ -55,8 +75,9 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
             case RunEvent.Audited audited -> say(audited.report());
             case RunEvent.Remark remark -> say(remark.text());
             case RunEvent.FoldStarted started -> {
-                fold = started.of() == 1 ? "" : "fold " + started.number() + "/" + started.of() + ", ";
+                fold = row + (started.of() == 1 ? "" : "fold " + started.number() + "/" + started.of() + ", ");
                 atWork = false;
+                solved = false;
                 remaining.foldStarted(started.number(), started.of());
                 say("%s'%s': %d pictures to train on, %d held back, %d to test"
                         .formatted(
@@ -72,10 +93,10 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
                 show(training.event());
             }
             case RunEvent.Measured measured ->
-                say("%safter stage %d: %s %% of the test pictures are right"
+                say("%s%s%s %% of the test pictures are right"
                         .formatted(
                                 fold,
-                                measured.stage(),
+                                solved ? "" : "after stage " + measured.stage() + ": ",
                                 measured.evaluation().accuracy().text()));
             case RunEvent.FoldDone over -> {
                 done();
@@ -107,6 +128,11 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
     private void show(TrainEvent event) {
         switch (event) {
             case Collecting collecting -> show(collecting);
+            case Solving solving -> show(fold + solving.task(), solving.all(), solving.done());
+            case Solved found -> {
+                solved = true;
+                say(fold + "the classifier is solved for: " + found.text());
+            }
             case StageStarted started -> {
                 stage = started;
                 remaining.stageStarted(started);

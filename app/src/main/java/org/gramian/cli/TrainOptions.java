@@ -80,8 +80,14 @@ final class TrainOptions {
                 description = "a file of weights, or a name of 'gramian weights list'")
         private @Nullable String weights;
 
-        @Option(names = "--pooling", paramLabel = "SPEC", description = "features to descriptor, or a preset, as bcnn")
+        @Option(names = "--pooling", paramLabel = "SPEC", description = "features to descriptor, or a method, as bcnn")
         private @Nullable String pooling;
+
+        @Option(
+                names = "--classifier",
+                paramLabel = "WORD",
+                description = "softmax, which is trained, or svm, mean or lda, which are solved for")
+        private @Nullable String classifier;
 
         @Option(names = "--fidelity", paramLabel = "WORD", description = "corrected, paper or authors")
         private @Nullable String fidelity;
@@ -177,6 +183,7 @@ final class TrainOptions {
         flags.put("--layer", new Asked(Keys.LAYER, network.layer));
         flags.put("--weights", new Asked(Keys.WEIGHTS, network.weights));
         flags.put("--pooling", new Asked(Keys.POOLING, network.pooling));
+        flags.put("--classifier", new Asked(Keys.CLASSIFIER, network.classifier));
         flags.put("--fidelity", new Asked(Keys.FIDELITY, network.fidelity));
         flags.put("--epochs", new Asked(Keys.STAGE1_EPOCHS, learning.epochs));
         flags.put("--lr", new Asked(Keys.STAGE1_RATE, learning.rate));

@@ -50,4 +50,16 @@ class PlanTextTest {
                         "features 1 min 30 s, stage 1 1 h 58 min, stage 2 left out");
         assertThat(PlanText.work(work, Optional.empty())).doesNotContain("time");
     }
+
+    @Test
+    void thePlanSaysWhatTheTailOfTheNetworkIs() {
+        RunConfig config = RunConfig.of(SETTINGS.with(Keys.POOLING, "conv:same/tail"));
+        Workload work = new Workload(config, 10, List.of(new FoldSize("third 1", 600, 67, 333)), 0);
+        assertThat(PlanText.work(work, Optional.empty()))
+                .contains(
+                        "tail         the tail of googlenet after inception_4e: pool4/3x3_s2, inception_5a, inception_5b,"
+                                + " pool5")
+                .contains("million of the network, 2.5 million of its tail, 703306 new")
+                .contains("descriptors of length 1024, 10 classes");
+    }
 }

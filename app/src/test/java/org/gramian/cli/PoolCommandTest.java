@@ -91,6 +91,13 @@ class PoolCommandTest {
     }
 
     @Test
+    void theFeaturesDecideHowManyAxesMostAre() {
+        Run run = Run.of("pool", "--pooling", "average/pca:most", features, out);
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out()).contains("3 descriptors of length 2 by average/pca:2");
+    }
+
+    @Test
     void descriptorsAndGradientsAreTheReferenceValues() throws IOException {
         Map<String, String> references = new LinkedHashMap<>();
         references.put("descriptors", "z");

@@ -32,6 +32,7 @@ class TrainOptionsTest {
             Map.entry("--layer=conv5_3", "network.layer"),
             Map.entry("--weights=vgg16-keras", "network.weights"),
             Map.entry("--pooling=average", "network.pooling"),
+            Map.entry("--classifier=softmax", "network.classifier"),
             Map.entry("--fidelity=paper", "fidelity"),
             Map.entry("--epochs=3", "stage1.epochs"),
             Map.entry("--lr=0.5", "stage1.rate"),
@@ -101,6 +102,8 @@ class TrainOptionsTest {
 
     private static String sample(Key<?> key) {
         return switch (key.name()) {
+            case "network.classifier" -> "svm:C=10";
+            case "stage1.per-length" -> "true";
             case "data.layout" -> "fmd";
             case "data.protocol" -> "given";
             case "stage1.schedule" -> "cosine";

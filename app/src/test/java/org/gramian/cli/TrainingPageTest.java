@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.gramian.pooling.Presets;
+import org.gramian.pooling.Methods;
 import org.gramian.run.config.Key;
 import org.gramian.run.config.Keys;
 import org.junit.jupiter.api.Test;
@@ -39,7 +39,7 @@ class TrainingPageTest {
         choices.forEach((name, choice) ->
                 assertThat(choice).as(name).matches(Pattern.quote(Keys.of(name).usualText()) + "(?![\\w]).*"));
         assertThat(choices.get(Keys.POOLING.name()))
-                .contains(" " + Presets.all().get("default") + ",");
+                .contains(" " + Methods.find("default").orElseThrow().pooling() + ",");
     }
 
     @Test

@@ -1,0 +1,150 @@
+package org.gramian.cli;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.gramian.pooling.Fidelity;
+import org.gramian.run.config.FidelityPoint;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code gramian fidelity}: where the paper, its authors' code and this program differ. */
+@Command(
+        name = "fidelity",
+        mixinStandardHelpOptions = true,
+        header = "Where the paper, its authors' code and the corrected mathematics differ.",
+        description = {
+            "Without WORD: every point, as printed in the paper, as in its authors' released code, and corrected, which is",
+            "what holds unless told otherwise. With WORD: what it changes, and how to use it."
+        })
+final class FidelityCommand implements Callable<Integer> {
+    private static final String AS_CORRECTED = "as corrected";
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--format",
+            paramLabel = "FORMAT",
+            defaultValue = "table",
+            description = "table, json, csv or markdown (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private TextTable.Format format;
+
+    @Parameters(arity = "0..1", paramLabel = "WORD", description = "paper, authors or corrected")
+    private @Nullable String word;
+
+    @Override
+    public Integer call() {
+        Fidelity fidelity = word == null ? null : Fidelity.parse(word);
+        List<FidelityPoint> mathematics = chosen(FidelityPoint.mathematics(), fidelity);
+        List<FidelityPoint> recipe = chosen(FidelityPoint.recipe(), fidelity);
+        List<FidelityPoint> all = new ArrayList<>(mathematics);
+        all.addAll(recipe);
+        PrintWriter out = console.out();
+        switch (format) {
+            case TABLE -> print(out, mathematics, recipe, fidelity);
+            case JSON -> out.println(json(mathematics, recipe));
+            case CSV -> out.print(table(all).csv());
+            case MARKDOWN -> {
+                out.print(table(mathematics).markdown());
+                out.println();
+                out.print(table(recipe).markdown());
+            }
+        }
+        out.flush();
+        return Main.DONE;
+    }
+
+    /** What a fidelity is told apart by from the one that it is compared with. */
+    private static List<FidelityPoint> chosen(List<FidelityPoint> points, @Nullable Fidelity fidelity) {
+        return fidelity == null
+                ? points
+                : points.stream()
+                        .filter(point -> point.differs(fidelity, other(fidelity)))
+                        .toList();
+    }
+
+    /** The corrected mathematics is compared with the paper, everything else with it. */
+    private static Fidelity other(Fidelity fidelity) {
+        return fidelity == Fidelity.CORRECTED ? Fidelity.PAPER : Fidelity.CORRECTED;
+    }
+
+    private static TextTable table(List<FidelityPoint> points) {
+        return new TextTable(
+                List.of("point", "paper", "authors", "corrected", "set by"),
+                points.stream()
+                        .map(point ->
+                                List.of(point.name(), point.paper(), point.authors(), point.corrected(), point.way()))
+                        .toList());
+    }
+
+    private static String json(List<FidelityPoint> mathematics, List<FidelityPoint> recipe) {
+        Map<String, List<FidelityPoint>> document = new LinkedHashMap<>();
+        document.put("mathematics", mathematics);
+        document.put("recipe", recipe);
+        return JsonMapper.builder()
+                .enable(SerializationFeature.INDENT_OUTPUT)
+                .build()
+                .writeValueAsString(document);
+    }
+
+    private static void print(
+            PrintWriter out, List<FidelityPoint> mathematics, List<FidelityPoint> recipe, @Nullable Fidelity fidelity) {
+        if (fidelity == null) {
+            printPoints(out, "mathematics", mathematics);
+            printPoints(out, "recipe", recipe);
+            out.println("'gramian fidelity authors' shows what one of them changes, and how to set a single point.");
+            out.println("'gramian train DIR --fidelity paper' uses it; the usual one is corrected.");
+            return;
+        }
+        Fidelity other = other(fidelity);
+        out.printf("%s against %s%n%n", fidelity.text(), other.text());
+        printChanges(out, "mathematics", mathematics, fidelity);
+        printChanges(out, "recipe", recipe, fidelity);
+        out.printf(
+                "Use it by 'gramian train DIR --fidelity %s'. What you say yourself, by an option, a key of the%n",
+                fidelity.text());
+        out.println(
+                "configuration or an argument of --pooling, is kept. The run records which one was used: as the key");
+        out.println("fidelity of its config.yaml, and in the header of its model files ('gramian show --all MODEL').");
+    }
+
+    private static void printPoints(PrintWriter out, String title, List<FidelityPoint> points) {
+        List<String> header = List.of(title, Fidelity.PAPER.text(), Fidelity.AUTHORS.text(), Fidelity.CORRECTED.text());
+        List<List<String>> rows = new ArrayList<>();
+        for (FidelityPoint point : points) {
+            rows.add(List.of(
+                    point.name(),
+                    shortened(point, Fidelity.PAPER),
+                    shortened(point, Fidelity.AUTHORS),
+                    point.corrected()));
+        }
+        new TextTable(header, rows).lines().forEach(out::println);
+        out.println();
+    }
+
+    /** A long value that stands in the last column is not repeated: the table would be wider than windows are. */
+    private static String shortened(FidelityPoint point, Fidelity fidelity) {
+        String value = point.of(fidelity);
+        return value.equals(point.corrected()) && value.length() > AS_CORRECTED.length() ? AS_CORRECTED : value;
+    }
+
+    private static void printChanges(PrintWriter out, String title, List<FidelityPoint> points, Fidelity fidelity) {
+        out.println(title);
+        for (FidelityPoint point : points) {
+            out.printf("  %s%n", point.name().equals(point.way()) ? point.name() : point.name() + ", " + point.way());
+            out.printf("      %-10s %s%n", fidelity.text(), point.of(fidelity));
+            out.printf("      %-10s %s%n", other(fidelity).text(), point.of(other(fidelity)));
+        }
+        out.println();
+    }
+}

@@ -1,0 +1,145 @@
+package org.gramian.cli;
+
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import org.gramian.backbone.Backbone;
+import org.gramian.basis.NearestWord;
+import org.gramian.pooling.Method;
+import org.gramian.pooling.Methods;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/** {@code gramian methods}: the methods that have a name, or all about one. */
+@Command(
+        name = "methods",
+        mixinStandardHelpOptions = true,
+        header = "The methods from feature maps to a decision, with formula and reference.",
+        description = {
+            "Without NAME: all methods, family by family, each with the numbers in its descriptor and in its pooling's",
+            "parameters on a backbone. With NAME: one in full, its formula, its reference, and what its words mean.",
+            "Sizes are computed from the layers' shapes: neither weights nor libtorch are needed.",
+            "Use one by its name: 'gramian train DIR --pooling NAME'."
+        })
+final class MethodsCommand implements Callable<Integer> {
+    private static final List<String> COLUMNS = List.of(
+            "name",
+            "title",
+            "family",
+            "pooling",
+            "backbone",
+            "layer",
+            "pictures",
+            "settled",
+            "classifier",
+            "descriptor",
+            "parameters",
+            "unfit",
+            "formula",
+            "reference");
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--backbone",
+            paramLabel = "NAME",
+            defaultValue = "vgg16",
+            description = "the network that they stand on (default: ${DEFAULT-VALUE}, the paper's)")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String network;
+
+    @Option(
+            names = "--layer",
+            paramLabel = "LAYER",
+            description = "where it is cut (default: the network's usual layer)")
+    private @Nullable String layer;
+
+    @Option(
+            names = "--pictures",
+            paramLabel = "N",
+            defaultValue = "1000",
+            description = {"how many there are to train on, for sizes that depend on", "it (default: ${DEFAULT-VALUE})"
+            })
+    private int pictures;
+
+    @Option(
+            names = "--format",
+            paramLabel = "FORMAT",
+            defaultValue = "table",
+            description = "table, json, csv or markdown (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private TextTable.Format format;
+
+    @Parameters(arity = "0..1", paramLabel = "NAME", description = "a method, as bcnn")
+    private @Nullable String name;
+
+    @Override
+    public Integer call() {
+        if (pictures < 1) {
+            throw new IllegalArgumentException("--pictures must be at least 1, found " + pictures);
+        }
+        Backbone backbone = layer == null ? Backbone.of(network) : Backbone.of(network, layer);
+        List<Method> chosen =
+                name == null ? Methods.all() : List.of(find(name.strip().toLowerCase(Locale.ROOT)));
+        List<MethodRow> rows = chosen.stream()
+                .map(method -> MethodRow.of(method, backbone, pictures))
+                .toList();
+        PrintWriter out = console.out();
+        switch (format) {
+            case TABLE -> {
+                MethodsText text = new MethodsText(out, backbone, pictures);
+                if (name == null) {
+                    text.printAll(rows);
+                } else {
+                    text.printOne(rows.getFirst());
+                }
+            }
+            case JSON ->
+                out.println(JsonMapper.builder()
+                        .enable(SerializationFeature.INDENT_OUTPUT)
+                        .build()
+                        .writeValueAsString(name == null ? rows : rows.getFirst()));
+            case CSV -> out.print(cells(rows).csv());
+            case MARKDOWN -> out.print(cells(rows).markdown());
+        }
+        out.flush();
+        return Main.DONE;
+    }
+
+    private static Method find(String name) {
+        return Methods.find(name)
+                .orElseThrow(() -> new IllegalArgumentException("there is no method '" + name + "'"
+                        + NearestWord.suggestion(name, Methods.names()) + "; 'gramian methods' lists all"));
+    }
+
+    private static TextTable cells(List<MethodRow> rows) {
+        return new TextTable(
+                COLUMNS,
+                rows.stream()
+                        .map(row -> List.of(
+                                row.name(),
+                                row.title(),
+                                row.family(),
+                                row.pooling(),
+                                row.backbone(),
+                                row.layer(),
+                                Integer.toString(row.pictures()),
+                                row.settled() == null ? "" : row.settled(),
+                                row.classifier(),
+                                row.descriptor() == null ? "" : row.descriptor().toString(),
+                                row.trained() == null || row.fitted() == null
+                                        ? ""
+                                        : Long.toString(row.trained() + row.fitted()),
+                                row.unfit() == null ? "" : row.unfit(),
+                                row.formula(),
+                                row.reference()))
+                        .toList());
+    }
+}

@@ -1,0 +1,177 @@
+package org.gramian.cli;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import java.util.Optional;
+import org.gramian.report.table.TableForm;
+import org.gramian.run.config.Settings;
+import org.gramian.run.table.RowList;
+import org.gramian.run.table.TablePlan;
+import org.gramian.run.table.TablePreset;
+import org.gramian.run.table.TableRow;
+import org.gramian.train.loop.Keeper;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options of a table of methods: its rows, what of it is trained, and where it goes. */
+final class TableOptions {
+    @Option(
+            names = "--methods",
+            paramLabel = "ROWS",
+            description = {
+                "train these and compare them, as average,bcnn,mine=conv:64/covariance/log/triu:",
+                "methods of 'gramian methods', poolings, and poolings under a label; may be given",
+                "several times"
+            })
+    private List<String> methods = new ArrayList<>();
+
+    @Option(
+            names = "--preset",
+            paramLabel = "WORD",
+            description = {
+                "train the rows of table1 or table2 of the paper, or of the second-order family;",
+                "--methods adds rows"
+            })
+    private @Nullable String preset;
+
+    @Option(
+            names = "--set-for",
+            paramLabel = "ROW:KEY=VALUE",
+            description = {"a key for one row alone, as isqrt:stage1.rate=0.01; may be", "given several times"})
+    private List<String> settings = new ArrayList<>();
+
+    @Option(names = "--only", paramLabel = "ROW,...", description = "train only these rows, by name or title")
+    private List<String> only = new ArrayList<>();
+
+    @Option(
+            names = "--baseline",
+            paramLabel = "ROW",
+            description = "what the others are tested against (default: the first that is finished)")
+    private @Nullable String baseline;
+
+    @Option(
+            names = "--out",
+            paramLabel = "FOLDER",
+            description = "the table's folder (default: runs/<table>-<pictures>)")
+    private @Nullable Path out;
+
+    @Option(
+            names = "--format",
+            paramLabel = "FORM",
+            description = "print it as markdown, csv, latex, html or json; the folder gets all of them")
+    private @Nullable String format;
+
+    @Option(names = "--dry-run", description = "show rows, sizes and an estimate of the time; train nothing")
+    private boolean dry;
+
+    @Option(
+            names = "--keep-every",
+            paramLabel = "TIME",
+            converter = Durations.class,
+            description = "how much work may be lost when the machine fails (default: 1m)")
+    private @Nullable Duration keepEvery;
+
+    @Option(
+            names = "--decode-threads",
+            paramLabel = "N",
+            description = "pictures to decode at the same time (default: all cores)")
+    private @Nullable Integer threads;
+
+    @Option(names = "--deterministic", description = "the same bits in every run on a GPU, too; slower")
+    private boolean deterministic;
+
+    /** Whether a table is wanted. */
+    boolean wanted() {
+        return !methods.isEmpty() || preset != null;
+    }
+
+    /** Options that mean nothing without a table, of those that were typed. */
+    List<String> typed() {
+        List<String> names = new ArrayList<>();
+        add(names, "--set-for", !settings.isEmpty());
+        add(names, "--only", !only.isEmpty());
+        add(names, "--baseline", baseline != null);
+        add(names, "--out", out != null);
+        add(names, "--format", format != null);
+        add(names, "--dry-run", dry);
+        add(names, "--keep-every", keepEvery != null);
+        add(names, "--decode-threads", threads != null);
+        add(names, "--deterministic", deterministic);
+        return names;
+    }
+
+    private static void add(List<String> names, String name, boolean typed) {
+        if (typed) {
+            names.add(name);
+        }
+    }
+
+    Optional<TablePreset> preset() {
+        return Optional.ofNullable(preset).map(TablePreset::parse);
+    }
+
+    Optional<TableForm> form() {
+        return Optional.ofNullable(format).map(TableForm::parse);
+    }
+
+    boolean dry() {
+        return dry;
+    }
+
+    boolean deterministic() {
+        return deterministic;
+    }
+
+    Duration keepEvery() {
+        return Objects.requireNonNullElse(keepEvery, Keeper.DEFAULT_INTERVAL);
+    }
+
+    int threads() {
+        return Objects.requireNonNullElseGet(threads, () -> Runtime.getRuntime().availableProcessors());
+    }
+
+    /** The folder: the same for the same rows and pictures, so that the same command goes on. */
+    Path out(List<String> pictures) {
+        if (out != null) {
+            return out;
+        }
+        String table = preset == null ? "table" : preset().orElseThrow().name().toLowerCase(Locale.ROOT);
+        return Path.of("runs", table + "-" + String.join("-", pictures));
+    }
+
+    /** The rows and what they have in common. */
+    TablePlan plan(Settings common) {
+        List<TableRow> rows = new ArrayList<>(preset().map(TablePreset::rows).orElse(List.of()));
+        for (String text : methods) {
+            rows.addAll(rows(text));
+        }
+        for (String text : settings) {
+            set(rows, text);
+        }
+        TablePlan plan = TablePlan.of(rows, common);
+        RowNames names = new RowNames(rows);
+        plan = baseline == null ? plan : plan.against(names.one("--baseline", baseline));
+        return only.isEmpty() ? plan : plan.training(names.some("--only", only));
+    }
+
+    private static List<TableRow> rows(String text) {
+        try {
+            return RowList.parse(text);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException("--methods: " + wrong.getMessage(), wrong);
+        }
+    }
+
+    private static void set(List<TableRow> rows, String text) {
+        RowNames.Own own = new RowNames(rows).own("--set-for", text);
+        try {
+            rows.replaceAll(row -> row.name().equals(own.row()) ? row.with(own.key(), own.value()) : row);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException("--set-for: " + wrong.getMessage(), wrong);
+        }
+    }
+}

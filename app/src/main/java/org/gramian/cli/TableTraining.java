@@ -1,0 +1,170 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.gramian.report.table.TableForm;
+import org.gramian.report.table.TableReport;
+import org.gramian.run.Trainer;
+import org.gramian.run.Workshop;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Setting;
+import org.gramian.run.config.Settings;
+import org.gramian.run.plan.Estimate;
+import org.gramian.run.table.RowOutcome;
+import org.gramian.run.table.TableData;
+import org.gramian.run.table.TableEntry;
+import org.gramian.run.table.TablePlan;
+import org.gramian.run.table.TableRun;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Libtorch;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.InterruptedTrainingException;
+
+/** {@code gramian compare DIR --methods}: trains every row on the same folds and crops, and shows the table. */
+final class TableTraining {
+    private final Console console;
+    private final TableOptions options;
+    private final TrainOptions training;
+    private final String command;
+
+    /** @param command as it was typed, which goes on with the table */
+    TableTraining(Console console, TableOptions options, TrainOptions training, String command) {
+        this.console = console;
+        this.options = options;
+        this.training = training;
+        this.command = command;
+    }
+
+    /**
+     * Does it.
+     *
+     * @param cache where features are kept; nothing for as long as the table is trained
+     */
+    int run(List<Path> pictures, TorchOptions torch, Optional<Path> cache) throws IOException, InterruptedException {
+        options.form(); // a wrong word is better said now than after the work
+        TablePlan plan = options.plan(common());
+        List<TableData> data = TableData.open(pictures, plan.common().find(Keys.LAYOUT));
+        data.forEach(one -> one.dataset().notes().forEach(note -> console.say(one.name() + ": " + note.text())));
+        Path folder = TableFiles.requireUsable(
+                options.out(data.stream().map(TableData::name).toList()));
+        Device device = torch.prepare();
+        if (options.deterministic()) {
+            Libtorch.load().setDeterministic(true);
+        }
+        Workshop workshop = new Workshop(device, training.store(), cache, options.threads());
+        TableRun run = new TableRun(plan, data, folder, workshop);
+        TableFiles files = new TableFiles(
+                run, folder, table -> new TableReport(table, command, machine(device), TableText::reason));
+        Breaks breaks = Breaks.whenAsked();
+        try (TrainDisplay display = new TrainDisplay(console)) {
+            Trainer.Control control = new Trainer.Control(display, breaks, options.keepEvery());
+            return options.dry() ? show(run, control) : train(files, display, control);
+        }
+    }
+
+    /** There is nothing to keep, so that the system's answer to Ctrl-C is the right one. */
+    private int show(TableRun run, Trainer.Control control) throws IOException, InterruptedException {
+        run.prepare(control);
+        Map<TableEntry, Estimate> estimates = estimates(run, control.breaks());
+        console.out().print(TableText.plan(run.entries(), estimates, run.table().remarks()));
+        console.out().flush();
+        return code(run);
+    }
+
+    private int train(TableFiles files, TrainDisplay display, Trainer.Control control)
+            throws IOException, InterruptedException {
+        try (Interruption interruption = new Interruption(control.breaks(), console::say)) {
+            files.run().prepare(control);
+            TableDisplay shown = new TableDisplay(console, display, files, announced(files, control.breaks()));
+            interruption.keeps(options.keepEvery());
+            Optional<Breaks.Reason> early = files.run().train(control, shown);
+            files.write();
+            return ended(files, early);
+        } catch (InterruptedTrainingException _) {
+            console.say("stopped as asked, before anything was trained; begin again by: " + command);
+            return Main.INTERRUPTED;
+        }
+    }
+
+    /** What was asked for, but for the pooling, which makes a row. */
+    private Settings common() {
+        Settings asked = training.asked().wanted();
+        Map<String, Setting> values = new LinkedHashMap<>(asked.values());
+        Setting pooling = values.remove(Keys.POOLING.name());
+        if (training.typed().contains("--pooling")) {
+            throw new IllegalArgumentException(
+                    "--pooling: every row of a table has its own; add it as a row, --methods LABEL="
+                            + (pooling == null ? "SPEC" : pooling.text()));
+        }
+        if (pooling != null) {
+            console.say(Keys.POOLING + " " + pooling.text() + " (" + pooling.origin()
+                    + ") does not count: every row of a table has its own");
+        }
+        return new Settings(values);
+    }
+
+    private Map<TableEntry, Estimate> announced(TableFiles files, Breaks breaks) throws IOException {
+        TableRun run = files.run();
+        console.say("the table is kept in " + files.folder());
+        if (!run.due().isEmpty()) {
+            console.say("measuring how long the rows take that are to be trained");
+        }
+        Map<TableEntry, Estimate> estimates = estimates(run, breaks);
+        breaks.due().ifPresent(reason -> {
+            throw new InterruptedTrainingException(reason);
+        });
+        for (TableEntry entry : run.entries()) {
+            if (entry.outcome() instanceof RowOutcome.Failed failed) {
+                console.say(entry.title() + " on " + entry.data().name() + " cannot be trained: "
+                        + TableText.reason(failed.cause()));
+            }
+        }
+        run.table().remarks().forEach(console::say);
+        if (!estimates.isEmpty()) {
+            console.say(estimates.size() + (estimates.size() == 1 ? " row" : " rows") + " to train, about "
+                    + PlanText.duration(TableText.total(estimates))
+                    + " if all epochs are needed (a guess from one small batch for each)");
+        }
+        return estimates;
+    }
+
+    private static Map<TableEntry, Estimate> estimates(TableRun run, Breaks breaks) {
+        Map<TableEntry, Estimate> estimates = new LinkedHashMap<>();
+        for (TableEntry entry : run.due()) {
+            if (breaks.due().isEmpty()) {
+                run.estimate(entry).ifPresent(estimate -> estimates.put(entry, estimate));
+            }
+        }
+        return estimates;
+    }
+
+    private static String machine(Device device) {
+        return device + ", libtorch " + Libtorch.load().version();
+    }
+
+    private int ended(TableFiles files, Optional<Breaks.Reason> early) throws IOException {
+        TableReport report = files.report();
+        Optional<TableForm> form = options.form();
+        console.out().print(form.isPresent() ? form.get().render(report) : TableText.of(report));
+        console.out().flush();
+        if (early.isPresent()) {
+            console.say("stopped as asked; go on by the same command: " + command);
+            return Main.INTERRUPTED;
+        }
+        return code(files.run());
+    }
+
+    /** Rows that failed in one way give its exit code, those that failed in different ways that of a failure. */
+    private static int code(TableRun run) {
+        List<Integer> codes =
+                run.failures().stream().map(Failures::code).distinct().toList();
+        if (!codes.isEmpty()) {
+            return codes.size() == 1 ? codes.getFirst() : Main.FAILED;
+        }
+        return run.audits().stream().allMatch(audit -> audit.unreadable().isEmpty()) ? Main.DONE : Main.DATA;
+    }
+}

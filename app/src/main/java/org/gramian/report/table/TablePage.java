@@ -1,0 +1,42 @@
+package org.gramian.report.table;
+
+import gg.jte.ContentType;
+import gg.jte.TemplateEngine;
+import gg.jte.output.StringOutput;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * A table as a page that needs nothing else: method by data set in the order of the table, then each data set with the best row
+ * first.
+ *
+ * @param report what is shown
+ */
+public record TablePage(TableReport report) {
+    /** The whole page. */
+    public String html() {
+        StringOutput out = new StringOutput();
+        TemplateEngine.createPrecompiled(null, ContentType.Html, null, "org.gramian.report.page")
+                .render("table.jte", this, out);
+        return out.toString();
+    }
+
+    /** What is set one below the other. */
+    public List<TableSection> sections() {
+        return IntStream.range(-1, report.table().columns().size())
+                .mapToObj(column -> column < 0 ? report.overview() : report.ranking(column))
+                .toList();
+    }
+
+    /** What was compared on what. */
+    public String title() {
+        int methods = report.table().lines().size();
+        return methods
+                + (methods == 1 ? " method on " : " methods on ")
+                + String.join(
+                        ", ",
+                        report.table().columns().stream()
+                                .map(column -> column.title())
+                                .toList());
+    }
+}

@@ -1,0 +1,177 @@
+package org.gramian.report.table;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.gramian.evaluate.Comparison;
+import org.gramian.report.table.TableSection.Cell;
+import org.gramian.run.table.ResultTable;
+import org.gramian.run.table.ResultTable.Column;
+import org.gramian.run.table.ResultTable.Line;
+import org.gramian.run.table.RowOutcome;
+import org.gramian.run.table.TableCell;
+
+/**
+ * A table as texts, the same for all forms.
+ *
+ * @param table the numbers
+ * @param command that made it
+ * @param machine what it was computed with, in words
+ * @param wording why a row could not be trained, in a sentence
+ */
+public record TableReport(ResultTable table, String command, String machine, Function<Throwable, String> wording) {
+    private static final String METHOD = "method";
+
+    /** Accuracies of all data sets, if there are several; then each data set with all its numbers. */
+    public List<TableSection> sections() {
+        return Stream.concat(
+                        table.columns().size() > 1 ? Stream.of(overview()) : Stream.of(),
+                        IntStream.range(0, table.columns().size()).mapToObj(this::details))
+                .toList();
+    }
+
+    /** Method by data set. */
+    public TableSection overview() {
+        List<String> head = new ArrayList<>(List.of(METHOD));
+        table.columns().forEach(column -> head.add(column.title()));
+        List<List<Cell>> rows = new ArrayList<>();
+        for (Line line : table.lines()) {
+            List<Cell> row = new ArrayList<>(List.of(Cell.plain(line.title())));
+            line.cells().forEach(cell -> row.add(CellTexts.accuracy(cell)));
+            rows.add(row);
+        }
+        return new TableSection("Accuracy in percent", head, rows);
+    }
+
+    /** All numbers on a data set, in the order of the table. */
+    TableSection details(int column) {
+        return details(column, table.lines());
+    }
+
+    /** All numbers on a data set, the best row first, those without numbers last. */
+    public TableSection ranking(int column) {
+        Comparator<Line> best = Comparator.comparingDouble(line -> line.cells()
+                .get(column)
+                .numbers()
+                .map(numbers -> -numbers.accuracy().mean())
+                .orElse(Double.POSITIVE_INFINITY));
+        return details(column, table.lines().stream().sorted(best).toList());
+    }
+
+    private TableSection details(int column, List<Line> lines) {
+        boolean stages = table.hasSecondStage();
+        boolean paper = table.lines().stream()
+                .anyMatch(line -> line.cells().get(column).published().isPresent());
+        List<String> head = new ArrayList<>(List.of(METHOD));
+        head.addAll(stages ? List.of("after stage 1", "accuracy") : List.of("accuracy"));
+        head.addAll(List.of("difference", "p", "size", "params", "s/epoch"));
+        if (paper) {
+            head.add("paper (VGG-16)");
+        }
+        List<List<Cell>> rows = new ArrayList<>();
+        for (Line line : lines) {
+            TableCell cell = line.cells().get(column);
+            List<Cell> row = new ArrayList<>(List.of(Cell.plain(line.title())));
+            if (stages) {
+                row.add(Cell.plain(CellTexts.afterFirst(cell)));
+            }
+            row.add(CellTexts.accuracy(cell));
+            row.add(Cell.plain(CellTexts.difference(cell)));
+            row.add(Cell.plain(CellTexts.p(cell)));
+            row.add(Cell.plain(CellTexts.descriptor(cell)));
+            row.add(Cell.plain(CellTexts.parameters(cell)));
+            row.add(Cell.plain(CellTexts.seconds(cell)));
+            if (paper) {
+                row.add(Cell.plain(cell.published().orElse(CellTexts.NONE)));
+            }
+            rows.add(row);
+        }
+        return new TableSection(heading(table.columns().get(column)), head, rows);
+    }
+
+    private static String heading(Column column) {
+        if (column.fingerprint().isEmpty()) {
+            return column.title();
+        }
+        return "%s: accuracy in percent, %s (fingerprint %s)"
+                .formatted(
+                        column.title(),
+                        column.folds() == 1 ? "one fold" : "mean ± std of " + column.folds() + " folds",
+                        column.fingerprint().substring(0, 12));
+    }
+
+    /** What the columns mean, and why cells are empty. */
+    public List<String> notes() {
+        List<String> notes = new ArrayList<>();
+        if (table.hasSecondStage()) {
+            notes.add("accuracy: at the end; after stage 1: of rows that have a stage 2");
+        }
+        notes.add("difference: points more than " + table.baseline()
+                + ", with the interval of 95 %; p: McNemar's exact test over the test pictures of all folds");
+        notes.add("the interval is approximate and p exact, so that they need not agree about a difference of 0");
+        List<Comparison> comparisons = cells().flatMap(cell -> cell.numbers().stream())
+                .flatMap(numbers -> numbers.against().stream())
+                .toList();
+        if (comparisons.size() > 1) {
+            notes.add(
+                    "of many comparisons some look uneven by luck: ask each for p below 0.05 / " + comparisons.size());
+        }
+        if (comparisons.stream().anyMatch(comparison -> comparison.repeated() > 0)) {
+            notes.add("pictures are tested again in several folds, so that p is too small");
+        }
+        notes.add(
+                "size: of the descriptor; params: learned numbers of pooling and classifier; s/epoch: of stage 1, median,"
+                        + " with " + machine);
+        if (cells().anyMatch(cell -> cell.published().isPresent())) {
+            notes.add("paper (VGG-16): what the paper reports, with its own protocol; never one of our results");
+        }
+        notes.addAll(table.remarks());
+        missing(notes);
+        return notes;
+    }
+
+    private void missing(List<String> notes) {
+        for (Line line : table.lines()) {
+            for (int i = 0; i < table.columns().size(); i++) {
+                String place = line.title() + " on " + table.columns().get(i).title() + ": ";
+                switch (line.cells().get(i).outcome()) {
+                    case RowOutcome.Finished _ -> {}
+                    case RowOutcome.Waiting waiting ->
+                        notes.add(place + "not trained yet"
+                                + (waiting.done() == 0
+                                        ? ""
+                                        : " (" + waiting.done() + " of " + waiting.all() + " folds are)"));
+                    case RowOutcome.Failed failed -> notes.add(place + wording.apply(failed.cause()));
+                }
+            }
+        }
+    }
+
+    private Stream<TableCell> cells() {
+        return table.lines().stream().flatMap(line -> line.cells().stream());
+    }
+
+    /** Every setting, said once: a line each. */
+    public List<String> configuration() {
+        List<String> lines = new ArrayList<>();
+        add(lines, "all trained rows", table.common());
+        table.columns().forEach(column -> add(lines, column.name(), column.settings()));
+        for (Line line : table.lines()) {
+            for (int i = 0; i < table.columns().size(); i++) {
+                String where = table.columns().size() == 1
+                        ? ""
+                        : " on " + table.columns().get(i).name();
+                add(lines, line.name() + where, line.cells().get(i).own());
+            }
+        }
+        return lines;
+    }
+
+    private static void add(List<String> lines, String what, Map<String, String> settings) {
+        settings.forEach((key, text) -> lines.add(what + ": " + key + "=" + text));
+    }
+}

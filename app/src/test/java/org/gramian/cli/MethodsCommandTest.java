@@ -1,0 +1,127 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.gramian.pooling.Method;
+import org.gramian.pooling.Methods;
+import org.gramian.pooling.Pooling;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class MethodsCommandTest {
+    static List<String> names() {
+        return Methods.names();
+    }
+
+    @Test
+    void everyMethodHasOneLineUnderItsFamilyWithItsSizes() {
+        Run run = Run.of("methods");
+        assertThat(run.code()).as(run.err()).isZero();
+        List<String> lines = run.out().lines().toList();
+        for (Method method : Methods.all()) {
+            assertThat(lines)
+                    .filteredOn(line -> line.startsWith(method.name() + " "))
+                    .singleElement()
+                    .asString()
+                    .contains(method.title(), method.classifier(), method.pooling());
+            assertThat(lines).contains(method.family().text());
+        }
+        assertThat(lines)
+                .anyMatch(line -> line.matches("bcnn +B-CNN +131,328 +0 +softmax +bilinear/triu/root/l2"))
+                .anyMatch(line -> line.matches("gem +GeM +512 +1 +softmax +gem:3/l2"))
+                .anyMatch(line -> line.matches("default +SPD .* +8,256 +328,192 +softmax +.*"));
+        assertThat(run.out()).contains("on vgg16 at conv5_3 (512 channels, 14×14 positions of pictures of 224×224)");
+    }
+
+    @Test
+    void sizesAreThoseOfTheBackboneAndLayer() {
+        Run run = Run.of("methods", "--backbone", "googlenet", "--layer", "inception_4e");
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out().lines()).anyMatch(line -> line.matches("bcnn .* 346,528 +0 .*"));
+        assertThat(run.out()).contains("on googlenet at inception_4e (832 channels, 14×14");
+    }
+
+    @Test
+    void aMethodThatCannotStandOnTheBackboneIsShownWithTheReason() {
+        Run run = Run.of("methods", "--backbone", "vgg16", "--layer", "fc6");
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out().lines())
+                .anyMatch(line -> line.matches("spatial-pyramid .* - +- +softmax +pyramid:3/l2  does not fit"))
+                .anyMatch(line -> line.matches(
+                        "spatial-pyramid: pyramid:3 needs maps of at least 4×4 positions; .* gives 1×1 .*"));
+        JsonNode all = json("methods", "--backbone", "vgg16", "--layer", "fc6", "--format", "json");
+        assertThat(all.size()).isEqualTo(Methods.all().size());
+        JsonNode one = json("methods", "spatial-pyramid", "--backbone", "vgg16", "--layer", "fc6", "--format", "json");
+        assertThat(one.get("unfit").asString()).contains("4×4");
+        assertThat(one.has("descriptor")).isFalse();
+        Run named = Run.of("methods", "spatial-pyramid", "--backbone", "vgg16", "--layer", "fc6");
+        assertThat(named.out()).containsPattern("does not fit +pyramid:3 needs");
+    }
+
+    private static JsonNode json(Object... arguments) {
+        return JsonMapper.shared().readTree(Run.of(arguments).out());
+    }
+
+    @ParameterizedTest
+    @MethodSource("names")
+    void oneMethodIsShownWithFormulaReferenceAndEveryWord(String name) {
+        Method method = Methods.find(name).orElseThrow();
+        Run run = Run.of("methods", name);
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out()).contains(method.title(), method.formula(), method.reference(), method.pooling());
+        for (String part : Pooling.parse(method.pooling()).text().split("[/+]", -1)) {
+            String word = part.replaceAll("[\\[\\]]|:.*", ""); // joins are [A+B]
+            assertThat(run.out()).containsPattern("(?m)^" + word + " +\\S");
+        }
+    }
+
+    @Test
+    void jsonCsvAndMarkdownHoldAllOfIt() {
+        JsonNode all = json("methods", "--format", "json");
+        assertThat(all.size()).isEqualTo(Methods.all().size());
+        JsonNode gem = json("methods", "gem", "--format", "json");
+        assertThat(gem.get("descriptor").asLong()).isEqualTo(512);
+        assertThat(gem.get("trained").asLong()).isEqualTo(1);
+        assertThat(gem.get("fitted").asLong()).isZero();
+        assertThat(gem.get("settled").asString()).isEqualTo("gem:3/l2");
+        assertThat(gem.has("unfit")).isFalse();
+        JsonNode fisher = json("methods", "fv-cnn", "--pictures", 9, "--format", "json");
+        assertThat(fisher.get("backbone").asString()).isEqualTo("vgg16");
+        assertThat(fisher.get("layer").asString()).isEqualTo("conv5_3");
+        assertThat(fisher.get("pictures").asInt()).isEqualTo(9);
+        Run csv = Run.of("methods", "--format", "csv");
+        assertThat(csv.out().lines())
+                .hasSize(Methods.all().size() + 1)
+                .first()
+                .asString()
+                .startsWith("name,title,family,pooling,backbone,layer,pictures,settled,");
+        assertThat(csv.out()).contains("vgg16,conv5_3,1000,", "/root/l2/pca:999");
+        Run markdown = Run.of("methods", "--format", "markdown");
+        assertThat(markdown.out().lines())
+                .hasSize(Methods.all().size() + 2)
+                .allMatch(line -> line.startsWith("|") && line.endsWith("|"));
+        // of the formula only a bar that is not escaped would end a cell
+        assertThat(markdown.out()).contains("S/\\|S\\|");
+    }
+
+    @Test
+    void onePictureIsNotCalledPictures() {
+        assertThat(Run.of("methods", "--pictures", 1).out()).contains(", 1 picture to train on");
+    }
+
+    @Test
+    void wrongNamesAndNumbersAreWrongInput() {
+        Run name = Run.of("methods", "bccn");
+        assertThat(name.code()).isEqualTo(Main.USAGE);
+        assertThat(name.err()).contains("there is no method 'bccn'", "did you mean 'bcnn'?", "gramian methods");
+        Run pictures = Run.of("methods", "--pictures", 0);
+        assertThat(pictures.code()).isEqualTo(Main.USAGE);
+        assertThat(pictures.err()).contains("--pictures must be at least 1, found 0");
+        Run layer = Run.of("methods", "--backbone", "vgg16", "--layer", "conv5_4");
+        assertThat(layer.code()).isEqualTo(Main.USAGE);
+    }
+}

@@ -99,7 +99,7 @@ class MethodsCommandTest {
                 .first()
                 .asString()
                 .startsWith("name,title,family,pooling,backbone,layer,pictures,settled,");
-        assertThat(csv.out()).contains("vgg16,conv5_3,1000,", "/root/l2/pca:999");
+        assertThat(csv.out()).contains("vgg16,conv5_3,1000,", "/l2/pca:999");
         Run markdown = Run.of("methods", "--format", "markdown");
         assertThat(markdown.out().lines())
                 .hasSize(Methods.all().size() + 2)

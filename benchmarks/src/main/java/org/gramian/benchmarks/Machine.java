@@ -9,10 +9,10 @@ import java.util.SequencedMap;
 import java.util.stream.Stream;
 
 /** What the measurements were made on, by name. */
-final class Machine {
+public final class Machine {
     private Machine() {}
 
-    static SequencedMap<String, String> describe() {
+    public static SequencedMap<String, String> describe() {
         SequencedMap<String, String> facts = new LinkedHashMap<>();
         facts.put("system", System.getProperty("os.name") + " " + System.getProperty("os.arch"));
         facts.put("processor", processor() + ", " + Runtime.getRuntime().availableProcessors() + " cores");

@@ -1,0 +1,175 @@
+package org.gramian.benchmarks.memory;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.concurrent.Callable;
+import org.gramian.benchmarks.Machine;
+import org.gramian.pooling.Method;
+import org.gramian.pooling.Methods;
+import org.gramian.tensor.Libtorch;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The command {@code benchmarks/memory}: measures every method in a process of its own, prints or writes the page. */
+@Command(
+        name = "benchmarks/memory",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        description = "Measures the peak memory of forward and backward of every method (Linux only).",
+        footer = "%nExit code: 0 measured, 1 a method could not be measured, 2 wrong arguments.")
+public final class Main implements Callable<Integer> {
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
+
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "METHOD",
+            description = "methods or poolings (default: all methods)")
+    private List<String> only = Methods.names();
+
+    @Option(names = "--batch", paramLabel = "N", description = "pictures at once (default: ${DEFAULT-VALUE})")
+    private int batch = 32;
+
+    @Option(names = "--channels", paramLabel = "N", description = "of the features (default: ${DEFAULT-VALUE})")
+    private int channels = 512;
+
+    @Option(
+            names = "--side",
+            paramLabel = "N",
+            description = "height and width of the features (default: ${DEFAULT-VALUE}, VGG-16's of 448x448 pixels)")
+    private int side = 28;
+
+    @Option(
+            names = "--threads",
+            paramLabel = "N",
+            description = "of one operator (default: all ${DEFAULT-VALUE} cores)")
+    private int threads = Runtime.getRuntime().availableProcessors();
+
+    @Option(names = "--device", paramLabel = "DEVICE", description = "cpu or cuda (default: cpu)")
+    private String device = "cpu";
+
+    @Option(names = "--markdown", paramLabel = "FILE", description = "write the page here instead of printing it")
+    private @Nullable Path markdown;
+
+    public static void main(String[] arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Main()).setExecutionExceptionHandler((failed, command, _) -> {
+            command.getErr().println("benchmarks: " + failed.getMessage());
+            return 1;
+        });
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if (batch < 1 || channels < 2 || side < 2 || threads < 1) {
+            throw new CommandLine.ParameterException(
+                    spec.commandLine(), "--batch and --threads must be at least 1, --channels and --side at least 2");
+        }
+        SequencedMap<String, List<String>> rows = new LinkedHashMap<>();
+        boolean failed = false;
+        for (String method : only) {
+            List<String> cells;
+            try {
+                cells = measure(method).cells();
+            } catch (IllegalStateException said) {
+                failed = true;
+                cells = List.of(pooling(method), "–", "–", "–", "not measured: " + said.getMessage());
+            }
+            progress(method + ": " + String.join(", ", cells));
+            rows.put(method, cells);
+        }
+        write(Page.of(
+                "benchmarks/memory "
+                        + String.join(" ", spec.commandLine().getParseResult().originalArgs()),
+                "[%d, %d, %d, %d] in single precision".formatted(batch, channels, side, side),
+                rows,
+                facts()));
+        return failed ? 1 : 0;
+    }
+
+    private static String pooling(String method) {
+        return "`" + Methods.find(method).map(Method::pooling).orElse(method) + "`";
+    }
+
+    private Usage measure(String method) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(command(method));
+        // large blocks go back to the system as soon as they are freed: what is resident is what is in use
+        builder.environment().put("MALLOC_MMAP_THRESHOLD_", "" + (1 << 20));
+        Path errors = Files.createTempFile("memory", ".log");
+        try {
+            Process process = builder.redirectError(errors.toFile()).start();
+            String line = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            if (process.waitFor() != 0) {
+                throw new IllegalStateException(firstLine(errors, process.exitValue()));
+            }
+            return Usage.parse(line);
+        } finally {
+            Files.delete(errors);
+        }
+    }
+
+    private static String firstLine(Path errors, int code) throws IOException {
+        return Files.readAllLines(errors).stream()
+                .filter(line -> line.contains("Exception") || line.contains("Error"))
+                .findFirst()
+                .map(line -> line.replaceFirst("^Exception in thread \"main\" [\\w.]+: ", ""))
+                .orElse("the process ended with code " + code);
+    }
+
+    private List<String> command(String method) {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "-Dslf4j.internal.verbosity=ERROR", // nothing is logged here, and that is no news
+                "-XX:+UseSerialGC", // a small heap of Java: the rest is what libtorch takes
+                "-Xmn16m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Worker.class.getName()));
+        command.addAll(List.of(method, "" + batch, "" + channels, "" + side, "" + threads, device));
+        return command;
+    }
+
+    private SequencedMap<String, String> facts() {
+        SequencedMap<String, String> facts = new LinkedHashMap<>(Machine.describe());
+        facts.put("libtorch", Libtorch.load().version());
+        facts.put("threads", "" + threads);
+        facts.put("device", device);
+        facts.put("date", Instant.now().truncatedTo(ChronoUnit.MINUTES).toString());
+        return facts;
+    }
+
+    private void progress(String line) {
+        PrintWriter err = spec.commandLine().getErr();
+        err.println(line);
+        err.flush();
+    }
+
+    private void write(String page) throws IOException {
+        if (markdown != null) {
+            Files.writeString(markdown, page);
+        } else {
+            PrintWriter out = spec.commandLine().getOut();
+            out.print(page);
+            out.flush();
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package org.gramian.benchmarks.memory;
+
+import org.jspecify.annotations.NullMarked;

@@ -17,14 +17,13 @@ import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.report.Album;
 import org.gramian.report.AuditPage;
+import org.gramian.report.IndentedJson;
 import org.gramian.report.ReportFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /** {@code gramian audit}: what in a folder of pictures would spoil training. */
 @Command(
@@ -120,10 +119,6 @@ final class AuditCommand implements Callable<Integer> {
     }
 
     private static String json(AuditReport report) {
-        return JsonMapper.builder()
-                        .enable(SerializationFeature.INDENT_OUTPUT)
-                        .build()
-                        .writeValueAsString(report)
-                + "\n";
+        return IndentedJson.of(report) + "\n";
     }
 }

@@ -8,13 +8,12 @@ import org.gramian.backbone.About;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.Backbones;
 import org.gramian.image.crop.Preprocessing;
+import org.gramian.report.IndentedJson;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /** {@code gramian backbones}: the networks that there are, or the layers of one. */
 @Command(
@@ -49,13 +48,10 @@ final class BackbonesCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--size must be at least 1, found " + size);
         }
         if (json) {
-            JsonMapper mapper = JsonMapper.builder()
-                    .enable(SerializationFeature.INDENT_OUTPUT)
-                    .build();
             Object shown = name == null
                     ? Backbones.all().stream().map(this::row).toList()
                     : BackboneRow.withLayers(Backbone.of(name), size);
-            console.out().println(mapper.writeValueAsString(shown));
+            console.out().println(IndentedJson.of(shown));
         } else if (name == null) {
             printAll();
         } else {

@@ -12,8 +12,7 @@ import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.evaluate.Spread;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
+import org.gramian.report.IndentedJson;
 
 /**
  * Comparisons of one model with others, as text for the terminal and as JSON.
@@ -96,11 +95,7 @@ record ComparisonTable(List<String> names, List<Comparison> comparisons, List<Me
             pairs.add(pair(names.get(i + 1), comparisons.get(i)));
         }
         document.put("comparisons", pairs);
-        return JsonMapper.builder()
-                        .enable(SerializationFeature.INDENT_OUTPUT)
-                        .build()
-                        .writeValueAsString(document)
-                + "\n";
+        return IndentedJson.of(document) + "\n";
     }
 
     private static Map<String, Object> result(String name, FoldSummary summary) {

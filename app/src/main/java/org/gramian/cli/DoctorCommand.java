@@ -5,13 +5,12 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.gramian.report.IndentedJson;
 import org.gramian.tensor.Device;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /** {@code gramian doctor}: what is installed, whether it computes right, and how fast. */
 @Command(
@@ -59,10 +58,7 @@ final class DoctorCommand implements Callable<Integer> {
     private void print(Examination examination) {
         PrintWriter out = console.out();
         if (json) {
-            JsonMapper mapper = JsonMapper.builder()
-                    .enable(SerializationFeature.INDENT_OUTPUT)
-                    .build();
-            out.println(mapper.writeValueAsString(examination.details()));
+            out.println(IndentedJson.of(examination.details()));
             return;
         }
         examination.lines().forEach((topic, sentences) -> printTopic(out, topic, sentences));

@@ -7,14 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import org.gramian.pooling.Fidelity;
+import org.gramian.report.IndentedJson;
 import org.gramian.run.config.FidelityPoint;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /** {@code gramian fidelity}: where the paper, its authors' code and this program differ. */
 @Command(
@@ -91,10 +90,7 @@ final class FidelityCommand implements Callable<Integer> {
         Map<String, List<FidelityPoint>> document = new LinkedHashMap<>();
         document.put("mathematics", mathematics);
         document.put("recipe", recipe);
-        return JsonMapper.builder()
-                .enable(SerializationFeature.INDENT_OUTPUT)
-                .build()
-                .writeValueAsString(document);
+        return IndentedJson.of(document);
     }
 
     private static void print(

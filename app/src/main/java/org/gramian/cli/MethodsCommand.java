@@ -8,13 +8,12 @@ import org.gramian.backbone.Backbone;
 import org.gramian.basis.NearestWord;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
+import org.gramian.report.IndentedJson;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /** {@code gramian methods}: the methods that have a name, or all about one. */
 @Command(
@@ -101,11 +100,7 @@ final class MethodsCommand implements Callable<Integer> {
                     text.printOne(rows.getFirst());
                 }
             }
-            case JSON ->
-                out.println(JsonMapper.builder()
-                        .enable(SerializationFeature.INDENT_OUTPUT)
-                        .build()
-                        .writeValueAsString(name == null ? rows : rows.getFirst()));
+            case JSON -> out.println(IndentedJson.of(name == null ? rows : rows.getFirst()));
             case CSV -> out.print(cells(rows).csv());
             case MARKDOWN -> out.print(cells(rows).markdown());
         }

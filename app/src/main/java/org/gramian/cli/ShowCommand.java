@@ -8,12 +8,11 @@ import java.util.concurrent.Callable;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelHeader;
+import org.gramian.report.IndentedJson;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /** {@code gramian show}: what a model file says of itself. */
 @Command(
@@ -46,11 +45,7 @@ final class ShowCommand implements Callable<Integer> {
         file = ModelPlace.of(file);
         ModelHeader header = ModelFile.header(file);
         if (json) {
-            console.out()
-                    .println(JsonMapper.builder()
-                            .enable(SerializationFeature.INDENT_OUTPUT)
-                            .build()
-                            .writeValueAsString(json(header)));
+            console.out().println(IndentedJson.of(json(header)));
         } else {
             console.out().print(new ModelText(header, all).text());
         }

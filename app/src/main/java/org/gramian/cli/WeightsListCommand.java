@@ -16,11 +16,10 @@ import org.gramian.backbone.weights.Provenance;
 import org.gramian.backbone.weights.PublicFile;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
+import org.gramian.report.IndentedJson;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /** {@code gramian weights list}: what is installed, and what can be had. */
 @Command(name = "list", mixinStandardHelpOptions = true, header = "Which weights are installed, and which can be had.")
@@ -50,10 +49,7 @@ final class WeightsListCommand implements Callable<Integer> {
             Map<String, Object> content = new LinkedHashMap<>();
             content.put("folder", store.folder().toString());
             content.put("weights", rows);
-            JsonMapper mapper = JsonMapper.builder()
-                    .enable(SerializationFeature.INDENT_OUTPUT)
-                    .build();
-            console.out().println(mapper.writeValueAsString(content));
+            console.out().println(IndentedJson.of(content));
             return Main.DONE;
         }
         console.out().println("folder: " + store.folder());

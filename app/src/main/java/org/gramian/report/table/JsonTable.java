@@ -7,11 +7,10 @@ import java.util.Map;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.evaluate.Spread;
+import org.gramian.report.IndentedJson;
 import org.gramian.run.table.ResultTable.Column;
 import org.gramian.run.table.ResultTable.Line;
 import org.gramian.run.table.TableCell;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /** A table as JSON: all numbers in full, accuracies from 0 to 1; what is not known is left out. */
 final class JsonTable {
@@ -40,11 +39,7 @@ final class JsonTable {
         }
         document.put("rows", rows);
         document.put("notes", report.notes());
-        return JsonMapper.builder()
-                        .enable(SerializationFeature.INDENT_OUTPUT)
-                        .build()
-                        .writeValueAsString(document)
-                + "\n";
+        return IndentedJson.of(document) + "\n";
     }
 
     private static Map<String, Object> column(Column column) {

@@ -1,13 +1,9 @@
 package org.gramian.train.loop;
 
 import java.util.stream.IntStream;
-import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Tape;
 import org.gramian.model.Model;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
-import org.gramian.tensor.Scope;
-import org.gramian.tensor.Tensor;
 import org.gramian.train.feature.FeatureTable;
 
 /**
@@ -28,14 +24,9 @@ final class DescriptorLength {
         int[] places = IntStream.range(0, count)
                 .map(i -> (int) ((long) i * table.count() / count))
                 .toArray();
-        try (Scope _ = Scope.open();
-                Tape tape = Tape.inference()) {
-            Bindings head = Bindings.of(model.headParameters().variables(tape));
-            Tensor v = model.head()
-                    .describe(tape.constant(table.rows(places)), head)
-                    .value();
-            double mean = Reductions.sum(Elementwise.mul(v, v)).item() / count;
-            return mean > 0 && Double.isFinite(mean) ? mean : 1;
-        }
+        double sum = new HeadRun(model, table)
+                .descriptors(places, v -> Reductions.sum(Elementwise.mul(v, v)).item());
+        double mean = sum / count;
+        return mean > 0 && Double.isFinite(mean) ? mean : 1;
     }
 }

@@ -5,17 +5,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
-import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Tape;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.dataset.Sample;
-import org.gramian.model.Head;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.RowSink;
 import org.gramian.model.Scoring;
-import org.gramian.tensor.Scope;
-import org.gramian.tensor.Tensor;
 import org.gramian.train.feature.FeatureTable;
 
 /** Scores of pictures, each the mean probability over its crops, by the model as it is when asked. */
@@ -31,14 +26,7 @@ public interface PictureScores {
             for (int start = 0; start < table.count(); start += batch) {
                 int[] places = IntStream.range(start, Math.min(table.count(), start + batch))
                         .toArray();
-                try (Scope _ = Scope.open();
-                        Tape tape = Tape.inference()) {
-                    Bindings head = Bindings.of(model.headParameters().variables(tape));
-                    Tensor scores = model.head()
-                            .apply(tape.constant(table.rows(places)), head, Head.Mode.PREDICTING)
-                            .value();
-                    rows.addAll(Arrays.asList(Scoring.toRows(scores)));
-                }
+                rows.addAll(Arrays.asList(new HeadRun(model, table).scores(places, Scoring::toRows)));
             }
             return IntStream.range(0, table.samples().size())
                     .mapToObj(i -> Logits.ofCrops(rows.subList(i * table.crops(), (i + 1) * table.crops())

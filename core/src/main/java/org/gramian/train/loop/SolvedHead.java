@@ -3,8 +3,6 @@ package org.gramian.train.loop;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.stream.IntStream;
-import org.gramian.autodiff.Bindings;
-import org.gramian.autodiff.Tape;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LinearModel;
 import org.gramian.linear.LinearSolver;
@@ -52,14 +50,12 @@ record SolvedHead(Model model, Session session) {
     }
 
     private void describe(FeatureTable table, Tensor rows, int start, int end) {
-        try (Scope _ = Scope.open();
-                Tape tape = Tape.inference()) {
-            Bindings head = Bindings.of(model.headParameters().variables(tape));
-            Tensor features = table.rows(IntStream.range(start, end).toArray());
-            Views.slice(rows, 0, start, end)
-                    .copyFrom(
-                            model.head().describe(tape.constant(features), head).value());
-        }
+        int[] places = IntStream.range(start, end).toArray();
+        Tensor part = Views.slice(rows, 0, start, end);
+        new HeadRun(model, table).descriptors(places, descriptors -> {
+            part.copyFrom(descriptors);
+            return part;
+        });
     }
 
     /** The crops of a picture are a group. */

@@ -14,7 +14,7 @@ import org.gramian.pooling.Pooling;
  * <p>Descriptors of length 1 want large steps of the classifier, {@value #USUAL}, as the reference figures on Flickr's
  * materials have it; the matrices on the Stiefel manifold then move at a thousandth of that, see {@link
  * org.gramian.train.StiefelOptions}. Others are longer, by their square between 1,000 and 300,000 times on the networks here, and
- * their rate is that divided by the mean square of their lengths ({@link Keys#PER_LENGTH}): docs/adr/0011 has what was measured.
+ * their rate is that divided by the mean square of their lengths about the mean ({@link Keys#PER_LENGTH}): docs/adr/0011 has what was measured.
  * Words that are trained together with the classifier lose what k-means gave them at 1 (the loss of NetVLAD rises for epochs)
  * and want {@value #WORDS}.
  */

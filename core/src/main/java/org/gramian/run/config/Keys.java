@@ -121,7 +121,7 @@ public final class Keys {
 
     public static final Key<Boolean> PER_LENGTH = chosen(
             "stage1.per-length",
-            "whether that rate is divided by the mean squared length of the first descriptors",
+            "whether the classifier's is divided by the squared length of the first descriptors about their mean",
             Form.truth(),
             HeadRate.PER_LENGTH_RULE);
 
@@ -222,6 +222,13 @@ public final class Keys {
             Form.word(Arrays.asList(Fidelity.values()), Fidelity::text),
             Fidelity.CORRECTED);
 
+    /** It costs little beside training, and a report without pictures says little. Tables have none unless asked. */
+    public static final Key<Boolean> GALLERY = fixed(
+            "gallery",
+            "whether thumbnails and short descriptors of the pictures, and a look into the pooling, are kept",
+            Form.truth(),
+            true);
+
     private static final List<Key<?>> ALL = List.of(
             LAYOUT,
             PROTOCOL,
@@ -256,13 +263,22 @@ public final class Keys {
             RETRACTION,
             CONSTANT_RATE,
             SEED,
-            FIDELITY);
+            FIDELITY,
+            GALLERY);
 
     private Keys() {}
 
     /** All keys, those of a section together. */
     public static List<Key<?>> all() {
         return ALL;
+    }
+
+    /**
+     * Whether the text of a key decides what model comes out: not where weights lie, which their content tells, nor what is
+     * laid beside the model.
+     */
+    public static boolean decides(String name) {
+        return !name.equals(WEIGHTS.name()) && !name.equals(GALLERY.name());
     }
 
     /** The names of all keys. */

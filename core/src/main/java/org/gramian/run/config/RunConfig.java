@@ -16,8 +16,9 @@ import org.gramian.train.recipe.StageRecipe;
  * @param network what is trained
  * @param recipe how
  * @param fidelity which mathematics
+ * @param gallery whether people get something to look at beside the model
  */
-public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, Fidelity fidelity) {
+public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, Fidelity fidelity, boolean gallery) {
     /** In stage 1 the network is frozen. */
     private static final double FROZEN = 0;
 
@@ -41,7 +42,8 @@ public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, F
      * @throws ConfigException naming the key, if a value is missing or does not fit the others
      */
     public static RunConfig of(Settings all) {
-        return new RunConfig(DataConfig.of(all), NetworkConfig.of(all), recipe(all), all.get(Keys.FIDELITY));
+        return new RunConfig(
+                DataConfig.of(all), NetworkConfig.of(all), recipe(all), all.get(Keys.FIDELITY), all.get(Keys.GALLERY));
     }
 
     private static Recipe recipe(Settings all) {
@@ -75,7 +77,10 @@ public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, F
     /** The value of every key, with the origin {@link Origin#CODE}. */
     public Settings settings() {
         Settings settings = network.addTo(data.addTo(Settings.NONE), fidelity);
-        return optimizer(stages(settings)).with(Keys.SEED, recipe.seed()).with(Keys.FIDELITY, fidelity);
+        return optimizer(stages(settings))
+                .with(Keys.SEED, recipe.seed())
+                .with(Keys.FIDELITY, fidelity)
+                .with(Keys.GALLERY, gallery);
     }
 
     private Settings stages(Settings settings) {

@@ -4,13 +4,17 @@ import java.util.stream.IntStream;
 import org.gramian.model.Model;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Tensor;
 import org.gramian.train.feature.FeatureTable;
 
 /**
- * How long the descriptors are that a model begins with, which decides how large its steps may be.
+ * How long the descriptors {@code v} are that a model begins with, which decides how large the classifier's steps may be.
  *
- * <p>A step of rate λ on one example changes the score of a linear classifier by {@code λ·(p − y)·(‖v‖² + 1)}. So with a rate
- * of {@code 1/mean ‖v‖²} scores of descriptors of any length move as those of length 1 do with a rate of 1.
+ * <p>A step of rate λ on one example moves the score of a linear classifier by {@code λ·(p − y)·(‖v‖² + 1)}. What tells classes
+ * apart is where descriptors lie about their mean m, so with {@code λ = 1/mean ‖v − m‖²} scores of descriptors of any length
+ * move as those of length 1 do with a rate of 1. But what all descriptors share bounds the rate as well: gradient descent with
+ * momentum β diverges beyond {@code 2(1 + β)/L} (Polyak 1964), and the cross-entropy of a linear classifier has {@code L ≤
+ * ‖v‖²/2}.
  */
 final class DescriptorLength {
     /** Crops that are looked at, of pictures spread over all classes. */
@@ -18,15 +22,24 @@ final class DescriptorLength {
 
     private DescriptorLength() {}
 
-    /** The mean of {@code ‖v‖²} over some training crops; 1 if that is no positive number. */
-    static double meanSquare(Model model, FeatureTable table) {
+    /**
+     * The rate at which descriptors of this length do what those of length 1 do at a rate of 1; 1 if they have no length.
+     *
+     * @param momentum β of the steps to come
+     */
+    static double unitRate(Model model, FeatureTable table, double momentum) {
         int count = Math.min(CROPS, table.count());
         int[] places = IntStream.range(0, count)
                 .map(i -> (int) ((long) i * table.count() / count))
                 .toArray();
-        double sum = new HeadRun(model, table)
-                .descriptors(places, v -> Reductions.sum(Elementwise.mul(v, v)).item());
-        double mean = sum / count;
-        return mean > 0 && Double.isFinite(mean) ? mean : 1;
+        double rate = new HeadRun(model, table).descriptors(places, v -> {
+            Tensor mean = Elementwise.mul(Reductions.sum(v, 0), 1.0 / count);
+            return Math.min(1 / meanSquare(Elementwise.sub(v, mean)), 4 * (1 + momentum) / meanSquare(v));
+        });
+        return rate > 0 && Double.isFinite(rate) ? rate : 1;
+    }
+
+    private static double meanSquare(Tensor rows) {
+        return Reductions.sum(Elementwise.mul(rows, rows)).item() / rows.shape().at(0);
     }
 }

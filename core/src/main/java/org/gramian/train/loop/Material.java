@@ -81,7 +81,7 @@ public record Material(Parts parts, Crops trainingCrops, Crops testCrops, Featur
     }
 
     /** How training pictures, or others, become crops. */
-    Rendering rendering(Crops crops) {
+    public Rendering rendering(Crops crops) {
         return new Rendering(
                 new PictureReader(extraction.limits())::read,
                 crops,

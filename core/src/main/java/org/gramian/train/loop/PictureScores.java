@@ -7,6 +7,7 @@ import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.dataset.Sample;
+import org.gramian.model.Engine;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.RowSink;
@@ -50,7 +51,7 @@ public interface PictureScores {
                     throw LostPicture.of(samples.get(sample), problem);
                 }
             };
-            scoring.run(samples, Scoring.Rows.SCORES, sink, progress);
+            scoring.run(samples, Engine.Rows.SCORES, sink, progress);
             return all;
         };
     }

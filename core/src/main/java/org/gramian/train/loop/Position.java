@@ -14,7 +14,7 @@ import org.gramian.train.recipe.Judgement;
  * @param past of the stage, one for each epoch that is over
  * @param initial of the model that the stage began with
  * @param kept the epoch whose parameters are kept so far, from 0 on; -1 for those the stage began with
- * @param scale factor on the recipe's rate, found when the stage began
+ * @param scale factor on the classifier's rate, found when the stage began
  */
 record Position(
         int stage,

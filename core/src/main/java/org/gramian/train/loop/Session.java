@@ -29,7 +29,7 @@ public record Session(Consumer<TrainEvent> events, Breaks breaks, Optional<Keepe
      *
      * @throws InterruptedTrainingException if somebody asked for a break: the task is begun again then
      */
-    void measuring(TrainEvent.Collecting event) {
+    public void measuring(TrainEvent.Collecting event) {
         breaks.due().filter(Breaks.Reason.ASKED::equals).ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
         });

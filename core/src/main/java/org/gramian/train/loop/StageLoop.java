@@ -148,7 +148,7 @@ final class StageLoop implements AutoCloseable {
             }
         }
         try {
-            finishEpoch(rate(setup.steps() - 1));
+            finishEpoch(rate(setup.steps() - 1) * position.scale());
         } catch (InterruptedTrainingException asked) {
             return Optional.of(Breaks.Reason.ASKED); // all steps of the epoch are taken; it is judged when this goes on
         }
@@ -161,15 +161,12 @@ final class StageLoop implements AutoCloseable {
         return Shuffle.epoch(setup.examples.count(), setup.recipe.seed(), epoch);
     }
 
-    /** The learning rate of a step of the present epoch, from 0 on. */
+    /** The learning rate of a step of the present epoch, from 0 on; that of the classifier is a multiple of it. */
     private double rate(int step) {
         StageRecipe stage = setup.stage();
         double epochs = position.epoch() + (double) step / setup.steps();
         double warmth = stage.warmup() == 0 ? 1 : Math.min(1, (epochs + 1.0 / setup.steps()) / stage.warmup());
-        return stage.rate()
-                * position.scale()
-                * warmth
-                * stage.schedule().factor(position.judgements(), epochs, stage.epochs());
+        return stage.rate() * warmth * stage.schedule().factor(position.judgements(), epochs, stage.epochs());
     }
 
     private void step(Pass pass, int crops, double rate) {
@@ -183,7 +180,7 @@ final class StageLoop implements AutoCloseable {
                 }
             }
             sgd.setLearningRate(rate);
-            setup.trainee.groups().values().forEach(group -> sgd.step(group, sum.sums()));
+            setup.trainee.moved(HeadRates.of(setup.stage(), position)).forEach(group -> sgd.step(group, sum.sums()));
             position = position.stepped(sums);
         }
         EpochSums sums = position.sums();
@@ -246,7 +243,14 @@ final class StageLoop implements AutoCloseable {
         }
         // Told before it is kept: what listeners write is then never behind the checkpoint.
         events.accept(new TrainEvent.EpochDone(
-                setup.trainee.stage(), position.epoch(), rate, sums.meanLoss(), sums.accuracy(), judgement, better));
+                setup.trainee.stage(),
+                position.epoch(),
+                rate,
+                sums.meanLoss(),
+                sums.accuracy(),
+                judgement,
+                better,
+                setup.trainee.orthogonality()));
         position =
                 position.epochDone(new Position.EpochRecord(rate, sums.meanLoss(), sums.accuracy(), judgement), better);
         saver.save(position, state());

@@ -3,6 +3,7 @@ package org.gramian.train.loop;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
 import org.gramian.train.recipe.Judgement;
@@ -83,8 +84,18 @@ public sealed interface TrainEvent {
      * @param accuracy part of the training crops that was right, while they were learned
      * @param judgement on held-back pictures, or by the training loss where there are none
      * @param best whether it is the best of the stage so far
+     * @param orthogonality how far parameters that ought to have orthonormal columns are from it at its end: the largest
+     *     {@code ‖WᵀW − I‖} of any; nothing where there is none
      */
-    record EpochDone(int stage, int epoch, double rate, double loss, double accuracy, Judgement judgement, boolean best)
+    record EpochDone(
+            int stage,
+            int epoch,
+            double rate,
+            double loss,
+            double accuracy,
+            Judgement judgement,
+            boolean best,
+            OptionalDouble orthogonality)
             implements TrainEvent {}
 
     /**

@@ -1,16 +1,22 @@
 package org.gramian.train.loop;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.Set;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
+import org.gramian.spd.Stiefel;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -53,12 +59,43 @@ record Trainee(Model model, int stage, double backboneRate, Precision precision)
         return groups;
     }
 
+    /**
+     * What is moved alike in a step.
+     *
+     * @param rates factors on the learning rates of the head
+     */
+    List<ParameterGroup> moved(HeadRates rates) {
+        List<ParameterGroup> moved = new ArrayList<>();
+        groups().forEach((part, group) -> {
+            if (part.equals(HEAD)) {
+                ParameterSet head = group.parameters();
+                moved.add(new ParameterGroup(head.only(name -> !isClassifier(name)), rates.pooling(), 1));
+                moved.add(new ParameterGroup(head.only(Trainee::isClassifier), rates.classifier(), 1));
+            } else {
+                moved.add(group);
+            }
+        });
+        return moved;
+    }
+
+    private static boolean isClassifier(String name) {
+        return name.startsWith(Head.CLASSIFIER);
+    }
+
     /** All parameters of what is trained, fitted ones included, under the name of their part. */
     SequencedMap<String, Parameter> parameters() {
         SequencedMap<String, Parameter> all = new LinkedHashMap<>();
         groups().forEach((part, group) ->
                 group.parameters().all().forEach(parameter -> all.put(part + "." + parameter.name(), parameter)));
         return all;
+    }
+
+    /** The largest {@code max |WᵀW − I|} of what ought to have orthonormal columns; nothing where there is none. */
+    OptionalDouble orthogonality() {
+        return parameters().values().stream()
+                .filter(parameter -> parameter.spec().role() == ParameterSpec.Role.STIEFEL)
+                .mapToDouble(parameter -> Stiefel.orthogonalityError(parameter.value()))
+                .max();
     }
 
     Forward forward(Tape tape, Tensor input) {

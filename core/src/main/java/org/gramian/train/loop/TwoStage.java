@@ -9,6 +9,7 @@ import java.util.stream.IntStream;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LinearSolver;
+import org.gramian.model.Engine;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.Scoring;
@@ -157,7 +158,9 @@ public final class TwoStage {
                     judge(judging),
                     this::targets);
             boolean scaled = checkpoint == null && recipe.stage1().perLength(); // a checkpoint knows it
-            double scale = scaled ? 1 / DescriptorLength.meanSquare(model, training) : 1;
+            double scale = scaled
+                    ? DescriptorLength.unitRate(model, training, recipe.sgd().momentum())
+                    : 1;
             return stage(
                     setup,
                     checkpoint,
@@ -199,7 +202,7 @@ public final class TwoStage {
 
     private PictureScores scores(String task, List<Sample> samples) {
         Prefetch prefetch = new Prefetch(Scoring.DEFAULT_BATCH, material.threads(), 3);
-        Scoring scoring = new Scoring(model, material.rendering(material.testCrops()), prefetch);
+        Scoring scoring = new Scoring(Engine.of(model), material.rendering(material.testCrops()), prefetch);
         return PictureScores.ofPictures(
                 scoring, samples, done -> session.measuring(new TrainEvent.Collecting(task, done, samples.size())));
     }

@@ -8,8 +8,8 @@ package org.gramian.train.recipe;
  * @param backboneRate factor on that rate for the backbone; has no meaning in stage 1, where the backbone is frozen
  * @param schedule how the rate falls
  * @param warmup epochs in which the rate rises from 0, linearly; 0 for none, parts allowed
- * @param perLength whether the rate is divided by the mean squared length of the first descriptors: the gradient of the
- *     classifier is as long as they are, and so is what its step changes in the scores
+ * @param perLength whether the classifier's rate is divided by the squared length of the first descriptors about their mean: its
+ *     gradient is as long as they are, and so is what its step changes in the scores; layers before it then take a hundredth
  */
 public record StageRecipe(
         int epochs, double rate, double backboneRate, Schedule schedule, double warmup, boolean perLength) {

@@ -120,7 +120,13 @@ class TailTrainingTest {
             assertThat(names(groups.get(Trainee.HEAD)))
                     .containsExactly(
                             "pooling.conv.weight", "pooling.conv.bias", "classifier.weight", "classifier.bias");
-            assertThat(new Trainee(model, 1, 0, Recipe.Precision.F32).groups()).containsOnlyKeys(Trainee.HEAD);
+            Trainee first = new Trainee(model, 1, 0, Recipe.Precision.F32);
+            assertThat(first.groups()).containsOnlyKeys(Trainee.HEAD);
+            assertThat(first.moved(new HeadRates(0.25, 0.5)))
+                    .extracting(group -> group.rate() + " " + names(group))
+                    .containsExactly(
+                            "0.25 [pooling.conv.weight, pooling.conv.bias]",
+                            "0.5 [classifier.weight, classifier.bias]");
         }
     }
 

@@ -1,0 +1,23 @@
+package org.gramian.train.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.gramian.train.recipe.Judgement;
+import org.junit.jupiter.api.Test;
+
+class HeadRatesTest {
+    private static final Position LONG = Position.startOf(1, Judgement.NONE, 1e-4);
+
+    @Test
+    void theClassifierOfLongDescriptorsMovesByTheirLengthAndLayersBeforeItDoNot() {
+        HeadRates rates = HeadRates.of(Recipes.perLength(1, 0.5), LONG);
+        assertThat(rates.classifier()).isEqualTo(1e-4);
+        assertThat(rates.pooling()).isEqualTo(0.01);
+    }
+
+    @Test
+    void aRateThatIsGivenPlainlyIsThatOfAllLayers() {
+        Position start = Position.startOf(1, Judgement.NONE, 1);
+        assertThat(HeadRates.of(Recipes.stage(1, 0.5, "constant", 0), start)).isEqualTo(new HeadRates(1, 1));
+    }
+}

@@ -12,6 +12,7 @@ import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 
@@ -81,6 +82,16 @@ public final class Backbone {
     /** The layer whose output the features are, as {@code conv5_3}, or two as {@code conv5_2+conv5_3}. */
     public String layer() {
         return stages.name();
+    }
+
+    /** What is computed, in order, up to that layer or the later of two. */
+    public List<Stage> stages() {
+        return stages.stages();
+    }
+
+    /** Whether the maps that leave a stage are among the features. */
+    public boolean takes(Stage stage) {
+        return cut.takes(stage);
     }
 
     /** The layers that are computed, up to that one or the later of two. */
@@ -196,12 +207,45 @@ public final class Backbone {
                     this + ": pictures [n, 3, height, width] are wanted, found " + pictures.value());
         }
         features(Math.toIntExact(shape.at(2)), Math.toIntExact(shape.at(3)));
-        Tape tape = pictures.tape();
+        return run(stages.stages(), pictures, parameters, listener);
+    }
+
+    /**
+     * Features of maps that left an earlier layer, or of the features themselves, which stay as they are: the second part of a
+     * network whose first part was computed before, for what happens between that layer and the cut.
+     *
+     * @param layer one that is computed on the way to the cut; where it is cut at two, not later than the first of them
+     * @param maps what left that layer
+     * @throws IllegalArgumentException if the features need more than that layer's maps; the message says which layers do
+     */
+    public Var after(String layer, Var maps, Bindings parameters) {
+        if (layer.equals(layer())) {
+            return maps;
+        }
+        List<String> whole = wholeLayers();
+        if (!whole.contains(layer)) {
+            throw new IllegalArgumentException("the features of " + this + " do not follow from the layer '" + layer
+                    + "'" + NearestWord.suggestion(layer, whole) + " alone; they do from " + String.join(", ", whole));
+        }
+        List<Stage> all = stages.stages();
+        int next = whole.indexOf(layer) + 1;
+        Var rest = run(all.subList(next, all.size()), maps, parameters, (_, _) -> {});
+        return cut.takes(all.get(next - 1)) ? Shapes.concat(List.of(maps, rest), 1) : rest;
+    }
+
+    /** The layers from whose maps alone the features follow: those up to the cut, or to the first of two. */
+    public List<String> wholeLayers() {
+        List<String> used = layersUsed();
+        return used.subList(0, used.indexOf(cut.layers().getFirst()) + 1);
+    }
+
+    private Var run(List<Stage> parts, Var start, Bindings parameters, BiConsumer<String, Var> listener) {
+        Tape tape = start.tape();
         int begun = tape.mark();
         int mark = begun;
         List<Var> taken = new ArrayList<>();
-        Var maps = pictures;
-        for (Stage stage : stages.stages()) {
+        Var maps = start;
+        for (Stage stage : parts) {
             maps = stage.apply(maps, parameters);
             listener.accept(stage.name(), maps);
             tape.keepOnly(maps, mark);

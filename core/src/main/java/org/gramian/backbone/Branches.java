@@ -13,8 +13,8 @@ import org.gramian.tensor.Shape;
  * @param name of the whole
  * @param branches the parts, in the order of their maps
  */
-record Branches(String name, List<Stage> branches) implements Stage {
-    Branches {
+public record Branches(String name, List<Stage> branches) implements Stage {
+    public Branches {
         branches = List.copyOf(branches);
     }
 

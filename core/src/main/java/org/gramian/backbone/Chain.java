@@ -13,8 +13,8 @@ import org.gramian.tensor.Shape;
  * @param name of the whole
  * @param stages its parts, in order
  */
-record Chain(String name, List<Stage> stages) implements Stage {
-    Chain {
+public record Chain(String name, List<Stage> stages) implements Stage {
+    public Chain {
         stages = List.copyOf(stages);
     }
 

@@ -24,14 +24,14 @@ import org.gramian.tensor.Shape;
  * @param kernel the window
  * @param finish what follows the sums
  */
-record Conv(String name, int channels, Kernel kernel, Finish finish) implements Stage {
+public record Conv(String name, int channels, Kernel kernel, Finish finish) implements Stage {
     /**
      * What follows the sums.
      *
      * @param norm the name of a batch norm, or nothing for a bias
      * @param activation the end
      */
-    record Finish(String norm, Activation activation) {}
+    public record Finish(String norm, Activation activation) {}
 
     /** A convolution with bias and ReLU whose windows reach half of their size beyond the maps. */
     static Conv of(String name, int channels, int size) {

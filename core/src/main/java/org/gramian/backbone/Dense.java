@@ -22,7 +22,7 @@ import org.gramian.tensor.Shape;
  * @param side rows and columns of the maps that enter
  * @param activation ReLU or none
  */
-record Dense(String name, int channels, int side, Activation activation) implements Stage {
+public record Dense(String name, int channels, int side, Activation activation) implements Stage {
     @Override
     public long channels(long entering) {
         return channels;

@@ -30,11 +30,18 @@ import org.gramian.tensor.Window;
  *
  * @param name of the stage
  */
-record FilterBank(String name) implements Stage {
-    private static final int LEVELS = 3;
-    private static final Kernel BANK = new Kernel(FilterFormulas.SIZE, 2, Border.HALF, false);
-    private static final Kernel HALVING = new Kernel(5, 2, Border.HALF, true);
-    private static final Kernel POINT = new Kernel(1, 1, Border.NONE, false);
+public record FilterBank(String name) implements Stage {
+    /** Levels of the pyramid that are filtered. */
+    public static final int LEVELS = 3;
+
+    /** The window of the filters, {@code bank.weight}. */
+    public static final Kernel BANK = new Kernel(FilterFormulas.SIZE, 2, Border.HALF, false);
+
+    /** The window that halves a level, {@code halving.weight}. */
+    public static final Kernel HALVING = new Kernel(5, 2, Border.HALF, true);
+
+    /** The window of the plain colours, {@code colour.weight}. */
+    public static final Kernel POINT = new Kernel(1, 1, Border.NONE, false);
 
     @Override
     public long channels(long entering) {
@@ -57,7 +64,7 @@ record FilterBank(String name) implements Stage {
     }
 
     /** What brings the responses of a level to the size of the last. */
-    private static Window averaging(int level) {
+    public static Window averaging(int level) {
         int size = 1 << (LEVELS - 1 - level);
         return Window.of(size, size).roundedUp();
     }

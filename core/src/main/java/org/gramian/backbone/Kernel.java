@@ -17,9 +17,9 @@ import org.gramian.tensor.Convolution;
  * @param border what lies beyond the maps
  * @param depthwise whether each map is convolved with a filter of its own
  */
-record Kernel(int size, int stride, Border border, boolean depthwise) {
+public record Kernel(int size, int stride, Border border, boolean depthwise) {
     /** What lies beyond the maps. */
-    enum Border {
+    public enum Border {
         /** {@code size / 2} rows of zeros on every side. */
         HALF,
         /** As many zeros as make {@code ceil(side / stride)} windows, the odd one at the far end (TensorFlow). */
@@ -28,7 +28,7 @@ record Kernel(int size, int stride, Border border, boolean depthwise) {
         NONE
     }
 
-    Kernel {
+    public Kernel {
         if (size < 1 || size % 2 == 0 || stride < 1 || stride > 2) {
             throw new IllegalArgumentException(
                     "an odd size and a stride of 1 or 2 are wanted, found size " + size + ", stride " + stride);
@@ -41,7 +41,7 @@ record Kernel(int size, int stride, Border border, boolean depthwise) {
     }
 
     /** Number of windows along a side. */
-    long windows(long side) {
+    public long windows(long side) {
         return convolution(1).windows(side, size + extra(side));
     }
 
@@ -49,6 +49,16 @@ record Kernel(int size, int stride, Border border, boolean depthwise) {
     Var fitted(Var weight, long height, long width) {
         Var rows = extra(height) == 0 ? weight : Shapes.zerosBefore(weight, 2, extra(height));
         return extra(width) == 0 ? rows : Shapes.zerosBefore(rows, 3, extra(width));
+    }
+
+    /** Rows of zeros before the maps along a side, for the weights as they are: the row that SAME leaves out is not counted. */
+    public int before(long side) {
+        return convolution(1).padding() - extra(side);
+    }
+
+    /** Rows of zeros after the maps. */
+    public int after() {
+        return convolution(1).padding();
     }
 
     private int extra(long side) {

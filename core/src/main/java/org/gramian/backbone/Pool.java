@@ -13,9 +13,9 @@ import org.gramian.tensor.Window;
  * @param kind what is taken
  * @param window how the window slides; the mean of a whole map has none of its own
  */
-record Pool(String name, Kind kind, Window window) implements Stage {
+public record Pool(String name, Kind kind, Window window) implements Stage {
     /** What is taken of a window. */
-    enum Kind {
+    public enum Kind {
         MAX,
         GLOBAL_AVERAGE
     }

@@ -17,7 +17,7 @@ import org.gramian.tensor.Shape;
  * @param shortcut the way around; a chain of nothing passes the maps as they are
  * @param activation of the sum
  */
-record Residual(String name, Chain body, Chain shortcut, Activation activation) implements Stage {
+public record Residual(String name, Chain body, Chain shortcut, Activation activation) implements Stage {
     @Override
     public long channels(long entering) {
         return body.channels(entering);

@@ -12,7 +12,7 @@ import org.gramian.tensor.Shape;
  * @param name of the stage
  * @param norm its constants
  */
-record ResponseNormalization(String name, ResponseNorm norm) implements Stage {
+public record ResponseNormalization(String name, ResponseNorm norm) implements Stage {
     @Override
     public long channels(long entering) {
         return entering;

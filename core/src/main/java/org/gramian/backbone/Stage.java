@@ -6,8 +6,13 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Shape;
 
-/** One step of a network, from feature maps {@code [n, c, h, w]} to feature maps; networks are lists of them. */
-sealed interface Stage permits Conv, Pool, ResponseNormalization, Dense, Chain, Branches, Residual, FilterBank {
+/**
+ * One step of a network, from feature maps {@code [n, c, h, w]} to feature maps; networks are lists of them.
+ *
+ * <p>All kinds are known, so that what is to run in another system can be written kind by kind, by a switch that does not
+ * compile while one is missing.
+ */
+public sealed interface Stage permits Conv, Pool, ResponseNormalization, Dense, Chain, Branches, Residual, FilterBank {
     /** The name under which a network can be cut after this stage. */
     String name();
 

@@ -58,6 +58,11 @@ public final class Tail {
         return cut.layers().getLast();
     }
 
+    /** What is computed, in order; the mean over positions that follows is no stage. */
+    public List<Stage> stages() {
+        return stages.stages();
+    }
+
     /** Its own layers, in order. */
     public List<String> layers() {
         return stages.stages().stream().map(Stage::name).toList();

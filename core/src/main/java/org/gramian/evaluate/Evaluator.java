@@ -14,6 +14,7 @@ import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Sample;
+import org.gramian.model.Engine;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -31,16 +32,13 @@ import org.gramian.model.Scoring;
  * @param card the model's classes and temperature
  */
 public record Evaluator(Scoring scoring, ModelCard card) {
-    public Evaluator {
-        int scores = scoring.model().head().classes();
+    /** Of a model that sees pictures as its card says. */
+    public static Evaluator of(Model model, ModelCard card, Function<Path, Reading> reader) {
+        int scores = model.head().classes();
         if (scores != card.classes().size()) {
             throw new IllegalArgumentException("expected a name for each of the model's " + scores + " scores, found "
                     + card.classes().size());
         }
-    }
-
-    /** Of a model that sees pictures as its card says. */
-    public static Evaluator of(Model model, ModelCard card, Function<Path, Reading> reader) {
         return new Evaluator(Scoring.of(model, card, reader), card);
     }
 
@@ -57,7 +55,7 @@ public record Evaluator(Scoring scoring, ModelCard card) {
         ClassMapping mapping = ClassMapping.of(dataset, card.classes());
         List<Sample> samples = indexes.stream().map(dataset.samples()::get).toList();
         Collected collected = new Collected(samples, mapping);
-        scoring.run(samples, Scoring.Rows.SCORES, collected, progress);
+        scoring.run(samples, Engine.Rows.SCORES, collected, progress);
         if (collected.predictions.isEmpty()) {
             throw new DatasetException(dataset.root(), nothing(collected.unreadable));
         }

@@ -13,6 +13,9 @@ import org.apache.commons.statistics.distribution.BinomialDistribution;
  * @param bothWrong pictures that both got wrong
  */
 public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothWrong) {
+    /** Below it three decimals would read as if the difference were certain. */
+    private static final double SMALLEST_SHOWN = 0.0005;
+
     public PairedTest {
         if (Math.min(Math.min(bothRight, onlyFirst), Math.min(onlySecond, bothWrong)) < 0
                 || bothRight + onlyFirst + onlySecond + bothWrong < 1) {
@@ -114,11 +117,11 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
         Interval interval = differenceInterval();
         return String.format(
                 Locale.ROOT,
-                "%+.1f points (%.1f to %.1f), p = %.3f (McNemar, exact): %d against %d of %d pictures",
+                "%+.1f points (%.1f to %.1f), p %s (McNemar, exact): %d against %d of %d pictures",
                 100 * difference(),
                 100 * interval.low(),
                 100 * interval.high(),
-                exactP(),
+                exactP() < SMALLEST_SHOWN ? "< 0.001" : String.format(Locale.ROOT, "= %.3f", exactP()),
                 onlyFirst,
                 onlySecond,
                 pictures());

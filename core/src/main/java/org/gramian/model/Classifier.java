@@ -14,10 +14,8 @@ import org.gramian.image.PictureReader;
 import org.gramian.image.Reading;
 import org.gramian.image.Reading.Problem;
 import org.gramian.image.batch.Rendering;
-import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.Tensors;
 
 /**
  * A trained model, ready to answer: {@code Classifier.load(path).predict(picture)}.
@@ -121,10 +119,7 @@ public final class Classifier implements AutoCloseable {
             MemorySegment memory = arena.allocate(Math.multiplyExact(crops, rendering.bytes()), ALIGNMENT);
             // Test crops do not depend on a name: none of them is drawn.
             rendering.write(picture, "", memory);
-            float[][] scores = Scoring.compute(
-                    model,
-                    () -> Tensors.viewOf(memory, DType.F32, Shape.of(crops, 3, size, size)),
-                    Scoring.Rows.SCORES);
+            float[][] scores = Engine.of(model).compute(memory, Shape.of(crops, 3, size, size), Engine.Rows.SCORES);
             return Answer.of(Logits.ofCrops(scores), card);
         } finally {
             lock.readLock().unlock();

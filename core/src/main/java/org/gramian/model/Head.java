@@ -28,6 +28,9 @@ import org.gramian.tensor.Tensors;
  * @param normalized whether scores are batch-normalized
  */
 public record Head(Pooling pooling, int classes, boolean normalized) {
+    /** What the names of the classifier's parameters begin with. */
+    public static final String CLASSIFIER = "classifier";
+
     /** Spread of the classifier's first weights; small, so that training starts from nearly equal scores. */
     private static final double SPREAD = 0.01;
 
@@ -50,11 +53,11 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
         Shape weight = Shape.of(classes, pooling.descriptorSize(channels));
         Shape one = Shape.of(classes);
         all.add(new ParameterSpec(
-                "classifier.weight",
+                CLASSIFIER + ".weight",
                 weight,
                 Role.WEIGHT,
                 (random, shape, type) -> Elementwise.mul(Tensors.gaussian(random, shape, type), SPREAD)));
-        all.add(constant("classifier.bias", one, Role.BIAS, 0));
+        all.add(constant(CLASSIFIER + ".bias", one, Role.BIAS, 0));
         if (normalized) {
             all.add(constant("norm.weight", one, Role.BIAS, 1));
             all.add(constant("norm.bias", one, Role.BIAS, 0));
@@ -86,7 +89,7 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
 
     /** Scores {@code [n, k]} of descriptors {@code [n, d]}. */
     public Var classify(Var descriptors, Bindings parameters, Mode mode) {
-        Bindings linear = parameters.under("classifier");
+        Bindings linear = parameters.under(CLASSIFIER);
         Var scores = Matrices.linear(descriptors, linear.get("weight"), linear.get("bias"));
         if (!normalized) {
             return scores;

@@ -11,11 +11,11 @@ import org.gramian.basis.Found;
 public final class ModelFileException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    ModelFileException(Path file, String problem) {
+    public ModelFileException(Path file, String problem) {
         super(Found.visible(file + ": " + problem));
     }
 
-    ModelFileException(Path file, String problem, Throwable cause) {
+    public ModelFileException(Path file, String problem, Throwable cause) {
         super(Found.visible(file + ": " + problem), cause);
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.model;
 
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
@@ -28,8 +29,22 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
     }
 
     /** The header of a model. */
-    static ModelHeader of(Model model, ModelCard card) {
+    public static ModelHeader of(Model model, ModelCard card) {
         return new ModelHeader(model.backbone(), model.head(), card);
+    }
+
+    /**
+     * Reads what {@link #texts} gave.
+     *
+     * @throws IllegalArgumentException if it is no header of this version; the message says what was expected and found
+     */
+    public static ModelHeader of(Map<String, String> texts) {
+        return ModelMetadata.read(texts);
+    }
+
+    /** All of it as text by key, as it stands in a model file. */
+    public SequencedMap<String, String> texts() {
+        return ModelMetadata.of(this);
     }
 
     /** Every parameter by its name in the file: {@code backbone.NAME} and {@code head.NAME}. */

@@ -6,6 +6,7 @@ import java.util.SequencedMap;
 import java.util.Set;
 import org.gramian.backbone.Backbone;
 import org.gramian.basis.Found;
+import org.gramian.basis.JsonText;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.pooling.Pooling;

@@ -39,7 +39,7 @@ import org.gramian.tensor.Views;
  */
 public record GeneralizedMean(double p, boolean learned) implements Aggregation {
     /** No response counts as smaller: powers of it stay positive. */
-    static final double SMALLEST = 1e-6;
+    public static final double SMALLEST = 1e-6;
 
     private static final double USUAL = 3; // where the authors start
 

@@ -45,7 +45,7 @@ public record MultiScaleOrderless(int words) implements Aggregation {
     private static final Bindings NONE = Bindings.of(Map.of());
 
     /** A size of windows with a vocabulary: its parameter's name, and how often a window fits into the side. */
-    private enum Level {
+    public enum Level {
         HALF("half", 2),
         QUARTER("quarter", 4);
 
@@ -57,13 +57,23 @@ public record MultiScaleOrderless(int words) implements Aggregation {
             this.perSide = perSide;
         }
 
+        /** The name of its vocabulary. */
+        public String parameter() {
+            return parameter;
+        }
+
+        /** How the window slides over maps of these sides. */
+        public Window window(int height, int width) {
+            Pair size = new Pair(Math.max(1, height / perSide), Math.max(1, width / perSide));
+            Pair stride = new Pair(Math.max(1, height / STEPS), Math.max(1, width / STEPS));
+            return new Window(size, stride, new Pair(0, 0), false);
+        }
+
         /** The means over all windows as positions, {@code [n, c, windows]}. */
         private Var means(Var maps) {
             int height = Math.toIntExact(maps.shape().at(2));
             int width = Math.toIntExact(maps.shape().at(3));
-            Pair size = new Pair(Math.max(1, height / perSide), Math.max(1, width / perSide));
-            Pair stride = new Pair(Math.max(1, height / STEPS), Math.max(1, width / STEPS));
-            Var means = Maps.averagePool(maps, new Window(size, stride, new Pair(0, 0), false));
+            Var means = Maps.averagePool(maps, window(height, width));
             return Shapes.reshape(
                     means,
                     means.shape().at(0),

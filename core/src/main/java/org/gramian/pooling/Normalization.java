@@ -107,7 +107,7 @@ public sealed interface Normalization extends Stage permits Normalization.Root, 
     /** {@code u = v/‖v‖₂}; backward {@code (g − u(u·g))/‖v‖}. */
     record L2() implements Normalization {
         /** No norm counts as smaller: a vector of zeros stays zeros. */
-        static final double SMALLEST_NORM = 1e-6;
+        public static final double SMALLEST_NORM = 1e-6;
 
         @Override
         public String text() {

@@ -163,7 +163,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     }
 
     /** The parameters of the stage at a place of {@link #stages}, under their own names. */
-    ParameterSet own(ParameterSet parameters, int index) {
+    public ParameterSet own(ParameterSet parameters, int index) {
         if (index < reductions.size()) {
             return parameters.under(reductionName(index));
         }

@@ -59,8 +59,9 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
     }
 
     /** Rows and columns, each from one that is included to one that is not. */
-    private record Cell(int top, int bottom, int left, int right) {
-        int size() {
+    public record Cell(int top, int bottom, int left, int right) {
+        /** Number of its positions. */
+        public int size() {
             return (bottom - top) * (right - left);
         }
 
@@ -109,7 +110,8 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
         return Shapes.reshape(found, maps.shape().at(0), outputs(maps.shape().at(1)));
     }
 
-    private List<Cell> cells(Shape maps) {
+    /** The cells of maps {@code [n, c, h, w]}, in the order of the descriptor. */
+    public List<Cell> cells(Shape maps) {
         int height = Math.toIntExact(maps.at(2));
         int width = Math.toIntExact(maps.at(3));
         requireFits(Shape.of(maps.at(1), height, width));
@@ -143,8 +145,15 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
     }
 
     private static Tensor averaging(List<Cell> cells, Tensor maps) {
-        int width = Math.toIntExact(maps.size(3));
-        int positions = Math.toIntExact(maps.size(2)) * width;
+        double[] weights = averaging(cells, maps.shape());
+        Shape shape = Shape.of(cells.size(), weights.length / cells.size());
+        return Tensors.to(Tensors.of(weights, shape, maps.type()), maps.device());
+    }
+
+    /** A row for each cell that takes the mean over it, {@code [cells, h·w]}, for maps {@code [n, c, h, w]}. */
+    public static double[] averaging(List<Cell> cells, Shape maps) {
+        int width = Math.toIntExact(maps.at(3));
+        int positions = Math.toIntExact(maps.at(2)) * width;
         double[] weights = new double[cells.size() * positions];
         for (int i = 0; i < cells.size(); i++) {
             Cell cell = cells.get(i);
@@ -154,7 +163,7 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
                 }
             }
         }
-        return Tensors.to(Tensors.of(weights, Shape.of(cells.size(), positions), maps.type()), maps.device());
+        return weights;
     }
 
     /** All maxima {@code [n, cells, c]}. */

@@ -80,6 +80,21 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
         return all;
     }
 
+    /** The kernel's own among the parameters of this. */
+    public ParameterSet ofKernel(ParameterSet parameters) {
+        return parameters.under(KernelText.word(kernel));
+    }
+
+    /** Those of the transform at a place of {@link #transforms}. */
+    public ParameterSet ofTransform(ParameterSet parameters, int index) {
+        return parameters.under(name(index));
+    }
+
+    /** Those of the vectorization. */
+    public ParameterSet ofVectorization(ParameterSet parameters) {
+        return parameters.under(vectorization.word());
+    }
+
     /** The name of a transform's parameters: its word and how many of that word stand before it. */
     private String name(int index) {
         String word = transforms.get(index).word();
@@ -94,6 +109,11 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
         return trace(maps, parameters, (stage, value) -> {});
     }
 
+    /** The kernel alone, from maps {@code [n, C, N]} to matrices {@code [n, C, C]}. */
+    public Var matrices(Var maps, Bindings parameters) {
+        return kernel.apply(maps, parameters.under(KernelText.word(kernel)));
+    }
+
     /** The transforms alone, from kernel matrices {@code [n, C, C]} to {@code [n, C', C']}. */
     public Var transform(Var matrices, Bindings parameters) {
         return transform(matrices, parameters, (stage, value) -> {});
@@ -106,10 +126,7 @@ public record SecondOrder(Kernel kernel, List<Transform> transforms, Vectorizati
 
     /** As {@link Pooling#trace}. */
     Var trace(Var maps, Bindings parameters, BiConsumer<String, Var> listener) {
-        Var matrices = told(
-                listener,
-                "kernel " + KernelText.of(kernel),
-                kernel.apply(maps, parameters.under(KernelText.word(kernel))));
+        Var matrices = told(listener, "kernel " + KernelText.of(kernel), matrices(maps, parameters));
         Var transformed = transform(matrices, parameters, listener);
         return told(listener, "vectorization " + vectorization.text(), vectorize(transformed, parameters));
     }

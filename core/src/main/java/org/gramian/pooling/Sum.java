@@ -92,6 +92,12 @@ public record Sum(Prior prior) implements Aggregation {
 
     /** The column {@code a [h·w, 1]}, of the maps' type and device. */
     private static Tensor weights(int height, int width, Tensor maps) {
+        double[] weights = centred(height, width);
+        return Tensors.to(Tensors.of(weights, Shape.of(weights.length, 1), maps.type()), maps.device());
+    }
+
+    /** How much each position counts with {@link Prior#CENTER}, row by row. */
+    public static double[] centred(int height, int width) {
         double[] weights = new double[height * width];
         double spread = Math.min(height, width) / 6.0;
         for (int y = 0; y < height; y++) {
@@ -101,6 +107,6 @@ public record Sum(Prior prior) implements Aggregation {
                 weights[y * width + x] = Math.exp(-(down * down + right * right) / (2 * spread * spread));
             }
         }
-        return Tensors.to(Tensors.of(weights, Shape.of(weights.length, 1), maps.type()), maps.device());
+        return weights;
     }
 }

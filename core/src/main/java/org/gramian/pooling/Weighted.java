@@ -32,7 +32,9 @@ import org.gramian.tensor.Tensor;
  * workshops; their exponents a = b = 2.
  */
 public record Weighted() implements Aggregation {
-    private static final double MARGIN = 1e-6;
+    /** e, so that a channel that never responds has a finite weight. */
+    public static final double MARGIN = 1e-6;
+
     private static final Normalization LENGTH = new Normalization.L2();
     private static final Normalization ROOT = new Normalization.Root(0);
 

@@ -96,7 +96,7 @@ public record BegunRun(Path folder) {
                     .map(Setting::text)
                     .orElse("nothing");
             // Weights may have moved on this machine; the models tell whether they are the same.
-            if (!setting.key().equals(Keys.WEIGHTS.name()) && !setting.text().equals(other)) {
+            if (Keys.decides(setting.key()) && !setting.text().equals(other)) {
                 throw new IOException(folder.resolve(CONFIG) + ": expected " + setting.key() + " " + setting.text()
                         + ", found " + other
                         + "; go on with what the run was begun with, or begin anew in another folder");

@@ -33,6 +33,10 @@ record FoldFolder(Path path) {
         return new FoldFolder(path);
     }
 
+    Path model() {
+        return path.resolve(MODEL);
+    }
+
     Path checkpoint() {
         return path.resolve(CHECKPOINT);
     }

@@ -59,8 +59,11 @@ final class FoldRun {
     Optional<FoldResult> run() throws IOException {
         if (folder.isDone()) {
             folder.requireOrigin(origin(), plan.dataset().classes());
-            return Optional.of(
-                    new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), Optional.empty()));
+            return Optional.of(new FoldResult(
+                    folder.path(),
+                    folder.evaluation(),
+                    folder.afterFirst(),
+                    showcase().complete(Optional.empty())));
         }
         Keeper keeper = new Keeper(folder.checkpoint(), identity(), surround.keepEvery);
         History history = History.open(folder.history());
@@ -86,8 +89,17 @@ final class FoldRun {
             if (early.isEmpty()) {
                 keeper.remove();
             }
-            return Optional.of(new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), early));
+            Optional<Breaks.Reason> stopped = showcase().complete(Optional.of(model));
+            return Optional.of(
+                    new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));
         }
+    }
+
+    /** For the end, when there is nothing to be kept for a break any more. */
+    private Showcase showcase() {
+        Session session = new Session(
+                event -> surround.events.accept(new RunEvent.Training(event)), surround.breaks, Optional.empty());
+        return new Showcase(folder, plan, material(), new Showcase.Company(fold.name(), session, surround.events));
     }
 
     private static void add(History history, EpochDone done) {

@@ -9,14 +9,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalDouble;
 import org.gramian.basis.WholeText;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.recipe.Judgement;
 
 /** The course of a training, one line for each epoch, as a CSV file that is whole after each of them. */
 public final class History {
-    private static final List<String> HEADER =
-            List.of("stage", "epoch", "rate", "loss", "accuracy", "judged_error", "judged_loss", "best");
+    private static final List<String> HEADER = List.of(
+            "stage", "epoch", "rate", "loss", "accuracy", "judged_error", "judged_loss", "best", "orthogonality");
 
     private final Path file;
     private final List<EpochDone> epochs;
@@ -48,7 +49,16 @@ public final class History {
                 number(row, "loss"),
                 number(row, "accuracy"),
                 new Judgement(number(row, "judged_error"), number(row, "judged_loss")),
-                Boolean.parseBoolean(row.getField("best")));
+                Boolean.parseBoolean(row.getField("best")),
+                orthogonality(row));
+    }
+
+    /** Files of earlier versions have no such column. */
+    private static OptionalDouble orthogonality(NamedCsvRecord row) {
+        return row.findField("orthogonality")
+                .filter(text -> !text.isEmpty())
+                .map(text -> OptionalDouble.of(Double.parseDouble(text)))
+                .orElse(OptionalDouble.empty());
     }
 
     private static double number(NamedCsvRecord row, String field) {
@@ -82,6 +92,9 @@ public final class History {
                 Double.toString(epoch.accuracy()),
                 Double.toString(epoch.judgement().error()),
                 Double.toString(epoch.judgement().loss()),
-                Boolean.toString(epoch.best()));
+                Boolean.toString(epoch.best()),
+                epoch.orthogonality().isPresent()
+                        ? Double.toString(epoch.orthogonality().getAsDouble())
+                        : "");
     }
 }

@@ -18,6 +18,7 @@ import org.gramian.basis.WholeFile;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.PictureReader;
 import org.gramian.image.audit.Audit;
+import org.gramian.image.audit.AuditFile;
 import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
@@ -178,6 +179,7 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
         try (RunLock _ = RunLock.take(folder)) {
             WholeFile.sweep(folder);
             new BegunRun(folder).begin(plan);
+            AuditFile.write(folder.resolve(AuditFile.NAME), audit);
             return locked(plan, audit, folder);
         }
     }
@@ -272,7 +274,7 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
         Map<String, String> origin = new LinkedHashMap<>();
         origin.put("weights", network.fingerprint());
         plan.settings().values().values().stream()
-                .filter(setting -> !setting.key().equals(Keys.WEIGHTS.name())) // a path of the machine, perhaps
+                .filter(setting -> Keys.decides(setting.key())) // weights are a path of the machine, perhaps
                 .forEach(setting -> origin.put("config." + setting.key(), setting.text()));
         origin.put("libtorch", Libtorch.load().version());
         origin.put("java", Integer.toString(Runtime.version().feature()));

@@ -31,7 +31,8 @@
  *       pictures after each stage.
  *   <li>A {@code FoldFolder} gets {@code model.safetensors}, {@code evaluation.json}, {@code predictions.csv}, {@code
  *       confusion.csv}, and {@link org.gramian.run.History history.csv}; {@code stage1.json} is the evaluation after stage 1
- *       where a second one followed. While a fold is not finished it has a {@code checkpoint.safetensors}. The only fold of
+ *       where a second one followed. A {@code Showcase} adds {@code gallery.safetensors} and {@code spd.json} for people to look at,
+ *       unless told otherwise; what fails there is a remark. The run's folder gets {@code audit.json}. While a fold is not finished it has a {@code checkpoint.safetensors}. The only fold of
  *       a run lies in the run's folder itself, others in {@code fold-1}, {@code fold-2} and so on.
  *   <li>A {@link org.gramian.run.RunResult} has a {@link org.gramian.run.FoldResult} for each fold with a model.
  * </ol>

@@ -15,9 +15,9 @@ import org.gramian.tensor.Views;
  * <p>The mean map is subtracted first: distances do not change, but in single precision maps far from the origin would
  * lose all their digits otherwise. What rounding leaves below 0 is set to 0, the diagonal to exactly 0.
  */
-final class Distances {
+public final class Distances {
     /** Maps whose squared distance is below this many rounding errors of their squared norms count as equal. */
-    private static final double EQUALITY_MARGIN = 16;
+    public static final double EQUALITY_MARGIN = 16;
 
     private Distances() {}
 
@@ -94,7 +94,7 @@ final class Distances {
     }
 
     /** The distance from 1 to the next number of a type. */
-    static double epsilon(DType type) {
+    public static double epsilon(DType type) {
         return switch (type) {
             case F64 -> 0x1p-52;
             case F32 -> 0x1p-23;

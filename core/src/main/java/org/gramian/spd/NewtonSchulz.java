@@ -24,7 +24,7 @@ public final class NewtonSchulz {
     private record Step(Tensor y, Tensor z, Tensor t) {}
 
     /** No trace counts as smaller: the covariance of a blank picture is 0, and so is its root. */
-    private static final double SMALLEST_TRACE = 1e-6;
+    public static final double SMALLEST_TRACE = 1e-6;
 
     private NewtonSchulz() {}
 

@@ -51,6 +51,9 @@ class ArchitectureTest {
             "backbone",
             "pooling",
             "model",
+            "explain",
+            "inspect",
+            "gallery",
             "train",
             "evaluate",
             "run");

@@ -17,6 +17,7 @@ import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.model.Engine;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.RowSink;
@@ -73,7 +74,7 @@ final class EvaluatorTest {
         Scoring.of(model, TinyModel.card(KNOWN, 1, Map.of()), TinyModel.READER)
                 .run(
                         dataset.samples(),
-                        Scoring.Rows.SCORES,
+                        Engine.Rows.SCORES,
                         new RowSink() {
                             @Override
                             public void rows(int sample, float[][] rows) {

@@ -133,6 +133,7 @@ final class PairedTestTest {
         assertThat(new PairedTest(60, 20, 5, 15).text())
                 .startsWith("+15.0 points (")
                 .endsWith("), p = 0.004 (McNemar, exact): 20 against 5 of 100 pictures");
+        assertThat(new PairedTest(60, 30, 2, 8).text()).contains(", p < 0.001 (McNemar, exact)");
     }
 
     @Test

@@ -101,7 +101,7 @@ final class ClassifierTest {
         ModelCard card = TinyModel.card(crops);
         try (Model model = TinyModel.of(5)) {
             Scoring.of(model, card, new PictureReader(PictureLimits.DEFAULT)::read)
-                    .run(samples, Scoring.Rows.SCORES, sink, _ -> {});
+                    .run(samples, Engine.Rows.SCORES, sink, _ -> {});
         }
         assertThat(scored).hasSize(7);
         try (Classifier classifier = Classifier.of(TinyModel.of(5), card)) {

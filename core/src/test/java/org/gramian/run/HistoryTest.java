@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.SplittableRandom;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -32,7 +33,8 @@ class HistoryTest {
                 random.nextDouble(100),
                 random.nextDouble(),
                 new Judgement(random.nextInt(7) / 7.0, random.nextDouble(5)),
-                random.nextBoolean());
+                random.nextBoolean(),
+                random.nextBoolean() ? OptionalDouble.of(random.nextDouble() * 1e-6) : OptionalDouble.empty());
     }
 
     private static List<EpochDone> epochs(SplittableRandom random) {
@@ -87,6 +89,17 @@ class HistoryTest {
         EpochDone again = epoch(random, 1, 1);
         History.open(file()).add(again);
         assertThat(History.open(file()).epochs()).containsExactly(first, again);
+    }
+
+    @Test
+    void aFileOfAVersionWithoutOrthogonalityStillOpens() throws IOException {
+        String old = "stage,epoch,rate,loss,accuracy,judged_error,judged_loss,best\n1,1,0.5,2.0,0.25,0.75,1.5,true\n";
+        Files.writeString(file(), old);
+        EpochDone first = new EpochDone(1, 0, 0.5, 2, 0.25, new Judgement(0.75, 1.5), true, OptionalDouble.empty());
+        assertThat(History.open(file()).epochs()).containsExactly(first);
+        History.open(file())
+                .add(new EpochDone(1, 1, 0.5, 1, 0.5, new Judgement(0.5, 1), true, OptionalDouble.of(1e-7)));
+        assertThat(file()).content().contains("true,\n1,2,0.5,1.0,0.5,0.5,1.0,true,1.0E-7\n");
     }
 
     @Test

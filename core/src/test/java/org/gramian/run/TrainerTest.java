@@ -111,18 +111,23 @@ class TrainerTest {
         assertThat(content("run").keySet())
                 .containsExactly(
                         ".lock",
+                        "audit.json",
                         "config.yaml",
                         "fold-1/confusion.csv",
                         "fold-1/evaluation.json",
+                        "fold-1/gallery.safetensors",
                         "fold-1/history.csv",
                         "fold-1/model.safetensors",
                         "fold-1/predictions.csv",
+                        "fold-1/spd.json",
                         "fold-1/stage1.json",
                         "fold-2/confusion.csv",
                         "fold-2/evaluation.json",
+                        "fold-2/gallery.safetensors",
                         "fold-2/history.csv",
                         "fold-2/model.safetensors",
                         "fold-2/predictions.csv",
+                        "fold-2/spd.json",
                         "fold-2/stage1.json");
         for (FoldResult fold : result.folds()) {
             assertThat(EvaluationFile.read(fold.folder().resolve("evaluation.json")))

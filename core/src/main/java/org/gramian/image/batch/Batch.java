@@ -39,6 +39,11 @@ public final class Batch implements AutoCloseable {
         return memory;
     }
 
+    /** {@code [n, 3, size, size]}, with the crops that are not in use. */
+    public Shape shape() {
+        return shape;
+    }
+
     /** A view of the numbers as a tensor, without a copy; it belongs to the current scope. */
     public Tensor tensor() {
         requireOpen();

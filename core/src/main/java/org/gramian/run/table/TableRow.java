@@ -75,7 +75,9 @@ public record TableRow(String name, String title, String pooling, Map<String, St
         for (Map.Entry<String, String> one : own.entrySet()) {
             all = all.with(one.getKey(), one.getValue(), new Origin("row " + name, true));
         }
-        return all;
+        return all.has(Keys.GALLERY)
+                ? all
+                : all.with(Keys.GALLERY.name(), "false", new Origin("tables have none unless asked", false));
     }
 
     /** The name of its folder. */

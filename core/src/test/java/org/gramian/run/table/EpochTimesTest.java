@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicLong;
 import org.gramian.image.dataset.Sample;
 import org.gramian.run.FoldPlan;
@@ -46,7 +47,8 @@ class EpochTimesTest {
             times.accept(new RunEvent.Training(new Stepped(stage, epoch, step, 8 * step, 1, 0.5)));
         }
         seconds.addAndGet(took);
-        times.accept(new RunEvent.Training(new EpochDone(stage, epoch, 1, 1, 0.5, new Judgement(0.5, 1), true)));
+        times.accept(new RunEvent.Training(
+                new EpochDone(stage, epoch, 1, 1, 0.5, new Judgement(0.5, 1), true, OptionalDouble.empty())));
     }
 
     @Test

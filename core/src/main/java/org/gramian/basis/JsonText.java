@@ -1,4 +1,4 @@
-package org.gramian.model;
+package org.gramian.basis;
 
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.function.Predicate;
-import org.gramian.basis.Found;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.DeserializationFeature;
@@ -14,11 +13,11 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Lists and maps as JSON inside the text of one metadata: read back strictly, and to the last bit.
+ * Documents as JSON, and lists and maps as JSON inside the text of one metadata: read back strictly, and to the last bit.
  *
  * <p>A number that JSON does not have, as {@code NaN}, is written in quotes.
  */
-final class JsonText {
+public final class JsonText {
     private static final JsonMapper JSON = JsonMapper.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
@@ -26,11 +25,16 @@ final class JsonText {
 
     private JsonText() {}
 
-    static String of(Object value) {
+    public static String of(Object value) {
         return JSON.writeValueAsString(value);
     }
 
-    static List<String> strings(String key, String json) {
+    /** The same as people read it too, over many lines. */
+    public static String indented(Object value) {
+        return JSON.writerWithDefaultPrettyPrinter().writeValueAsString(value);
+    }
+
+    public static List<String> strings(String key, String json) {
         List<String> all = new ArrayList<>();
         for (JsonNode node : tree(key, "a list of texts", json, JsonNode::isArray)) {
             all.add(string(key, node));
@@ -38,7 +42,7 @@ final class JsonText {
         return all;
     }
 
-    static SequencedMap<String, String> texts(String key, String json) {
+    public static SequencedMap<String, String> texts(String key, String json) {
         SequencedMap<String, String> all = new LinkedHashMap<>();
         for (Map.Entry<String, JsonNode> entry :
                 tree(key, "texts by name", json, JsonNode::isObject).properties()) {
@@ -47,7 +51,7 @@ final class JsonText {
         return all;
     }
 
-    static SequencedMap<String, Double> numbers(String key, String json) {
+    public static SequencedMap<String, Double> numbers(String key, String json) {
         SequencedMap<String, Double> all = new LinkedHashMap<>();
         for (Map.Entry<String, JsonNode> entry :
                 tree(key, "numbers by name", json, JsonNode::isObject).properties()) {
@@ -61,7 +65,7 @@ final class JsonText {
     }
 
     /** A number as {@link Double#toString} writes it. */
-    static double number(String key, String text) {
+    public static double number(String key, String text) {
         try {
             return Double.parseDouble(text);
         } catch (NumberFormatException _) {

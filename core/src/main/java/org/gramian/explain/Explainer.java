@@ -1,0 +1,211 @@
+package org.gramian.explain;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.gramian.explain.Attribution.Baseline;
+import org.gramian.explain.Mosaic.Grid;
+import org.gramian.image.Picture;
+import org.gramian.image.crop.Crop;
+import org.gramian.image.crop.Crops;
+import org.gramian.model.Logits;
+import org.gramian.model.Model;
+import org.gramian.model.ModelCard;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/**
+ * Tells why a model gives a picture its score for a class, by the gradient of that score with respect to feature maps.
+ *
+ * <p>The crops are those that the model answers by, its card's test crops of the whole picture; what lies outside all of them
+ * is not explained, since the model does not see it. The score is the class's before the softmax, the mean over the crops.
+ * Any number of threads may ask at once; the model stays the caller's.
+ *
+ * @param model what is explained
+ * @param card what it expects of pictures, and the names of classes
+ * @param settings how
+ */
+public record Explainer(Model model, ModelCard card, Settings settings) {
+    /**
+     * How a score is explained.
+     *
+     * @param layer the layer whose maps are looked at; empty for the one that the pooling reads
+     * @param attribution how the score is shared out among positions
+     * @param pairs how many pairs of feature maps are wanted
+     */
+    public record Settings(Optional<String> layer, Attribution attribution, int pairs) {
+        /** Few enough to be looked at. */
+        public static final int USUAL_PAIRS = 6;
+
+        /** The pooling's layer, the attribution that was found most faithful (see {@code docs/explain.md}), six pairs. */
+        public static final Settings USUAL =
+                new Settings(Optional.empty(), Attribution.INTEGRATED_AGAINST_BLANK, USUAL_PAIRS);
+
+        /** @throws IllegalArgumentException if fewer than no pairs are wanted */
+        public Settings {
+            if (pairs < 0) {
+                throw new IllegalArgumentException("a number of pairs is at least 0, found " + pairs);
+            }
+        }
+    }
+
+    /** @throws IllegalArgumentException with the {@link #refusal}, or if there is no such layer */
+    public Explainer {
+        refusal(model).ifPresent(reason -> {
+            throw new IllegalArgumentException(reason);
+        });
+        List<String> layers = model.backbone().wholeLayers();
+        settings.layer().filter(layer -> !layers.contains(layer)).ifPresent(layer -> {
+            throw new IllegalArgumentException(
+                    "a score is explained at a layer that the model computes before it pools, "
+                            + String.join(", ", layers) + "; found '" + layer + "'");
+        });
+    }
+
+    /** As usual. */
+    public static Explainer of(Model model, ModelCard card) {
+        return new Explainer(model, card, Settings.USUAL);
+    }
+
+    /** Explains one score as usual. */
+    public static Explanation explain(Model model, ModelCard card, Picture picture, int label) {
+        return of(model, card).explain(picture, label);
+    }
+
+    /** Why nothing of a model can be explained; empty where it can. */
+    public static Optional<String> refusal(Model model) {
+        return model.head().pooling().isDifferentiable()
+                ? Optional.empty()
+                : Optional.of(
+                        "no gradient passes the pooling "
+                                + model.head().pooling().text()
+                                + ", which counts every position for one of several words, so that its scores cannot be explained");
+    }
+
+    /** What of the crops of a picture one way through the model needs. */
+    private record Seen(Tensor features, Tensor difference) {}
+
+    /**
+     * Explains the score of a class for a picture.
+     *
+     * @throws IllegalArgumentException if there is no such class, or no crops can be taken of such a picture
+     */
+    public Explanation explain(Picture picture, int label) {
+        if (label < 0 || label >= card.classes().size()) {
+            throw new IllegalArgumentException(
+                    "expected a class from 0 to " + (card.classes().size() - 1) + ", found " + label);
+        }
+        return explain(picture, OptionalInt.of(label));
+    }
+
+    /**
+     * Explains the score of the class that the model answers with.
+     *
+     * @throws IllegalArgumentException if no crops can be taken of such a picture
+     */
+    public Explanation explain(Picture picture) {
+        return explain(picture, OptionalInt.empty());
+    }
+
+    private Explanation explain(Picture picture, OptionalInt wanted) {
+        Crops crops = card.crops().whole().testing();
+        List<Crop> windows = crops.of(picture.width(), picture.height(), "");
+        ScoreGradient gradient = new ScoreGradient(
+                model, settings.layer().orElse(model.backbone().layer()));
+        try (Scope _ = Scope.open();
+                Arena arena = Arena.ofConfined()) {
+            Seen seen = look(gradient, CropPixels.of(picture, windows, card.preprocessing()), arena);
+            int label = wanted.orElseGet(() -> gradient.answer(seen.features()));
+            ScoreGradient.Found found = gradient.at(seen.features(), label);
+            Tensor shares = settings.attribution()
+                    .shares(
+                            seen.difference(),
+                            alongTheWay(gradient, seen, label).orElse(found.features()));
+            Mosaic mosaic = Mosaic.of(picture.width(), picture.height(), windows);
+            return explanation(found, mosaic.join(grids(shares)), mosaic, label);
+        }
+    }
+
+    /** Features of all crops, and what is left of them without their baseline. */
+    private Seen look(ScoreGradient gradient, CropPixels pixels, Arena arena) {
+        boolean blank = settings.attribution().baseline() == Baseline.BLANK;
+        MemorySegment memory = pixels.write(arena, blank);
+        Tensor all = gradient.features(memory, pixels.shape(blank));
+        if (!blank) {
+            return new Seen(all, all);
+        }
+        long crops = all.size(0) - 1;
+        Tensor features = Views.contiguous(Views.slice(all, 0, 0, crops));
+        return new Seen(features, Elementwise.sub(features, Views.slice(all, 0, crops, crops + 1)));
+    }
+
+    /** The mean gradient between the baseline and the features, where the attribution wants it. */
+    private Optional<Tensor> alongTheWay(ScoreGradient gradient, Seen seen, int label) {
+        int steps = settings.attribution().steps();
+        if (steps == 1) {
+            return Optional.empty();
+        }
+        Tensor sum = Tensors.zeros(
+                seen.features().shape(), seen.features().type(), seen.features().device());
+        for (int i = 0; i < steps; i++) {
+            try (Scope scope = Scope.open()) {
+                double left = 1 - (i + 0.5) / steps;
+                Tensor between = Elementwise.addScaled(seen.features(), seen.difference(), -left);
+                sum = scope.keep(
+                        Elementwise.addScaled(sum, gradient.at(between, label).features(), 1.0 / steps));
+            }
+        }
+        return Optional.of(sum);
+    }
+
+    private Explanation explanation(ScoreGradient.Found found, HeatMap heat, Mosaic mosaic, int label) {
+        Logits logits = Logits.ofCrops(found.scores());
+        double probability = logits.probabilities(card.temperature())[label];
+        double score = Arrays.stream(found.scores())
+                .mapToDouble(row -> row[label])
+                .average()
+                .orElseThrow();
+        List<ChannelPair> pairs = new ArrayList<>();
+        for (PairRanking.Ranked pair : PairRanking.top(model.head().pooling().aggregation(), found, settings.pairs())) {
+            HeatMap where = mosaic.join(together(found, pair));
+            pairs.add(new ChannelPair(pair.first(), pair.second(), pair.contribution(), where));
+        }
+        Explanation.Parts parts = PairRanking.parts(model.head().pooling().aggregation());
+        return new Explanation(
+                card.classes().get(label), score, probability, logits.top() == label, heat, parts, pairs);
+    }
+
+    /** The maps {@code [n, 1, h, w]} of every crop. */
+    private static List<Grid> grids(Tensor shares) {
+        int height = Math.toIntExact(shares.size(2));
+        int width = Math.toIntExact(shares.size(3));
+        float[] values = shares.toFloats();
+        List<Grid> grids = new ArrayList<>();
+        for (int from = 0; from < values.length; from += height * width) {
+            grids.add(new Grid(height, width, Arrays.copyOfRange(values, from, from + height * width)));
+        }
+        return grids;
+    }
+
+    /** Where two maps are active together, in every crop. */
+    private List<Grid> together(ScoreGradient.Found found, PairRanking.Ranked pair) {
+        int size = card.crops().size();
+        Shape features = model.backbone().features(size, size);
+        Tensor first = Elementwise.relu(channel(found.maps(), pair.first()));
+        Tensor second = Elementwise.relu(channel(found.maps(), pair.second()));
+        Tensor both = Elementwise.sqrt(Elementwise.mul(first, second));
+        return grids(Views.reshape(Views.contiguous(both), both.size(0), 1, features.at(1), features.at(2)));
+    }
+
+    private static Tensor channel(Tensor maps, int index) {
+        return Views.slice(maps, 1, index, index + 1L);
+    }
+}

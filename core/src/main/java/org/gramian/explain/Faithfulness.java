@@ -1,0 +1,111 @@
+package org.gramian.explain;
+
+import java.lang.foreign.Arena;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.gramian.image.Picture;
+import org.gramian.image.crop.Crop;
+import org.gramian.model.Engine;
+import org.gramian.model.Model;
+import org.gramian.model.ModelCard;
+
+/**
+ * Tries whether a heat map tells the truth: takes the hottest part out of the picture, and a region of the same size and shape
+ * that lies elsewhere, and compares what becomes of the score.
+ *
+ * <p>Taken out means painted over with the picture's mean colour. The other region is the hottest part shifted round by a
+ * random number of columns and rows, what leaves the crops on one side coming back on the other; of several such draws the
+ * mean is taken.
+ *
+ * @param share of what the crops reach that is taken out, between 0 and 1
+ * @param draws how many other regions
+ * @param seed where they lie
+ */
+public record Faithfulness(double share, int draws, long seed) {
+    /** A fifth of the picture against eight other regions. */
+    public static final Faithfulness USUAL = new Faithfulness(0.2, 8, 1);
+
+    public Faithfulness {
+        if (!(share > 0 && share < 1) || draws < 1) {
+            throw new IllegalArgumentException(
+                    "a share between 0 and 1 and at least one draw are wanted, found " + share + " and " + draws);
+        }
+    }
+
+    /**
+     * Scores of a class, each the mean over the crops.
+     *
+     * @param whole of the picture as it is
+     * @param withoutHottest of the picture without its hottest part
+     * @param withoutOther of the picture without a region elsewhere, the mean of all draws
+     */
+    public record Trial(double whole, double withoutHottest, double withoutOther) {
+        /** Whether the hottest part matters more than others. */
+        public boolean holds() {
+            return withoutHottest < withoutOther;
+        }
+    }
+
+    /** Tries the map of one picture. */
+    public Trial of(Model model, ModelCard card, Picture picture, Explained explained) {
+        List<Crop> crops = card.crops().whole().testing().of(picture.width(), picture.height(), "");
+        CropPixels pixels = CropPixels.of(picture, crops, card.preprocessing());
+        HeatMap heat = explained.heat();
+        BitSet hottest = heat.top(share);
+        SplittableRandom random = new SplittableRandom(seed);
+        Frame frame = Frame.of(heat);
+        double others = 0;
+        for (int i = 0; i < draws; i++) {
+            BitSet moved =
+                    frame.shifted(hottest, random.nextInt(frame.columns()), random.nextInt(frame.rows()), heat.width());
+            others += score(model, without(pixels, moved, heat), explained.label()) / draws;
+        }
+        double whole = score(model, pixels, explained.label());
+        double withoutHottest = score(model, without(pixels, hottest, heat), explained.label());
+        return new Trial(whole, withoutHottest, others);
+    }
+
+    /** A map and the class that it is of. */
+    public record Explained(HeatMap heat, int label) {}
+
+    private static CropPixels without(CropPixels pixels, BitSet places, HeatMap heat) {
+        Picture part = Blanking.blank(pixels.scaled(), places, heat.width(), heat.height());
+        return new CropPixels(part, pixels.crops(), pixels.preprocessing());
+    }
+
+    private static double score(Model model, CropPixels pixels, int label) {
+        try (Arena arena = Arena.ofConfined()) {
+            float[][] scores =
+                    Engine.of(model).compute(pixels.write(arena, false), pixels.shape(false), Engine.Rows.SCORES);
+            return Arrays.stream(scores)
+                    .mapToDouble(row -> row[label])
+                    .average()
+                    .orElseThrow();
+        }
+    }
+
+    /** The smallest rectangle around what crops reach. */
+    private record Frame(int left, int top, int columns, int rows) {
+        static Frame of(HeatMap heat) {
+            int width = heat.width();
+            int[] places = heat.covered().stream().toArray();
+            int left = Arrays.stream(places).map(i -> i % width).min().orElseThrow();
+            int right = Arrays.stream(places).map(i -> i % width).max().orElseThrow();
+            int top = places[0] / width;
+            int bottom = places[places.length - 1] / width;
+            return new Frame(left, top, right - left + 1, bottom - top + 1);
+        }
+
+        BitSet shifted(BitSet places, int across, int down, int width) {
+            BitSet moved = new BitSet();
+            places.stream().forEach(i -> {
+                int x = left + (i % width - left + across) % columns;
+                int y = top + (i / width - top + down) % rows;
+                moved.set(y * width + x);
+            });
+            return moved;
+        }
+    }
+}

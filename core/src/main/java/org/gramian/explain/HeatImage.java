@@ -1,0 +1,80 @@
+package org.gramian.explain;
+
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import javax.imageio.ImageIO;
+import org.gramian.image.Picture;
+
+/** Heat as a picture: alone with transparency, to be laid over a picture, or over the picture already. */
+public final class HeatImage {
+    /** What of the picture shows through where heat is greatest, of 255: nothing would hide what is explained. */
+    private static final int MOST_OPAQUE = 190;
+
+    /** How opaque the grey is that lies over what no crop reaches. */
+    private static final int UNSEEN = 0x80808080;
+
+    private HeatImage() {}
+
+    /** The heat alone, of its own size, which has the picture's aspect ratio: the stronger, the less transparent. */
+    public static BufferedImage overlay(HeatMap heat) {
+        BufferedImage image = new BufferedImage(heat.width(), heat.height(), BufferedImage.TYPE_INT_ARGB);
+        for (int y = 0; y < heat.height(); y++) {
+            for (int x = 0; x < heat.width(); x++) {
+                float strength = heat.strength(x, y);
+                int alpha = Math.round(MOST_OPAQUE * strength);
+                image.setRGB(x, y, heat.covers(x, y) ? (alpha << 24) | ColourMap.rgb(strength) : UNSEEN);
+            }
+        }
+        return image;
+    }
+
+    /**
+     * An explanation on one sheet.
+     *
+     * @param image the picture, the picture under its heat, a legend, and the feature maps that contribute most
+     * @param lettered whether it has words: not where this Java finds no fonts
+     */
+    public record Sheet(BufferedImage image, boolean lettered) {}
+
+    /** The sheet of an explanation of a picture. */
+    public static Sheet sheet(Picture picture, Explanation why) {
+        Lettering lettering = Lettering.find();
+        return new Sheet(new HeatSheet(picture, why, lettering).draw(), lettering.isPresent());
+    }
+
+    /** The content of a PNG file of an image. */
+    public static byte[] png(BufferedImage image) {
+        try (ByteArrayOutputStream bytes = new ByteArrayOutputStream()) {
+            ImageIO.write(image, "png", bytes);
+            return bytes.toByteArray();
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible); // it goes to memory
+        }
+    }
+
+    /** A picture as an image of Java. */
+    static BufferedImage image(Picture picture) {
+        BufferedImage image = new BufferedImage(picture.width(), picture.height(), BufferedImage.TYPE_INT_RGB);
+        byte[] rgb = picture.rgb();
+        for (int i = 0; i < rgb.length; i += 3) {
+            int pixel = ((rgb[i] & 0xff) << 16) | ((rgb[i + 1] & 0xff) << 8) | (rgb[i + 2] & 0xff);
+            image.setRGB(i / 3 % picture.width(), i / 3 / picture.width(), pixel);
+        }
+        return image;
+    }
+
+    /** The same without colours, so that those of the heat are told from those of the picture. */
+    static BufferedImage grey(BufferedImage image) {
+        BufferedImage grey = new BufferedImage(image.getWidth(), image.getHeight(), BufferedImage.TYPE_INT_RGB);
+        for (int y = 0; y < image.getHeight(); y++) {
+            for (int x = 0; x < image.getWidth(); x++) {
+                int rgb = image.getRGB(x, y);
+                int light = (299 * ((rgb >> 16) & 0xff) + 587 * ((rgb >> 8) & 0xff) + 114 * (rgb & 0xff)) / 1000;
+                grey.setRGB(x, y, (light << 16) | (light << 8) | light);
+            }
+        }
+        return grey;
+    }
+}

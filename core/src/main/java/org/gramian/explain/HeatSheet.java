@@ -1,0 +1,132 @@
+package org.gramian.explain;
+
+import java.awt.Color;
+import java.awt.Graphics2D;
+import java.awt.RenderingHints;
+import java.awt.image.BufferedImage;
+import java.util.List;
+import java.util.Locale;
+import org.gramian.image.Picture;
+
+/**
+ * An explanation on one sheet: the picture, beside it the picture under its heat with a legend, below the feature maps that
+ * contribute most and where they are active.
+ */
+final class HeatSheet {
+    private static final int MARGIN = 16;
+    private static final int LINE = 20;
+    private static final int LETTERS = 14;
+    private static final int SMALL = 12;
+    private static final int BAR = 10;
+
+    /** Longer side of the pictures, and pairs beside each other. */
+    private static final int SIDE = 360;
+
+    private static final int COLUMNS = 3;
+
+    private final Explanation why;
+    private final BufferedImage picture;
+    private final BufferedImage grey;
+    private final Lettering lettering;
+    private final int width;
+    private final int height;
+    private final int smallWidth;
+    private final int smallHeight;
+
+    HeatSheet(Picture picture, Explanation why, Lettering lettering) {
+        this.why = why;
+        this.picture = HeatImage.image(picture);
+        this.grey = HeatImage.grey(this.picture);
+        this.lettering = lettering;
+        double scale = (double) SIDE / Math.max(picture.width(), picture.height());
+        this.width = (int) Math.max(1, Math.round(picture.width() * scale));
+        this.height = (int) Math.max(1, Math.round(picture.height() * scale));
+        this.smallWidth = Math.max(1, (sheetWidth() - (COLUMNS + 1) * MARGIN) / COLUMNS);
+        this.smallHeight = (int) Math.max(1, Math.min(SIDE, (long) height * smallWidth / width));
+    }
+
+    /** A narrow picture still leaves room for words. */
+    private int sheetWidth() {
+        return Math.max(2 * width, SIDE) + 3 * MARGIN;
+    }
+
+    private int pairsTop() {
+        return MARGIN + 2 * LINE + height + MARGIN + BAR + LINE + MARGIN;
+    }
+
+    BufferedImage draw() {
+        int rows = Math.ceilDiv(why.pairs().size(), COLUMNS);
+        int sheetHeight = pairsTop() + LINE + rows * (smallHeight + LINE + MARGIN) + MARGIN;
+        BufferedImage sheet = new BufferedImage(sheetWidth(), sheetHeight, BufferedImage.TYPE_INT_RGB);
+        Graphics2D graphics = sheet.createGraphics();
+        graphics.setRenderingHint(RenderingHints.KEY_INTERPOLATION, RenderingHints.VALUE_INTERPOLATION_BILINEAR);
+        graphics.setRenderingHint(RenderingHints.KEY_TEXT_ANTIALIASING, RenderingHints.VALUE_TEXT_ANTIALIAS_ON);
+        graphics.setColor(Color.WHITE);
+        graphics.fillRect(0, 0, sheet.getWidth(), sheet.getHeight());
+        regions(graphics);
+        pairs(graphics);
+        graphics.dispose();
+        return sheet;
+    }
+
+    private void regions(Graphics2D graphics) {
+        int room = sheetWidth() - 2 * MARGIN;
+        lettering.write(graphics, headline(), new Lettering.Place(MARGIN, MARGIN + LETTERS, room, LETTERS));
+        String covered = String.format(
+                Locale.ROOT,
+                "the model looked at %.0f %% of the picture",
+                100 * why.heat().coverage());
+        lettering.write(graphics, covered, new Lettering.Place(MARGIN, MARGIN + LINE + SMALL, room, SMALL));
+        int top = MARGIN + 2 * LINE;
+        graphics.drawImage(picture, MARGIN, top, width, height, null);
+        int right = 2 * MARGIN + width;
+        graphics.drawImage(grey, right, top, width, height, null);
+        graphics.drawImage(HeatImage.overlay(why.heat()), right, top, width, height, null);
+        legend(graphics, right, top + height + MARGIN);
+    }
+
+    private String headline() {
+        return String.format(
+                Locale.ROOT,
+                "%s: probability %.3f, score %.3f%s",
+                why.className(),
+                why.probability(),
+                why.score(),
+                why.isAnswer() ? "" : " (not the model's answer)");
+    }
+
+    private void legend(Graphics2D graphics, int left, int top) {
+        int length = Math.max(width, SIDE / 2);
+        for (int x = 0; x < length; x++) {
+            graphics.setColor(new Color(ColourMap.rgb((double) x / length)));
+            graphics.fillRect(left + x, top, 1, BAR);
+        }
+        lettering.write(
+                graphics,
+                "speaks for it: little to much",
+                new Lettering.Place(left, top + BAR + SMALL + 2, length, SMALL));
+    }
+
+    private void pairs(Graphics2D graphics) {
+        int room = sheetWidth() - 2 * MARGIN;
+        lettering.write(graphics, why.parts().text(), new Lettering.Place(MARGIN, pairsTop() + SMALL, room, SMALL));
+        List<ChannelPair> pairs = why.pairs();
+        for (int i = 0; i < pairs.size(); i++) {
+            int x = MARGIN + i % COLUMNS * (smallWidth + MARGIN);
+            int y = pairsTop() + LINE + i / COLUMNS * (smallHeight + LINE + MARGIN);
+            graphics.drawImage(grey, x, y, smallWidth, smallHeight, null);
+            graphics.drawImage(HeatImage.overlay(pairs.get(i).where()), x, y, smallWidth, smallHeight, null);
+            lettering.write(
+                    graphics,
+                    words(pairs.get(i)),
+                    new Lettering.Place(x, y + smallHeight + SMALL + 2, smallWidth, SMALL));
+        }
+    }
+
+    private String words(ChannelPair pair) {
+        String maps = pair.first() == pair.second()
+                ? "map " + pair.first()
+                : "maps " + pair.first() + " and " + pair.second();
+        return String.format(Locale.ROOT, "%s: %+.4f", maps, pair.contribution());
+    }
+}

@@ -1,0 +1,97 @@
+package org.gramian.explain;
+
+import java.lang.foreign.MemorySegment;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.model.Head;
+import org.gramian.model.Logits;
+import org.gramian.model.Model;
+import org.gramian.model.Scoring;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/**
+ * The gradient of a class's score with respect to the maps of a layer, and to where the parts of the head meet.
+ *
+ * <p>Up to the layer nothing is recorded; from there on the way goes through the rest of the backbone, the kernel, the SPD
+ * layers, the vectorization and the classifier, and back.
+ *
+ * @param model what is differentiated
+ * @param layer one of {@link org.gramian.backbone.Backbone#wholeLayers}, or the backbone's own
+ */
+record ScoreGradient(Model model, String layer) {
+    /**
+     * What one way forth and back finds. The tensors belong to the scope that was open.
+     *
+     * @param scores of every crop, {@code [n, k]}
+     * @param features the gradient with respect to the layer's maps, shaped as they are
+     * @param maps what the head aggregates
+     * @param meeting where the parts of the head meet, see {@link HeadPath}
+     * @param meetingGradient its gradient
+     */
+    @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
+    record Found(float[][] scores, Tensor features, Tensor maps, Tensor meeting, Tensor meetingGradient) {}
+
+    /** The layer's maps of crops {@code [n, 3, s, s]}, in the scope that is open. */
+    Tensor features(MemorySegment crops, Shape shape) {
+        try (Tape tape = Tape.inference()) {
+            Tensor pictures = Tensors.to(Tensors.viewOf(crops, DType.F32, shape), model.device());
+            Var maps = model.backbone()
+                    .cutAt(layer)
+                    .apply(tape.constant(pictures), frozen(model.backboneParameters(), tape));
+            return Tensors.copy(maps.value());
+        }
+    }
+
+    /** The class that the model answers with, at maps of the layer. */
+    int answer(Tensor features) {
+        try (Tape tape = Tape.inference()) {
+            Var last = model.backbone().after(layer, tape.constant(features), frozen(model.backboneParameters(), tape));
+            Var scores = model.head().apply(last, frozen(model.headParameters(), tape), Head.Mode.PREDICTING);
+            return Logits.ofCrops(Scoring.toRows(scores.value())).top();
+        }
+    }
+
+    /** The gradient of the mean over crops of the score of a class, at maps of the layer. */
+    Found at(Tensor features, int label) {
+        HeadPath path = HeadPath.of(model.head());
+        try (Tape forth = Tape.recording();
+                Tape rest = Tape.recording()) {
+            Var variable = forth.variable(features);
+            Var last = model.backbone().after(layer, variable, frozen(model.backboneParameters(), forth));
+            Bindings parameters = frozen(model.headParameters(), forth);
+            Var maps = path.maps(last, parameters);
+            Var meeting = path.meeting(maps, parameters);
+            Tensor seen = Tensors.copy(maps.value());
+            Tensor met = Tensors.copy(meeting.value());
+            Var middle = rest.variable(met);
+            Var scores = path.scores(middle, frozen(model.headParameters(), rest));
+            float[][] rows = Scoring.toRows(scores.value());
+            try (Gradients back = rest.backward(scores, upstream(scores.value(), label))) {
+                Tensor upstream = Tensors.copy(back.of(middle));
+                try (Gradients further = forth.backward(meeting, upstream)) {
+                    return new Found(rows, Tensors.copy(further.of(variable)), seen, met, upstream);
+                }
+            }
+        }
+    }
+
+    private static Tensor upstream(Tensor scores, int label) {
+        int crops = Math.toIntExact(scores.size(0));
+        int classes = Math.toIntExact(scores.size(1));
+        double[] rows = new double[crops * classes];
+        for (int i = 0; i < crops; i++) {
+            rows[i * classes + label] = 1.0 / crops;
+        }
+        return Tensors.to(Tensors.of(rows, scores.shape(), scores.type()), scores.device());
+    }
+
+    private static Bindings frozen(ParameterSet parameters, Tape tape) {
+        return Bindings.of(parameters.variables(tape, _ -> true));
+    }
+}

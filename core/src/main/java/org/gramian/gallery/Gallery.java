@@ -1,0 +1,183 @@
+package org.gramian.gallery;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.gramian.basis.Found;
+
+/**
+ * What a run leaves beside its model for people: of each picture its name, class, part, a thumbnail and a short descriptor.
+ *
+ * <p>From it come the pictures of a report, its map of embeddings, and the training pictures that a new one resembles:
+ *
+ * <pre>{@code
+ * Optional<Gallery> gallery = Gallery.beside(Path.of("run/model.safetensors"));
+ * Sketch sketch = Sketch.of(gallery.get().descriptorSize());
+ * Neighbours.of(gallery.get(), Part.TRAINING).nearest(sketch.describe(descriptorsOfCrops), 6);
+ * }</pre>
+ *
+ * <p>It holds at most {@value #MOST_OF_A_PART} pictures of each part. Immutable, and safe for use by many threads.
+ */
+public final class Gallery {
+    /** Its name beside the model. */
+    public static final String FILE = "gallery.safetensors";
+
+    /** Pictures of a part: enough for a page and for neighbours, some 100 MB. */
+    public static final int MOST_OF_A_PART = 20_000;
+
+    private final About about;
+    private final List<Item> items;
+    private final byte[][] thumbnails;
+    private final short[][] vectors;
+
+    /**
+     * What holds for all pictures.
+     *
+     * @param classes the names that labels count
+     * @param model SHA-256 of the model's file, in hexadecimal digits
+     * @param descriptorSize length of the model's descriptors
+     * @param leftOut how many pictures of a part are not here
+     */
+    record About(List<String> classes, String model, int descriptorSize, Map<Part, Integer> leftOut) {
+        About {
+            classes = List.copyOf(classes);
+            leftOut = new EnumMap<>(leftOut.isEmpty() ? new EnumMap<>(Part.class) : leftOut);
+            if (descriptorSize < 1 || descriptorSize > Sketch.LONGEST) {
+                throw new IllegalArgumentException(
+                        "expected descriptors of 1 to " + Sketch.LONGEST + " numbers, found " + descriptorSize);
+            }
+            if (!model.matches("[0-9a-f]{64}")) {
+                throw new IllegalArgumentException(
+                        "expected the SHA-256 of a model in 64 digits, found " + Found.text(model));
+            }
+            leftOut.forEach((part, pictures) -> {
+                if (pictures < 0) {
+                    throw new IllegalArgumentException(
+                            "expected a number of pictures left out, found " + pictures + " of " + part.words());
+                }
+            });
+        }
+    }
+
+    /** @throws IllegalArgumentException if pictures do not fit what is said of all, or there are too many */
+    Gallery(About about, List<Item> items, byte[][] thumbnails, short[][] vectors) {
+        this.about = about;
+        this.items = List.copyOf(items);
+        this.thumbnails = thumbnails;
+        this.vectors = vectors;
+        GalleryChecks.require(about, this.items, thumbnails, vectors);
+    }
+
+    /**
+     * Reads a gallery into memory.
+     *
+     * @throws GalleryFileException if it is none that can be used; the message says what was expected, found and what to try
+     */
+    public static Gallery read(Path path) throws GalleryFileException {
+        return GalleryFile.read(path);
+    }
+
+    /**
+     * The gallery that lies beside a model's file; nothing where there is none.
+     *
+     * @throws GalleryFileException if it cannot be used, or is that of another model
+     */
+    public static Optional<Gallery> beside(Path model) throws GalleryFileException {
+        Path path = model.resolveSibling(FILE);
+        if (Files.notExists(path)) {
+            return Optional.empty();
+        }
+        Gallery gallery = read(path);
+        if (!gallery.model().equals(GalleryFile.fingerprint(model))) {
+            throw new GalleryFileException(
+                    path,
+                    "expected the gallery of " + model.getFileName() + " beside it, found that of another model"
+                            + "; copy both files from one run, or go on with that run by 'gramian train --resume'");
+        }
+        return Optional.of(gallery);
+    }
+
+    /**
+     * Writes or replaces a file, whole or not at all. Equal galleries give equal bytes.
+     *
+     * @throws GalleryFileException if it cannot be written
+     */
+    public void write(Path path) throws GalleryFileException {
+        GalleryFile.write(path, this);
+    }
+
+    /** The names that labels count. */
+    public List<String> classes() {
+        return about.classes();
+    }
+
+    /** The pictures: those trained on, then those held back, then those to test. */
+    public List<Item> items() {
+        return items;
+    }
+
+    /** How many pictures of a part are not here, for there are too many or they could not be read. */
+    public int leftOut(Part part) {
+        return about.leftOut().getOrDefault(part, 0);
+    }
+
+    /** SHA-256 of the file of the model that it is of, in hexadecimal digits. */
+    public String model() {
+        return about.model();
+    }
+
+    /** Length of the model's descriptors. */
+    public int descriptorSize() {
+        return about.descriptorSize();
+    }
+
+    /** Length of the short descriptors. */
+    public int vectorSize() {
+        return Sketch.lengthOf(about.descriptorSize());
+    }
+
+    /** The content of a small JPEG file of a picture. */
+    public byte[] thumbnail(int index) {
+        return thumbnails[index].clone();
+    }
+
+    /** The short descriptor of a picture: of length 1 up to the error of a {@link Sketch}. */
+    public float[] vector(int index) {
+        short[] halves = vectors[index];
+        float[] vector = new float[halves.length];
+        for (int i = 0; i < vector.length; i++) {
+            vector[i] = Float.float16ToFloat(halves[i]);
+        }
+        return vector;
+    }
+
+    /** {@code ‖u − v‖²} of a picture's vector and another. */
+    double squaredDistance(int index, float[] other) {
+        short[] halves = vectors[index];
+        if (halves.length != other.length) {
+            throw new IllegalArgumentException("expected a vector of " + halves.length
+                    + " numbers, as the gallery has them, found " + other.length);
+        }
+        double sum = 0;
+        for (int i = 0; i < halves.length; i++) {
+            double difference = Float.float16ToFloat(halves[i]) - (double) other[i];
+            sum += difference * difference;
+        }
+        return sum;
+    }
+
+    About about() {
+        return about;
+    }
+
+    byte[][] thumbnails() {
+        return thumbnails;
+    }
+
+    short[][] vectors() {
+        return vectors;
+    }
+}

@@ -1,0 +1,69 @@
+package org.gramian.gallery;
+
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/** Puts a gallery together, picture by picture, in the order in which they are to stand. */
+public final class GalleryBuilder {
+    private final List<String> classes;
+    private final Sketch sketch;
+    private final String model;
+    private final int descriptorSize;
+    private final List<Item> items = new ArrayList<>();
+    private final List<byte[]> thumbnails = new ArrayList<>();
+    private final List<short[]> vectors = new ArrayList<>();
+    private final Map<Part, Integer> leftOut = new EnumMap<>(Part.class);
+
+    /**
+     * An empty gallery.
+     *
+     * @param classes the names that the labels count
+     * @param descriptorSize length of the model's descriptors
+     * @param model SHA-256 of the model's file, in hexadecimal digits
+     */
+    public GalleryBuilder(List<String> classes, long descriptorSize, String model) {
+        this.classes = List.copyOf(classes);
+        this.sketch = Sketch.of(descriptorSize);
+        this.descriptorSize = (int) descriptorSize;
+        this.model = model;
+    }
+
+    /**
+     * Adds a picture.
+     *
+     * @param thumbnail the content of a small JPEG file
+     * @param crops the descriptors of its crops
+     */
+    public GalleryBuilder add(Item item, byte[] thumbnail, float[][] crops) {
+        float[] vector = sketch.describe(crops);
+        short[] halves = new short[vector.length];
+        for (int i = 0; i < halves.length; i++) {
+            halves[i] = Float.floatToFloat16(vector[i]);
+        }
+        items.add(item);
+        thumbnails.add(thumbnail.clone());
+        vectors.add(halves);
+        return this;
+    }
+
+    /** Notes that pictures of a part are not in the gallery. */
+    public GalleryBuilder leaveOut(Part part, int pictures) {
+        leftOut.merge(part, pictures, Integer::sum);
+        return this;
+    }
+
+    /**
+     * All of it.
+     *
+     * @throws IllegalArgumentException if it is no gallery, see {@link Gallery}
+     */
+    public Gallery build() {
+        return new Gallery(
+                new Gallery.About(classes, model, descriptorSize, leftOut),
+                items,
+                thumbnails.toArray(byte[][]::new),
+                vectors.toArray(short[][]::new));
+    }
+}

@@ -1,0 +1,10 @@
+package org.gramian.gallery;
+
+/**
+ * One picture of a gallery.
+ *
+ * @param name as in its data set
+ * @param label index of its class
+ * @param part what it was to the model
+ */
+public record Item(String name, int label, Part part) {}

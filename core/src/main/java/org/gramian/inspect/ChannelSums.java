@@ -1,0 +1,86 @@
+package org.gramian.inspect;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/** Adds up how feature maps vary together over positions, each about its mean in its picture, and judges the channels by it. */
+final class ChannelSums {
+    private static final double STILL = 1e-12;
+    private static final double NEARLY_ALL = 0.95;
+    private static final double ALIKE = 0.999;
+
+    private double[] products = new double[0];
+    private int[] still = new int[0];
+    private int channels;
+    private long positions;
+    private int pictures;
+
+    /** Takes maps {@code [n, C, N]}. */
+    void add(Tensor maps) {
+        channels = Math.toIntExact(maps.size(1));
+        positions = maps.size(2);
+        if (products.length == 0) {
+            products = new double[Math.multiplyExact(channels, channels)];
+            still = new int[channels];
+        }
+        try (Scope _ = Scope.open()) {
+            Tensor exact = Tensors.to(Tensors.to(maps, Device.CPU), DType.F64);
+            Tensor mean = Elementwise.mul(Reductions.sum(exact, 2), 1.0 / positions);
+            Tensor centred = Elementwise.sub(exact, mean);
+            double[] together = Reductions.sum(Products.matmul(centred, Views.transpose(centred)), 0)
+                    .toDoubles();
+            Arrays.setAll(products, i -> products[i] + together[i]);
+            double[] squares =
+                    Reductions.sum(Elementwise.mul(centred, centred), 2).toDoubles();
+            for (int picture = 0; picture < maps.size(0); picture++) {
+                count(Arrays.copyOfRange(squares, picture * channels, (picture + 1) * channels));
+            }
+        }
+    }
+
+    private void count(double[] squares) {
+        double liveliest = Arrays.stream(squares).max().orElse(0);
+        for (int c = 0; c < channels; c++) {
+            still[c] += squares[c] <= STILL * liveliest ? 1 : 0;
+        }
+        pictures++;
+    }
+
+    MapChannels judge() {
+        List<Integer> dead = new ArrayList<>();
+        List<MapChannels.Duplicate> duplicates = new ArrayList<>();
+        for (int c = 0; c < channels; c++) {
+            if (isDead(c)) {
+                dead.add(c);
+                continue;
+            }
+            for (int earlier = 0; earlier < c; earlier++) {
+                double correlation = correlation(c, earlier);
+                if (!isDead(earlier) && Math.abs(correlation) > ALIKE) {
+                    duplicates.add(new MapChannels.Duplicate(c, earlier, correlation));
+                    break;
+                }
+            }
+        }
+        return new MapChannels(channels, positions, pictures, dead, duplicates);
+    }
+
+    private boolean isDead(int channel) {
+        return still[channel] >= NEARLY_ALL * pictures;
+    }
+
+    private double correlation(int a, int b) {
+        double both = Math.sqrt(products[a * channels + a]) * Math.sqrt(products[b * channels + b]);
+        return Math.clamp(products[a * channels + b] / both, -1.0, 1.0);
+    }
+}

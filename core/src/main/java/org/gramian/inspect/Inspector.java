@@ -1,0 +1,159 @@
+package org.gramian.inspect;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongConsumer;
+import java.util.stream.IntStream;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.image.batch.Batch;
+import org.gramian.image.batch.BatchLoader;
+import org.gramian.image.batch.Place;
+import org.gramian.image.batch.Prefetch;
+import org.gramian.image.batch.Rendering;
+import org.gramian.image.batch.Work;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.Model;
+import org.gramian.model.UnreadablePictureException;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Decompositions;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/**
+ * Looks into a model's pooling while it sees pictures: one crop of each, through the model itself.
+ *
+ * @param model whose pooling it is
+ * @param rendering how files become crops, of which the first of each picture is taken
+ * @param threads that decode pictures
+ */
+public record Inspector(Model model, Rendering rendering, int threads) {
+    /** The most pictures: quantiles of more would hardly differ. */
+    public static final int MOST_PICTURES = 64;
+
+    private static final int BATCH = 8;
+
+    /** Rows up to which all pictures' matrices are decomposed; that takes as long as the cube of the rows. */
+    private static final int SMALL = 128;
+
+    /** How many matrices of a size are decomposed. */
+    static int matrices(long size) {
+        return Math.clamp((long) MOST_PICTURES * SMALL / (2 * size), 4, MOST_PICTURES);
+    }
+
+    /**
+     * Inspects a model.
+     *
+     * @param samples pictures, of which at most {@value #MOST_PICTURES} are taken, evenly spread; at least one
+     * @param fingerprint SHA-256 of the model's file
+     * @param progress told the number of pictures done so far
+     * @throws IOException if a picture cannot be read
+     */
+    public SpdInspection inspect(List<Sample> samples, String fingerprint, LongConsumer progress) throws IOException {
+        List<Sample> some = spread(samples);
+        Looking looking = new Looking();
+        Rendering first = new Rendering(rendering.reader(), rendering.crops().first(), rendering.preprocessing());
+        int seen = 0;
+        try (BatchLoader loader =
+                new BatchLoader(first, Work.all(some, first.crops()), new Prefetch(BATCH, threads, 3))) {
+            while (loader.hasNext()) {
+                try (Batch batch = loader.next()) {
+                    requireReadable(batch, some);
+                    looking.at(batch);
+                    seen += batch.places().size();
+                    progress.accept(seen);
+                }
+            }
+        }
+        return new SpdInspection(
+                fingerprint, model.head().pooling().text(), looking.channels.judge(), looking.stages());
+    }
+
+    private static List<Sample> spread(List<Sample> all) {
+        int count = Math.min(MOST_PICTURES, all.size());
+        return IntStream.range(0, count)
+                .mapToObj(i -> all.get((int) ((long) i * all.size() / count)))
+                .toList();
+    }
+
+    private static void requireReadable(Batch batch, List<Sample> samples) throws UnreadablePictureException {
+        for (Place place : batch.places()) {
+            if (place.problem().isPresent()) {
+                throw new UnreadablePictureException(
+                        samples.get(place.work()).file(), place.problem().get());
+            }
+        }
+    }
+
+    /** What was seen so far. */
+    private final class Looking {
+        private final ChannelSums channels = new ChannelSums();
+        private final Map<String, List<double[]>> spectra = new LinkedHashMap<>();
+
+        void at(Batch batch) {
+            try (Scope _ = Scope.open();
+                    Tape tape = Tape.inference()) {
+                Tensor pictures = Tensors.to(Tensors.viewOf(batch.memory(), DType.F32, batch.shape()), model.device());
+                // A batch may be padded to its fixed size with crops of nothing.
+                Tensor real = Views.slice(pictures, 0, 0, batch.places().size());
+                Var features = model.backbone()
+                        .apply(
+                                tape.constant(real),
+                                Bindings.of(model.backboneParameters().variables(tape)));
+                Bindings own =
+                        Bindings.of(model.headParameters().variables(tape)).under("pooling");
+                Tensor maps = model.head().pooling().reduce(features, own).value();
+                channels.add(Views.reshape(
+                        Views.contiguous(maps),
+                        maps.size(0),
+                        maps.size(1),
+                        maps.shape().elements() / maps.size(0) / maps.size(1)));
+                model.head().pooling().trace(features, own, (stage, value) -> {
+                    if (isOfMatrices(stage, value)) {
+                        decompose(stage, value.value());
+                    }
+                });
+            }
+        }
+
+        /** By its words: maps of as many channels as positions are square too, and no matrices. */
+        private static boolean isOfMatrices(String stage, Var value) {
+            return stage.matches("(branch \\d+, )*(kernel |transform \\d).*")
+                    && value.shape().rank() == 3
+                    && value.shape().at(1) == value.shape().at(2);
+        }
+
+        private void decompose(String stage, Tensor matrices) {
+            List<double[]> found = spectra.computeIfAbsent(stage, _ -> new ArrayList<>());
+            int size = Math.toIntExact(matrices.size(1));
+            long wanted = Math.min(matrices.size(0), matrices(size) - found.size());
+            if (wanted <= 0) {
+                return;
+            }
+            Tensor some = Views.contiguous(Views.slice(matrices, 0, 0, wanted));
+            Tensor exact = Tensors.to(Tensors.to(some, Device.CPU), DType.F64);
+            double[] values = Decompositions.symmetricEigenvalues(exact).toDoubles();
+            for (int i = 0; i < wanted; i++) {
+                double[] ascending = Arrays.copyOfRange(values, i * size, (i + 1) * size);
+                Arrays.sort(ascending);
+                double[] descending = new double[size];
+                Arrays.setAll(descending, k -> ascending[size - 1 - k]);
+                found.add(descending);
+            }
+        }
+
+        List<MatrixStage> stages() {
+            return spectra.entrySet().stream()
+                    .map(entry -> MatrixStage.of(entry.getKey(), entry.getValue()))
+                    .toList();
+        }
+    }
+}

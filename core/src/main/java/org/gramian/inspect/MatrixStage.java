@@ -1,0 +1,76 @@
+package org.gramian.inspect;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+
+/**
+ * The symmetric matrices that leave one stage of a pooling, over several pictures.
+ *
+ * @param stage in the words of {@link org.gramian.pooling.Pooling#trace}, as {@code kernel rbf} and {@code transform 1, spd:128}
+ * @param size rows of each matrix
+ * @param pictures how many matrices were decomposed; fewer where they are large
+ * @param eigenvalues the largest of each matrix, then the second, and so on: {@code size} of them
+ * @param effectiveRank {@code exp(−Σ pᵢ·log pᵢ)} with {@code pᵢ = |λᵢ|/Σ|λⱼ|}: from 1, one direction, to {@code size}, all alike
+ *     (Roy and Vetterli, The Effective Rank, 2007)
+ * @param condition {@code max|λᵢ| / min|λᵢ|}, at most 2⁵²: beyond that double precision cannot tell
+ * @param indefinite share of the matrices with an eigenvalue below 0, beyond rounding
+ */
+public record MatrixStage(
+        String stage,
+        int size,
+        int pictures,
+        List<Range> eigenvalues,
+        Range effectiveRank,
+        Range condition,
+        double indefinite) {
+    private static final double PRECISION = 0x1p-52;
+
+    public MatrixStage {
+        eigenvalues = List.copyOf(eigenvalues);
+        if (eigenvalues.size() != size) {
+            throw new IllegalArgumentException(
+                    "expected " + size + " eigenvalues of " + stage + ", found " + eigenvalues.size());
+        }
+    }
+
+    /** @param spectra the eigenvalues of each matrix, descending */
+    static MatrixStage of(String stage, List<double[]> spectra) {
+        int size = spectra.getFirst().length;
+        return new MatrixStage(
+                stage,
+                size,
+                spectra.size(),
+                IntStream.range(0, size)
+                        .mapToObj(k -> Range.of(
+                                spectra.stream().mapToDouble(one -> one[k]).toArray()))
+                        .toList(),
+                Range.of(
+                        spectra.stream().mapToDouble(MatrixStage::effectiveRank).toArray()),
+                Range.of(spectra.stream().mapToDouble(MatrixStage::condition).toArray()),
+                spectra.stream().filter(MatrixStage::isIndefinite).count() / (double) spectra.size());
+    }
+
+    /** A matrix of zeros has no direction at all; it counts as 1. */
+    static double effectiveRank(double[] spectrum) {
+        double sum = Arrays.stream(spectrum).map(Math::abs).sum();
+        double entropy = Arrays.stream(spectrum)
+                .map(x -> Math.abs(x) / sum)
+                .filter(p -> p > 0)
+                .map(p -> -p * Math.log(p))
+                .sum();
+        return Math.exp(entropy);
+    }
+
+    static double condition(double[] spectrum) {
+        double largest = Arrays.stream(spectrum).map(Math::abs).max().orElse(0);
+        double smallest = Arrays.stream(spectrum).map(Math::abs).min().orElse(0);
+        return largest == 0 ? 1 / PRECISION : largest / Math.max(smallest, PRECISION * largest);
+    }
+
+    /** The eigenvalues come from single precision: what is smaller than its rounding has no sign. */
+    private static boolean isIndefinite(double[] spectrum) {
+        double largest = Arrays.stream(spectrum).map(Math::abs).max().orElse(0);
+        return spectrum[spectrum.length - 1] < -0x1p-23 * spectrum.length * largest;
+    }
+}

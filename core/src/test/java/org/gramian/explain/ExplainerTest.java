@@ -1,0 +1,210 @@
+package org.gramian.explain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.Optional;
+import org.gramian.explain.Explainer.Settings;
+import org.gramian.explain.Explanation.Parts;
+import org.gramian.image.Picture;
+import org.gramian.model.Classifier;
+import org.gramian.model.Model;
+import org.gramian.model.ModelCard;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ExplainerTest {
+    private static final String PAPER = "conv:12/rbf/spd:6/relu/triu/root/l2";
+
+    @ParameterizedTest
+    @ValueSource(strings = {PAPER, "bilinear/triu/root/l2", "average"})
+    void heatLiesWhereTheTextureOfTheClassIs(String pooling) {
+        Picture both = Models.halves(128, 96);
+        try (Model model = Models.telling(pooling, Models.stripes(64, 64, true), Models.stripes(64, 64, false))) {
+            ModelCard card = Models.card("resize:" + Models.SIZE);
+            assertThat(onTheLeft(Explainer.explain(model, card, both, 0).heat()))
+                    .isGreaterThan(0.8);
+            assertThat(onTheLeft(Explainer.explain(model, card, both, 1).heat()))
+                    .isLessThan(0.2);
+        }
+    }
+
+    private static double onTheLeft(HeatMap heat) {
+        double left = 0;
+        double all = 0;
+        for (int y = 0; y < heat.height(); y++) {
+            for (int x = 0; x < heat.width(); x++) {
+                all += heat.strength(x, y);
+                left += x < heat.width() / 2 ? heat.strength(x, y) : 0;
+            }
+        }
+        return left / all;
+    }
+
+    @ParameterizedTest
+    @EnumSource(Attribution.class)
+    void heatOfAConstantPictureIsFlat(Attribution attribution) {
+        try (Model model = Models.random(PAPER, DType.F32)) {
+            Settings settings = new Settings(Optional.empty(), attribution, 0);
+            HeatMap heat = new Explainer(model, Models.card("resize:192"), settings)
+                    .explain(Models.plain(192, 192), 0)
+                    .heat();
+            double middle = heat.value(96, 96);
+            // The filters see beyond the edges, where nothing is: only what lies inside is the same everywhere.
+            for (int y = 88; y < 104; y++) {
+                for (int x = 88; x < 104; x++) {
+                    assertThat((double) heat.value(x, y)).isCloseTo(middle, within(1e-4 * Math.abs(middle) + 1e-7));
+                }
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"average", "bilinear/triu", "conv:6/covariance/triu"})
+    void integratedGradientsSumToWhatTheFeaturesAddToTheScore(String pooling) {
+        try (Scope _ = Scope.open();
+                Model model = Models.random(pooling, DType.F32)) {
+            Picture picture = Models.halves(64, 64);
+            Tensor features = features(model, picture);
+            Tensor none = Tensors.zeros(features.shape(), DType.F32, features.device());
+            double difference = Models.score(model, features, 0) - Models.score(model, none, 0);
+            double sum = 0;
+            int steps = 64;
+            for (int i = 0; i < steps; i++) {
+                Tensor between = Elementwise.mul(features, (i + 0.5) / steps);
+                Tensor gradient = new ScoreGradient(model, model.backbone().layer())
+                        .at(between, 0)
+                        .features();
+                sum += Reductions.sum(Attribution.INTEGRATED.shares(features, gradient))
+                                .item()
+                        / steps;
+            }
+            assertThat(sum).isCloseTo(difference, within(2e-3 * Math.abs(difference) + 1e-4));
+        }
+    }
+
+    private static Tensor features(Model model, Picture picture) {
+        try (Arena arena = Arena.ofConfined()) {
+            CropPixels pixels = Models.pixels(picture, Models.card("resize:64"));
+            return new ScoreGradient(model, model.backbone().layer())
+                    .features(pixels.write(arena, false), pixels.shape(false));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"center:48", "paper:48", "ten:48", "resize:48"})
+    void theProbabilityIsWhatTheModelAnswers(String crops) {
+        Picture picture = Models.halves(70, 90);
+        Model model = Models.random(PAPER, DType.F32);
+        ModelCard card = Models.card(crops);
+        Explanation why = Explainer.explain(model, card, picture, 1);
+        try (Classifier classifier = Classifier.of(model, card)) {
+            double answered = classifier.predict(picture).guesses().stream()
+                    .filter(guess -> guess.name().equals(why.className()))
+                    .findFirst()
+                    .orElseThrow()
+                    .probability();
+            assertThat(why.probability()).isCloseTo(answered, within(1e-5));
+        }
+    }
+
+    @Test
+    void theMapSaysWhatTheCropsReach() {
+        try (Model model = Models.random("average", DType.F32)) {
+            Picture wide = Models.halves(112, 64);
+            HeatMap centre =
+                    Explainer.explain(model, Models.card("center:56"), wide, 0).heat();
+            assertThat(centre.covers(0, 0)).isFalse();
+            assertThat(centre.covers(56, 32)).isTrue();
+            assertThat(centre.coverage()).isCloseTo(56.0 * 56 / (112 * 64), within(0.01));
+            HeatMap all =
+                    Explainer.explain(model, Models.card("resize:56"), wide, 0).heat();
+            assertThat(all.coverage()).isEqualTo(1);
+            assertThat((double) all.width() / all.height()).isEqualTo(112.0 / 64);
+        }
+    }
+
+    @Test
+    void pairsAreOfTheMapsThatThePoolingCompares() {
+        try (Model model = Models.random(PAPER, DType.F32)) {
+            Explanation why = Explainer.explain(model, Models.card("center:48"), Models.halves(64, 64), 0);
+            assertThat(why.parts()).isEqualTo(Parts.PAIRS);
+            assertThat(why.pairs()).hasSize(Settings.USUAL_PAIRS).allSatisfy(pair -> {
+                assertThat(pair.first()).isBetween(0, 11).isLessThan(pair.second());
+                assertThat(pair.second()).isLessThan(12);
+            });
+            List<Double> sizes = why.pairs().stream()
+                    .map(pair -> -Math.abs(pair.contribution()))
+                    .toList();
+            assertThat(sizes).isSorted();
+        }
+    }
+
+    @Test
+    void firstOrderPoolingsNameSingleMapsAndMixturesNone() {
+        ModelCard card = Models.card("center:48");
+        try (Model average = Models.random("average", DType.F32);
+                Model joined = Models.random("[average+bilinear/triu]", DType.F32)) {
+            Explanation single = Explainer.explain(average, card, Models.halves(64, 64), 0);
+            assertThat(single.parts()).isEqualTo(Parts.CHANNELS);
+            assertThat(single.pairs()).isNotEmpty().allMatch(pair -> pair.first() == pair.second());
+            Explanation mixed = Explainer.explain(joined, card, Models.halves(64, 64), 0);
+            assertThat(mixed.parts()).isEqualTo(Parts.NONE);
+            assertThat(mixed.pairs()).isEmpty();
+        }
+    }
+
+    @Test
+    void whatCannotBeExplainedSaysWhy() {
+        ModelCard card = Models.card("center:48");
+        try (Model words = Models.random("bow:4", DType.F32);
+                Model model = Models.random("average", DType.F32)) {
+            assertThatThrownBy(() -> Explainer.of(words, card))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("bow:4");
+            assertThat(Explainer.refusal(model)).isEmpty();
+            assertThatThrownBy(() -> Explainer.explain(model, card, Models.plain(64, 64), 2))
+                    .hasMessageContaining("from 0 to 1, found 2");
+            Settings nowhere = new Settings(Optional.of("conv5"), Attribution.GRAD_CAM, 0);
+            assertThatThrownBy(() -> new Explainer(model, card, nowhere))
+                    .hasMessageContaining("bank")
+                    .hasMessageContaining("conv5");
+        }
+    }
+
+    @Test
+    void nothingIsLeftInNativeMemory() {
+        try (Model model = Models.random(PAPER, DType.F32)) {
+            long before = Tensor.live();
+            new Explainer(
+                            model,
+                            Models.card("paper:48"),
+                            new Settings(Optional.empty(), Attribution.INTEGRATED_AGAINST_BLANK, 3))
+                    .explain(Models.halves(64, 64), 0);
+            assertThat(Tensor.live()).isEqualTo(before);
+        }
+    }
+
+    @Test
+    void sharesOfEveryPositionAreOfTheShapeOfTheMaps() {
+        try (Scope _ = Scope.open()) {
+            Tensor maps = Tensors.full(2, Shape.of(2, 3, 4, 5), DType.F32, Device.CPU);
+            for (Attribution attribution : Attribution.values()) {
+                assertThat(attribution.shares(maps, maps).shape()).isEqualTo(Shape.of(2, 1, 4, 5));
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package org.gramian.explain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.gramian.basis.Choice;
+import org.gramian.explain.Explainer.Settings;
+import org.gramian.explain.Faithfulness.Explained;
+import org.gramian.explain.Faithfulness.Trial;
+import org.gramian.image.Picture;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading;
+import org.gramian.model.ModelFile;
+import org.gramian.tensor.Device;
+import org.gramian.testing.SharedFolder;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/** The table of {@code docs/explain.md}: how faithful maps are on photographs of FMD, by a trained model. */
+@EnabledIfSystemProperty(named = "gramian.explain.model", matches = ".+", disabledReason = "wants a trained model")
+class FaithfulnessMeasurementTest {
+    private static final int PICTURES = Integer.getInteger("gramian.explain.pictures", 50);
+
+    /** The fold of the division that is looked at: 0 is what a model of fold 1 is tested on, 1 and 2 what it learned. */
+    private static final String FOLD = System.getProperty("gramian.explain.fold", "0");
+
+    private static final String LAYER = System.getProperty("gramian.explain.layer", "");
+
+    private record Photograph(Picture picture, int label) {}
+
+    @Test
+    void theHottestFifthMattersMoreThanOthers() throws IOException {
+        Path file = Path.of(System.getProperty("gramian.explain.model"));
+        Path table = Path.of("target", "full-results", "explain-" + FOLD + LAYER + ".md");
+        Files.createDirectories(table.getParent());
+        List<String> lines = new ArrayList<>();
+        try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
+            List<Photograph> photographs = photographs(stored);
+            for (Attribution attribution : attributions()) {
+                lines.add(line(stored, attribution, photographs));
+                Files.write(table, lines);
+            }
+        }
+        assertThat(lines).isNotEmpty();
+    }
+
+    private static List<Attribution> attributions() {
+        String chosen = System.getProperty("gramian.explain.attribution", "");
+        return chosen.isEmpty() ? List.of(Attribution.values()) : List.of(Attribution.parse(chosen));
+    }
+
+    private static String line(ModelFile.Stored stored, Attribution attribution, List<Photograph> photographs) {
+        Settings settings = new Settings(Optional.of(LAYER).filter(layer -> !layer.isEmpty()), attribution, 0);
+        Explainer explainer = new Explainer(stored.model(), stored.card(), settings);
+        int held = 0;
+        double hottest = 0;
+        double others = 0;
+        for (Photograph photograph : photographs) {
+            HeatMap heat =
+                    explainer.explain(photograph.picture(), photograph.label()).heat();
+            Trial trial = Faithfulness.USUAL.of(
+                    stored.model(), stored.card(), photograph.picture(), new Explained(heat, photograph.label()));
+            held += trial.holds() ? 1 : 0;
+            hottest += (trial.whole() - trial.withoutHottest()) / photographs.size();
+            others += (trial.whole() - trial.withoutOther()) / photographs.size();
+        }
+        return String.format(
+                Locale.ROOT,
+                "| %s | %d of %d | %.3f | %.3f |",
+                Choice.text(attribution),
+                held,
+                photographs.size(),
+                hottest,
+                others);
+    }
+
+    /** Rightly classified ones, in turn of each class. */
+    private static List<Photograph> photographs(ModelFile.Stored stored) throws IOException {
+        List<String> classes = stored.card().classes();
+        List<List<Path>> files = new ArrayList<>();
+        for (String name : classes) {
+            try (Stream<String> rows = Files.lines(SharedFolder.require("data/fmd-thirds.csv"))) {
+                files.add(rows.map(row -> row.split(",", -1))
+                        .filter(row -> row[1].equals(name) && row[2].equals(FOLD))
+                        .map(row -> SharedFolder.require("data/fmd/" + row[0]))
+                        .toList());
+            }
+        }
+        List<Photograph> found = new ArrayList<>();
+        for (int i = 0; found.size() < PICTURES; i++) {
+            for (int label = 0; label < classes.size() && found.size() < PICTURES; label++) {
+                Picture picture = read(files.get(label).get(i));
+                Explanation why = new Explainer(
+                                stored.model(),
+                                stored.card(),
+                                new Settings(Optional.empty(), Attribution.GRADIENT_TIMES_FEATURE, 0))
+                        .explain(picture, label);
+                if (why.isAnswer()) {
+                    found.add(new Photograph(picture, label));
+                }
+            }
+        }
+        return found;
+    }
+
+    private static Picture read(Path file) {
+        return ((Reading.Readable) new PictureReader(PictureLimits.DEFAULT).read(file)).picture();
+    }
+}

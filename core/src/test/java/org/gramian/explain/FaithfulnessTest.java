@@ -1,0 +1,98 @@
+package org.gramian.explain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.Weights;
+import org.gramian.explain.Faithfulness.Explained;
+import org.gramian.explain.Faithfulness.Trial;
+import org.gramian.image.Picture;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.model.ModelCard;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.testing.SharedFolder;
+import org.junit.jupiter.api.Test;
+
+class FaithfulnessTest {
+    /** Photographs of each of two materials that the classifier is made from, and as many that it is tried on. */
+    private static final int PICTURES = Boolean.getBoolean("gramian.full") ? 40 : 6;
+
+    private static final Faithfulness FEW = new Faithfulness(0.2, 4, 1);
+
+    @Test
+    void theHottestFifthOfAPlantedTextureMattersMoreThanOthers() {
+        Picture both = Models.halves(128, 128);
+        ModelCard card = Models.card("resize:" + Models.SIZE);
+        try (Model model =
+                Models.telling("bilinear/triu/root/l2", Models.stripes(64, 64, true), Models.stripes(64, 64, false))) {
+            HeatMap heat = Explainer.explain(model, card, both, 0).heat();
+            Trial trial = Faithfulness.USUAL.of(model, card, both, new Explained(heat, 0));
+            assertThat(trial.holds()).isTrue();
+            assertThat(trial.withoutHottest()).isLessThan(trial.whole());
+            Trial again = Faithfulness.USUAL.of(model, card, both, new Explained(heat, 0));
+            assertThat(again).isEqualTo(trial);
+        }
+    }
+
+    @Test
+    void theHottestFifthOfMostPhotographsMattersMoreThanOthers() throws IOException {
+        List<List<Picture>> seen = List.of(photographs("foliage", 0), photographs("water", 0));
+        List<List<Picture>> fresh = List.of(photographs("foliage", PICTURES), photographs("water", PICTURES));
+        Backbone backbone = Backbone.of("squeezenet");
+        int tried = 0;
+        int held = 0;
+        try (Arena arena = Arena.ofConfined()) {
+            Weights weights = Weights.read(
+                    "squeezenet", SharedFolder.require("weights/squeezenet-1.1.safetensors"), arena, _ -> {});
+            ModelCard card = Models.card("center", weights.preprocessing());
+            Head head = new Head(Pooling.parse("bilinear/triu/root/l2"), 2, false);
+            ParameterSet parameters = weights.load(backbone, DType.F32, Device.CPU);
+            try (Model model = Model.begin(backbone, parameters, head, new SplittableRandom(1), Device.CPU)) {
+                Models.teach(model, card, seen.getFirst(), seen.getLast());
+                for (int label = 0; label < 2; label++) {
+                    for (Picture picture : fresh.get(label)) {
+                        Explanation why = Explainer.explain(model, card, picture, label);
+                        if (why.isAnswer()) {
+                            tried++;
+                            Trial trial = FEW.of(model, card, picture, new Explained(why.heat(), label));
+                            held += trial.holds() ? 1 : 0;
+                        }
+                    }
+                }
+            }
+        }
+        assertThat(tried).as("rightly classified").isGreaterThanOrEqualTo(PICTURES);
+        assertThat((double) held / tried).as("%d of %d", held, tried).isGreaterThanOrEqualTo(0.8);
+    }
+
+    private static List<Picture> photographs(String material, int from) throws IOException {
+        try (Stream<Path> files = Files.list(SharedFolder.require("data/fmd").resolve(material))) {
+            return files.sorted()
+                    .skip(from)
+                    .limit(PICTURES)
+                    .map(file -> ((Reading.Readable) new PictureReader(PictureLimits.DEFAULT).read(file)).picture())
+                    .toList();
+        }
+    }
+
+    @Test
+    void nonsenseIsRefused() {
+        assertThatThrownBy(() -> new Faithfulness(1, 8, 1)).hasMessageContaining("found 1.0 and 8");
+        assertThatThrownBy(() -> new Faithfulness(0.2, 0, 1)).hasMessageContaining("found 0.2 and 0");
+    }
+}

@@ -1,0 +1,123 @@
+package org.gramian.explain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.util.BitSet;
+import java.util.List;
+import javax.imageio.ImageIO;
+import org.gramian.explain.Explanation.Parts;
+import org.gramian.explain.Mosaic.Grid;
+import org.gramian.image.Picture;
+import org.gramian.image.crop.Crop;
+import org.junit.jupiter.api.Test;
+
+class HeatImageTest {
+    private static HeatMap ramp(int width, int height) {
+        float[] values = new float[width * height];
+        BitSet covered = new BitSet();
+        for (int i = 0; i < values.length; i++) {
+            values[i] = i % width - width / 2f;
+            covered.set(i, i / width > 0);
+        }
+        return new HeatMap(width, height, values, covered);
+    }
+
+    @Test
+    void theStrongerTheHeatTheLessShowsThroughAndTheLighterItIs() {
+        BufferedImage overlay = HeatImage.overlay(ramp(40, 10));
+        int before = -1;
+        for (int x = 0; x < 40; x++) {
+            int alpha = overlay.getRGB(x, 5) >>> 24;
+            assertThat(alpha).isGreaterThanOrEqualTo(before).isLessThan(255);
+            before = alpha;
+        }
+        assertThat(overlay.getRGB(10, 5) >>> 24)
+                .as("what speaks against the class")
+                .isZero();
+        assertThat(overlay.getRGB(39, 5) >>> 24).isGreaterThan(100);
+        double light = -1;
+        for (int step = 0; step <= 20; step++) {
+            int rgb = ColourMap.rgb(step / 20.0);
+            double now = 0.2126 * Math.pow(((rgb >> 16) & 0xff) / 255.0, 2.2)
+                    + 0.7152 * Math.pow(((rgb >> 8) & 0xff) / 255.0, 2.2)
+                    + 0.0722 * Math.pow((rgb & 0xff) / 255.0, 2.2);
+            assertThat(now).isGreaterThan(light);
+            light = now;
+        }
+    }
+
+    @Test
+    void whatNoCropReachesIsGrey() {
+        assertThat(HeatImage.overlay(ramp(40, 10)).getRGB(39, 0)).isEqualTo(0x80808080);
+    }
+
+    @Test
+    void aSheetComesOutWithAndWithoutFonts() throws IOException {
+        Picture picture = Models.halves(80, 50);
+        ChannelPair pair = new ChannelPair(1, 2, -0.5, ramp(80, 50));
+        Explanation why =
+                new Explanation("wood", 1.5, 0.8, true, ramp(80, 50), Parts.PAIRS, List.of(pair, pair, pair, pair));
+        BufferedImage plain = new HeatSheet(picture, why, Lettering.none()).draw();
+        HeatImage.Sheet found = HeatImage.sheet(picture, why);
+        assertThat(found.image().getWidth()).isEqualTo(plain.getWidth());
+        assertThat(ink(found.image()) > ink(plain)).isEqualTo(found.lettered());
+        BufferedImage read = ImageIO.read(new ByteArrayInputStream(HeatImage.png(found.image())));
+        assertThat(read.getHeight()).isEqualTo(plain.getHeight());
+    }
+
+    /** Pixels in the line of the heading that are not white. */
+    private static int ink(BufferedImage sheet) {
+        int dark = 0;
+        for (int y = 0; y < 34; y++) {
+            for (int x = 0; x < sheet.getWidth(); x++) {
+                dark += (sheet.getRGB(x, y) & 0xffffff) == 0xffffff ? 0 : 1;
+            }
+        }
+        return dark;
+    }
+
+    @Test
+    void aThinPictureHasASheetToo() {
+        for (Picture thin : List.of(Models.plain(400, 13), Models.plain(1, 32))) {
+            Explanation why = new Explanation("a", 0, 0.5, false, ramp(8, 8), Parts.NONE, List.of());
+            assertThat(HeatImage.sheet(thin, why).image().getWidth()).isBetween(100, 900);
+        }
+    }
+
+    @Test
+    void mapsOfMirroredCropsAreTurnedBack() {
+        Grid left = new Grid(2, 4, new float[] {1, 1, 0, 0, 1, 1, 0, 0});
+        Grid right = new Grid(2, 4, new float[] {0, 0, 1, 1, 0, 0, 1, 1});
+        HeatMap straight = new Mosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, false))).join(List.of(left));
+        HeatMap mirrored = new Mosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, true))).join(List.of(right));
+        for (int x = 0; x < 16; x++) {
+            assertThat(mirrored.value(x, 3)).isCloseTo(straight.value(x, 3), within(1e-6f));
+        }
+        assertThat(straight.value(0, 0)).isGreaterThan(0.9f);
+        assertThat(straight.value(15, 0)).isLessThan(0.1f);
+    }
+
+    @Test
+    void overlappingCropsGiveTheirMeanAndConstantMapsStayConstant() {
+        Grid one = new Grid(2, 2, new float[] {1, 1, 1, 1});
+        Grid three = new Grid(3, 3, new float[] {3, 3, 3, 3, 3, 3, 3, 3, 3});
+        List<Crop> crops = List.of(new Crop(24, 16, 0, 0, 16, false), new Crop(24, 16, 8, 0, 16, false));
+        HeatMap heat = new Mosaic(24, 16, crops).join(List.of(one, three));
+        assertThat(heat.value(2, 8)).isCloseTo(1, within(1e-6f));
+        assertThat(heat.value(12, 8)).isCloseTo(2, within(1e-6f));
+        assertThat(heat.value(20, 8)).isCloseTo(3, within(1e-6f));
+        assertThat(heat.coverage()).isEqualTo(1);
+    }
+
+    @Test
+    void theTopIsTheHottestShareOfWhatIsCovered() {
+        HeatMap heat = ramp(40, 11);
+        BitSet top = heat.top(0.25);
+        assertThat(top.cardinality()).isEqualTo(100);
+        assertThat(top.stream()).allMatch(place -> place / 40 > 0 && place % 40 >= 30);
+    }
+}

@@ -1,0 +1,173 @@
+package org.gramian.explain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Tape;
+import org.gramian.backbone.Backbone;
+import org.gramian.model.Model;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ScoreGradientTest {
+    private static final double STEP = 1e-6;
+
+    private static Tensor features(Model model, int crops) {
+        Shape shape = Shape.of(crops, model.backbone().channels(), 4, 5);
+        return Tensors.uniform(new SplittableRandom(11), 0.1, 2, shape, DType.F64);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "conv:6/rbf/spd:4/relu/triu/root/l2",
+                "conv:6/rbf:gradient=printed/triu:gradient=printed/l2",
+                "[bilinear/triu+conv:4/rbf/triu]/l2",
+                "bilinear/triu/root/l2",
+                "conv:6/covariance/isqrt:5/triu",
+                "average",
+                "gem:3/l2"
+            })
+    void theGradientIsThatOfFiniteDifferencesOfTheScore(String pooling) {
+        try (Scope _ = Scope.open();
+                Model model = Models.random(pooling, DType.F64)) {
+            Tensor features = features(model, 3);
+            Tensor direction = Tensors.gaussian(new SplittableRandom(12), features.shape(), DType.F64);
+            Tensor gradient = new ScoreGradient(model, model.backbone().layer())
+                    .at(features, 1)
+                    .features();
+            double forwards = Models.score(model, Elementwise.addScaled(features, direction, STEP), 1);
+            double backwards = Models.score(model, Elementwise.addScaled(features, direction, -STEP), 1);
+            double expected = (forwards - backwards) / (2 * STEP);
+            double found = Reductions.sum(Elementwise.mul(gradient, direction)).item();
+            assertThat(found).isCloseTo(expected, within(1e-6 * Math.max(1, Math.abs(expected))));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"conv:6/rbf/spd:4/relu/triu/root/l2", "average"})
+    void scoresAreThoseOfTheModel(String pooling) {
+        try (Scope _ = Scope.open();
+                Model model = Models.random(pooling, DType.F64)) {
+            Tensor features = features(model, 1);
+            float[][] scores = new ScoreGradient(model, model.backbone().layer())
+                    .at(features, 0)
+                    .scores();
+            assertThat((double) scores[0][0]).isCloseTo(Models.score(model, features, 0), within(1e-5));
+            assertThat((double) scores[0][1]).isCloseTo(Models.score(model, features, 1), within(1e-5));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"conv:6/rbf/spd:4/relu/triu/root/l2", "bilinear/triu/root/l2"})
+    void gradientTimesEntryIsTheScoresChangeWhenThatEntryGrows(String pooling) {
+        try (Scope _ = Scope.open();
+                Model model = Models.random(pooling, DType.F64);
+                Tape tape = Tape.inference()) {
+            ScoreGradient.Found found =
+                    new ScoreGradient(model, model.backbone().layer()).at(features(model, 1), 0);
+            HeadPath path = HeadPath.of(model.head());
+            Bindings parameters = Bindings.of(model.headParameters().variables(tape));
+            int size = Math.toIntExact(found.meeting().size(1));
+            for (PairRanking.Ranked pair :
+                    PairRanking.top(model.head().pooling().aggregation(), found, 5)) {
+                double[] scores = new double[2];
+                for (int side = 0; side < 2; side++) {
+                    double[] entries = found.meeting().toDoubles();
+                    double factor = 1 + (side == 0 ? STEP : -STEP);
+                    entries[pair.first() * size + pair.second()] *= factor;
+                    if (pair.first() != pair.second()) {
+                        entries[pair.second() * size + pair.first()] *= factor;
+                    }
+                    Tensor changed = Tensors.of(entries, Shape.of(1, size, size), DType.F64);
+                    scores[side] = path.scores(tape.constant(changed), parameters)
+                            .value()
+                            .toDoubles()[0];
+                }
+                double expected = (scores[0] - scores[1]) / (2 * STEP);
+                assertThat(pair.contribution()).isCloseTo(expected, within(1e-6 * Math.max(1, Math.abs(expected))));
+            }
+        }
+    }
+
+    @Test
+    void contributionsOfPairsSumToTheScoreWhereItIsLinearInTheMatrix() {
+        try (Scope _ = Scope.open();
+                Model model = Models.random("conv:6/bilinear/triu", DType.F64)) {
+            Tensor features = features(model, 2);
+            ScoreGradient.Found found =
+                    new ScoreGradient(model, model.backbone().layer()).at(features, 0);
+            double sum = PairRanking.top(model.head().pooling().aggregation(), found, 1000).stream()
+                    .mapToDouble(PairRanking.Ranked::contribution)
+                    .sum();
+            double bias = model.headParameters().get("classifier.bias").value().toDoubles()[0];
+            assertThat(sum + bias).isCloseTo(Models.score(model, features, 0), within(1e-9));
+        }
+    }
+
+    @Test
+    void anEarlierLayersGradientGoesOnThroughTheRestOfTheBackbone() {
+        Backbone backbone = Backbone.of("squeezenet", "fire3");
+        try (Scope _ = Scope.open();
+                Model model = Models.random(backbone, "average", DType.F64)) {
+            Shape shape = Shape.of(1, backbone.cutAt("fire2").channels(), 5, 5);
+            Tensor maps = Tensors.uniform(new SplittableRandom(3), 0, 1, shape, DType.F64);
+            Tensor direction = Tensors.gaussian(new SplittableRandom(4), shape, DType.F64);
+            Tensor gradient = new ScoreGradient(model, "fire2").at(maps, 0).features();
+            double[] scores = new double[2];
+            for (int side = 0; side < 2; side++) {
+                Tensor moved = Elementwise.addScaled(maps, direction, side == 0 ? STEP : -STEP);
+                try (Tape tape = Tape.inference()) {
+                    Bindings parameters = Bindings.of(model.backboneParameters().variables(tape));
+                    scores[side] = Models.score(
+                            model,
+                            backbone.after("fire2", tape.constant(moved), parameters)
+                                    .value(),
+                            0);
+                }
+            }
+            double expected = (scores[0] - scores[1]) / (2 * STEP);
+            double found = Reductions.sum(Elementwise.mul(gradient, direction)).item();
+            assertThat(found).isCloseTo(expected, within(1e-6 * Math.max(1, Math.abs(expected))));
+        }
+    }
+
+    @Test
+    void featuresFollowFromAnEarlierLayerAsFromThePicture() {
+        Backbone backbone = Backbone.of("squeezenet", "fire2+fire3");
+        assertThat(backbone.wholeLayers()).endsWith("fire2").doesNotContain("fire3");
+        try (Scope _ = Scope.open();
+                Model model = Models.random(backbone, "average", DType.F64);
+                Tape tape = Tape.inference()) {
+            Tensor picture = Tensors.uniform(new SplittableRandom(3), -1, 1, Shape.of(1, 3, 40, 44), DType.F64);
+            Bindings parameters = Bindings.of(model.backboneParameters().variables(tape));
+            double[] whole =
+                    backbone.apply(tape.constant(picture), parameters).value().toDoubles();
+            for (String layer : backbone.wholeLayers()) {
+                Tensor maps = Tensors.copy(backbone.cutAt(layer)
+                        .apply(tape.constant(picture), parameters)
+                        .value());
+                assertThat(backbone.after(layer, tape.constant(maps), parameters)
+                                .value()
+                                .toDoubles())
+                        .as(layer)
+                        .isEqualTo(whole);
+            }
+            assertThatThrownBy(() -> backbone.after("fire3", tape.constant(picture), parameters))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("fire3")
+                    .hasMessageContaining("fire2");
+        }
+    }
+}

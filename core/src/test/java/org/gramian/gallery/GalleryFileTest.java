@@ -1,0 +1,176 @@
+package org.gramian.gallery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import org.gramian.basis.Sha256;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.file.Safetensors;
+import org.gramian.tensor.file.StoredTensor;
+import org.gramian.tensor.file.TensorFile;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class GalleryFileTest {
+    private static final int DAMAGES = Boolean.getBoolean("gramian.full") ? 5000 : 100;
+
+    @TempDir
+    Path folder;
+
+    @RandomTest(times = 6)
+    void whatIsReadIsWhatWasWrittenAndGivesTheSameBytesAgain(Seed seed) throws IOException {
+        Gallery gallery = TinyGallery.of(
+                seed.random(), seed.random().nextInt(5), seed.random().nextInt(1, 2000));
+        Path once = folder.resolve("once");
+        Path again = folder.resolve("again");
+        gallery.write(once);
+        Gallery read = Gallery.read(once);
+        read.write(again);
+        assertThat(Files.mismatch(once, again)).isEqualTo(-1);
+        assertThat(read.classes()).isEqualTo(gallery.classes());
+        assertThat(read.items()).isEqualTo(gallery.items());
+        assertThat(read.model()).isEqualTo(TinyGallery.MODEL);
+        assertThat(read.descriptorSize()).isEqualTo(gallery.descriptorSize());
+        assertThat(read.leftOut(Part.TEST)).isEqualTo(7);
+        assertThat(read.leftOut(Part.TRAINING)).isZero();
+        for (int i = 0; i < gallery.items().size(); i++) {
+            assertThat(read.thumbnail(i)).isEqualTo(gallery.thumbnail(i));
+            assertThat(read.vector(i)).isEqualTo(gallery.vector(i)).hasSize(gallery.vectorSize());
+        }
+    }
+
+    @Test
+    void theGalleryBesideAModelIsThatOfTheModel() throws IOException {
+        Path model = folder.resolve("model.safetensors");
+        Files.writeString(model, "a model");
+        assertThat(Gallery.beside(model)).isEmpty();
+        new GalleryBuilder(List.of("a"), 2, Sha256.hex(Sha256.of(model)))
+                .build()
+                .write(folder.resolve(Gallery.FILE));
+        assertThat(Gallery.beside(model)).isPresent();
+        Files.writeString(model, "another model");
+        assertThatThrownBy(() -> Gallery.beside(model))
+                .isInstanceOf(GalleryFileException.class)
+                .hasMessageContaining("that of another model")
+                .hasMessageContaining("--resume");
+    }
+
+    @Test
+    void damagedFilesAreRefusedOrReadAndNothingElseHappens() throws IOException {
+        Path whole = folder.resolve("whole");
+        TinyGallery.of(new SplittableRandom(9), 2, 6).write(whole);
+        byte[] bytes = Files.readAllBytes(whole);
+        SplittableRandom random = new SplittableRandom(10);
+        Path damaged = folder.resolve("damaged");
+        int refused = 0;
+        for (int i = 0; i < DAMAGES; i++) {
+            byte[] other = bytes.clone();
+            for (int j = 0; j < random.nextInt(1, 4); j++) {
+                other[random.nextInt(random.nextBoolean() ? 1200 : other.length)] = (byte) random.nextInt();
+            }
+            Files.write(damaged, random.nextInt(5) == 0 ? Arrays.copyOf(other, random.nextInt(other.length)) : other);
+            try {
+                Gallery.read(damaged);
+            } catch (GalleryFileException said) {
+                assertThat(said).hasMessageStartingWith(damaged + ": ");
+                refused++;
+            }
+        }
+        assertThat(refused).isGreaterThan(DAMAGES / 4);
+    }
+
+    /** Changes one tensor or metadata of a gallery of 3 pictures with vectors of 6 numbers. */
+    private void requireRefused(String message, Map<String, StoredTensor> tensors, Map<String, String> metadata)
+            throws IOException {
+        Path path = folder.resolve("changed");
+        try (Arena arena = Arena.ofConfined()) {
+            Path whole = folder.resolve("whole");
+            TinyGallery.of(new SplittableRandom(9), 1, 6).write(whole);
+            TensorFile file = Safetensors.read(whole, arena);
+            Map<String, StoredTensor> all = new LinkedHashMap<>(file.tensors());
+            all.putAll(tensors);
+            Map<String, String> texts = new LinkedHashMap<>(file.metadata());
+            texts.putAll(metadata);
+            Safetensors.write(path, all, texts);
+        }
+        assertThatThrownBy(() -> Gallery.read(path))
+                .isInstanceOf(GalleryFileException.class)
+                .hasMessageContaining(message);
+    }
+
+    private static StoredTensor tensor(DType type, long... numbers) {
+        MemorySegment data = Arena.ofAuto().allocate((long) numbers.length * type.bytes(), 8);
+        for (int i = 0; i < numbers.length; i++) {
+            switch (type) {
+                case U8 -> data.set(ValueLayout.JAVA_BYTE, i, (byte) numbers[i]);
+                case I32 -> data.setAtIndex(ValueLayout.JAVA_INT, i, (int) numbers[i]);
+                default -> data.setAtIndex(ValueLayout.JAVA_LONG, i, numbers[i]);
+            }
+        }
+        return new StoredTensor(type, Shape.of(numbers.length), data);
+    }
+
+    @Test
+    void aFileThatContradictsItselfSaysWhere() throws IOException {
+        requireRefused("a label from 0 to 1, found 2", Map.of("labels", tensor(DType.I32, 0, 1, 2)), Map.of());
+        requireRefused("a label from 0 to 1, found -1", Map.of("labels", tensor(DType.I32, 0, 1, -1)), Map.of());
+        requireRefused("the part of a picture, found 9", Map.of("parts", tensor(DType.U8, 0, 1, 9)), Map.of());
+        requireRefused("out of it", Map.of("parts", tensor(DType.U8, 0, 2, 1)), Map.of());
+        requireRefused("'labels' to be I32", Map.of("labels", tensor(DType.I64, 0, 1, 1)), Map.of());
+        requireRefused("'vectors' to be F16[2, 6]", Map.of("labels", tensor(DType.I32, 0, 1)), Map.of());
+        requireRefused("the end of name 1", Map.of("name_ends", tensor(DType.I64, 3, 2, 1)), Map.of());
+        requireRefused("the end of name 2", Map.of("name_ends", tensor(DType.I64, 1, 2, Long.MAX_VALUE)), Map.of());
+        requireRefused("the last thumbnail", Map.of("thumbnail_ends", tensor(DType.I64, 1, 2, 3)), Map.of());
+        requireRefused("7 tensors", Map.of("more", tensor(DType.U8, 1)), Map.of());
+        requireRefused(
+                "begin like none",
+                Map.of("thumbnails", tensor(DType.U8, 1, 2, 3), "thumbnail_ends", tensor(DType.I64, 1, 2, 3)),
+                Map.of());
+    }
+
+    @Test
+    void metadataOfSomethingElseIsRefused() throws IOException {
+        requireRefused("of the format 'gramian-model'", Map.of(), Map.of("format", "gramian-model"));
+        requireRefused("update Gramian", Map.of(), Map.of("version", "2"));
+        requireRefused("'fruit' besides", Map.of(), Map.of("fruit", "apple"));
+        requireRefused("1 to ", Map.of(), Map.of("descriptor", "999999999"));
+        requireRefused("whole number", Map.of(), Map.of("descriptor", "1e9"));
+        requireRefused("SHA-256", Map.of(), Map.of("model", "abc"));
+        requireRefused("name of a part", Map.of(), Map.of("left_out", "{\"X\":1}"));
+        requireRefused("left out, found -1", Map.of(), Map.of("left_out", "{\"TEST\":-1}"));
+        requireRefused("whole numbers", Map.of(), Map.of("left_out", "{\"TEST\":1e99}"));
+        requireRefused("list of texts", Map.of(), Map.of("classes", "3"));
+    }
+
+    @Test
+    void moreThanTheMostOfAPartIsNoGallery() {
+        byte[] jpeg = TinyGallery.thumbnail(new SplittableRandom(1));
+        GalleryBuilder builder = new GalleryBuilder(List.of("a"), 1, TinyGallery.MODEL);
+        for (int i = 0; i <= Gallery.MOST_OF_A_PART; i++) {
+            builder.add(new Item("p", 0, Part.TRAINING), jpeg, new float[][] {{1}});
+        }
+        assertThatIllegalArgumentException().isThrownBy(builder::build).withMessageContaining("at most 20000");
+    }
+
+    @Test
+    void aMissingFileSaysWhoWritesIt() {
+        assertThatThrownBy(() -> Gallery.read(folder.resolve("none")))
+                .isInstanceOf(GalleryFileException.class)
+                .hasMessageContaining("gramian train");
+    }
+}

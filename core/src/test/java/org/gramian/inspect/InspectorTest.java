@@ -1,0 +1,123 @@
+package org.gramian.inspect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.Backbone;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.batch.Rendering;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.testing.PaintedPictures;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Models that nobody trained, on 70 small pictures. */
+final class InspectorTest {
+    private static final String FINGERPRINT = "ab".repeat(32);
+
+    @TempDir
+    Path folder;
+
+    private SpdInspection inspect(String pooling, int pictures) throws IOException {
+        Dataset dataset = PaintedPictures.folders(folder.resolve("p" + pictures), pictures / 2, pictures / 2);
+        SplittableRandom random = new SplittableRandom(1);
+        Backbone backbone = Backbone.of("filters");
+        ParameterSet filters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
+        Head head = new Head(Pooling.parse(pooling), 2, false);
+        Rendering rendering = new Rendering(
+                new PictureReader(PictureLimits.DEFAULT)::read,
+                CropPlan.parse("ten:16").testing(),
+                backbone.preprocessing());
+        try (Model model = Model.begin(backbone, filters, head, random, Device.CPU)) {
+            List<Long> progress = new ArrayList<>();
+            SpdInspection found =
+                    new Inspector(model, rendering, 2).inspect(dataset.samples(), FINGERPRINT, progress::add);
+            assertThat(progress).isSorted().last().isEqualTo((long) Math.min(64, pictures));
+            return found;
+        }
+    }
+
+    @Test
+    void everyMatrixOfThePapersPathIsSeen() throws IOException {
+        SpdInspection found = inspect("conv:6/rbf/spd:4/relu/triu/root/l2", 70);
+        assertThat(found.model()).isEqualTo(FINGERPRINT);
+        assertThat(found.stages())
+                .extracting(MatrixStage::stage)
+                .satisfiesExactly(
+                        kernel -> assertThat(kernel).startsWith("kernel rbf"),
+                        spd -> assertThat(spd).isEqualTo("transform 1, spd:4"),
+                        relu -> assertThat(relu).isEqualTo("transform 2, relu"));
+        assertThat(found.stages()).extracting(MatrixStage::size).containsExactly(6, 4, 4);
+        assertThat(found.stages()).extracting(MatrixStage::pictures).containsOnly(64);
+        assertThat(found.channels().channels()).isEqualTo(6);
+        MatrixStage kernel = found.stages().getFirst();
+        assertThat(kernel.indefinite()).isZero();
+        assertThat(kernel.effectiveRank().median()).isBetween(1.0, 6.0);
+        for (MatrixStage stage : found.stages()) {
+            assertThat(stage.eigenvalues()).allSatisfy(one -> {
+                assertThat(one.low()).isLessThanOrEqualTo(one.median());
+                assertThat(one.median()).isLessThanOrEqualTo(one.high());
+            });
+        }
+    }
+
+    /** The diagonal of an RBF kernel is 1 and the jitter; of one picture the quantiles are its numbers. */
+    @Test
+    void theEigenvaluesOfAnRbfKernelSumToItsSize() throws IOException {
+        MatrixStage kernel = inspect("conv:5/rbf:jitter=0/triu", 2).stages().getFirst();
+        assertThat(kernel.pictures()).isEqualTo(2);
+        double low = kernel.eigenvalues().stream().mapToDouble(Range::low).sum();
+        double high = kernel.eigenvalues().stream().mapToDouble(Range::high).sum();
+        assertThat((low + high) / 2).isCloseTo(5, within(1e-5));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"average", "conv:4/max", "conv:4/gem"})
+    void aPoolingWithoutMatricesHasNoStages(String pooling) throws IOException {
+        SpdInspection found = inspect(pooling, 4);
+        assertThat(found.stages()).isEmpty();
+        assertThat(found.channels().pictures()).isEqualTo(4);
+    }
+
+    @Test
+    void whatIsReadIsWhatWasWritten() throws IOException {
+        SpdInspection found = inspect("conv:4/covariance/isqrt/triu", 4);
+        Path file = folder.resolve(SpdInspection.FILE);
+        found.write(file);
+        assertThat(SpdInspection.read(file)).isEqualTo(found);
+        String text = Files.readString(file);
+        for (String wrong : List.of(
+                "",
+                "[]",
+                "{}",
+                "null",
+                "{\"format\":\"gramian-spd\",\"version\":1,\"inspection\":null}",
+                text.replace("gramian-spd", "fruit"),
+                text.replace("\"version\" : 1", "\"version\" : 2"),
+                text.replace("\"size\" : 4", "\"size\" : 5"),
+                text.replace("\"dead\"", "\"alive\""))) {
+            Files.writeString(file, wrong);
+            assertThatThrownBy(() -> SpdInspection.read(file))
+                    .as(wrong)
+                    .isInstanceOf(IOException.class)
+                    .hasMessageStartingWith(file + ": ");
+        }
+    }
+}

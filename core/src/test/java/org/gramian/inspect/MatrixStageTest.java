@@ -1,0 +1,76 @@
+package org.gramian.inspect;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+
+final class MatrixStageTest {
+    private static double[] spectrum(SplittableRandom random, int size) {
+        double[] all = new double[size];
+        Arrays.setAll(all, i -> random.nextDouble(1e-3, 5));
+        Arrays.sort(all);
+        double[] descending = new double[size];
+        Arrays.setAll(descending, i -> all[size - 1 - i]);
+        return descending;
+    }
+
+    @RandomTest(times = 10)
+    void theEffectiveRankLiesBetweenOneAndTheSizeWhateverTheScale(Seed seed) {
+        int size = seed.random().nextInt(1, 40);
+        double[] spectrum = spectrum(seed.random(), size);
+        double rank = MatrixStage.effectiveRank(spectrum);
+        assertThat(rank).isBetween(1.0, size + 1e-9);
+        double[] scaled = Arrays.stream(spectrum).map(x -> 1e-7 * x).toArray();
+        assertThat(MatrixStage.effectiveRank(scaled)).isCloseTo(rank, within(1e-9));
+        assertThat(MatrixStage.condition(scaled))
+                .isCloseTo(spectrum[0] / spectrum[size - 1], within(1e-9 * spectrum[0] / spectrum[size - 1]));
+    }
+
+    @Test
+    void theEffectiveRankCountsDirections() {
+        assertThat(MatrixStage.effectiveRank(new double[] {3, 3, 3, 0, 0})).isCloseTo(3, within(1e-12));
+        assertThat(MatrixStage.effectiveRank(new double[] {7, 0})).isEqualTo(1);
+        // exp(H(2/3, 1/3)), by hand; a sign does not matter.
+        assertThat(MatrixStage.effectiveRank(new double[] {2, -1})).isCloseTo(1.889881574842309, within(1e-12));
+        assertThat(MatrixStage.effectiveRank(new double[2])).isEqualTo(1);
+    }
+
+    @Test
+    void aSingularMatrixHasTheWorstConditionThatDoublesCanTell() {
+        assertThat(MatrixStage.condition(new double[] {2, 0})).isEqualTo(0x1p52);
+        assertThat(MatrixStage.condition(new double[2])).isEqualTo(0x1p52);
+        assertThat(MatrixStage.condition(new double[] {2, -4})).isEqualTo(2);
+    }
+
+    @Test
+    void aStageHasTheQuantilesOfEveryEigenvalueAndTheShareOfIndefiniteMatrices() {
+        MatrixStage stage = MatrixStage.of(
+                "kernel rbf", List.of(new double[] {1, 0}, new double[] {2, -1}, new double[] {4, 1e-9}));
+        assertThat(stage.size()).isEqualTo(2);
+        assertThat(stage.pictures()).isEqualTo(3);
+        assertThat(stage.eigenvalues().getFirst().median()).isEqualTo(2);
+        assertThat(stage.eigenvalues().getFirst().low()).isCloseTo(1.2, within(1e-12));
+        assertThat(stage.eigenvalues().getFirst().high()).isCloseTo(3.6, within(1e-12));
+        assertThat(stage.eigenvalues().getLast().median()).isZero();
+        assertThat(stage.indefinite()).isCloseTo(1.0 / 3, within(1e-12));
+    }
+
+    @Test
+    void rangesOfOneNumberAreThatNumber() {
+        assertThat(Range.of(new double[] {5})).isEqualTo(new Range(5, 5, 5));
+    }
+
+    @Test
+    void largeMatricesAreDecomposedForFewerPictures() {
+        assertThat(Inspector.matrices(16)).isEqualTo(64);
+        assertThat(Inspector.matrices(128)).isEqualTo(32);
+        assertThat(Inspector.matrices(512)).isEqualTo(8);
+        assertThat(Inspector.matrices(100_000)).isEqualTo(4);
+    }
+}

@@ -1,0 +1,188 @@
+package org.gramian.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.gramian.gallery.Gallery;
+import org.gramian.gallery.Item;
+import org.gramian.gallery.Neighbours;
+import org.gramian.gallery.Part;
+import org.gramian.gallery.Sketch;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading;
+import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.inspect.SpdInspection;
+import org.gramian.model.Engine;
+import org.gramian.model.ModelFile;
+import org.gramian.model.RowSink;
+import org.gramian.model.Scoring;
+import org.gramian.run.config.Keys;
+import org.gramian.tensor.Device;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.TrainEvent.Collecting;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Galleries of runs of 2 classes with 6 pictures each. */
+class FoldGalleryTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private final List<RunEvent> events = new ArrayList<>();
+
+    private SmallRun run() throws IOException {
+        return SmallRun.in(folder).with(Keys.PROTOCOL, Protocols.parse("holdout:0.34"));
+    }
+
+    private static Gallery gallery(SmallRun run) throws IOException {
+        return Gallery.beside(run.place().resolve("model.safetensors")).orElseThrow();
+    }
+
+    private List<String> remarks() {
+        return events.stream()
+                .flatMap(event -> event instanceof RunEvent.Remark(String text) ? Stream.of(text) : Stream.of())
+                .toList();
+    }
+
+    @Test
+    void aGalleryHasEveryPictureOnceInItsPart() throws IOException, InterruptedException {
+        SmallRun run = run();
+        run.train(List.of());
+        Gallery gallery = gallery(run);
+        List<Item> expected = new ArrayList<>();
+        FoldPlan fold = run.plan().folds().getFirst();
+        fold.parts().training().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.TRAINING)));
+        fold.parts().heldBack().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.HELD_BACK)));
+        fold.parts().test().forEach(one -> expected.add(new Item(one.name(), one.label(), Part.TEST)));
+        assertThat(gallery.items()).isEqualTo(expected);
+        assertThat(gallery.classes()).isEqualTo(run.dataset().classes());
+        for (int i = 0; i < expected.size(); i++) {
+            assertThat(new PictureReader(PictureLimits.DEFAULT).read(gallery.thumbnail(i)))
+                    .isInstanceOf(Reading.Readable.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1})
+    void aPictureThatIsDescribedAgainFindsItself(int fineTuning) throws IOException, InterruptedException {
+        SmallRun run = run().with(Keys.STAGE2_EPOCHS, fineTuning);
+        run.train(List.of());
+        Gallery gallery = gallery(run);
+        try (ModelFile.Stored stored = ModelFile.read(run.place().resolve("model.safetensors"), Device.CPU)) {
+            List<Sample> training = run.plan().folds().getFirst().parts().training();
+            Sketch sketch = Sketch.of(gallery.descriptorSize());
+            Scoring.of(stored.model(), stored.card(), new PictureReader(PictureLimits.DEFAULT)::read)
+                    .run(
+                            training,
+                            Engine.Rows.DESCRIPTORS,
+                            new RowSink() {
+                                @Override
+                                public void rows(int sample, float[][] crops) {
+                                    var nearest = Neighbours.of(gallery, Part.TRAINING)
+                                            .nearest(sketch.describe(crops), 1)
+                                            .getFirst();
+                                    assertThat(nearest.index()).isEqualTo(sample);
+                                    assertThat(nearest.distance()).isLessThan(1e-3);
+                                }
+
+                                @Override
+                                public void unreadable(int sample, Reading.Unreadable problem) {
+                                    throw new AssertionError(problem);
+                                }
+                            },
+                            _ -> {});
+        }
+    }
+
+    @Test
+    void aFinishedFoldWithoutGalleryGetsTheSameOneLater() throws IOException, InterruptedException {
+        SmallRun run = run();
+        run.train(List.of());
+        Path file = run.place().resolve(Gallery.FILE);
+        byte[] whole = Files.readAllBytes(file);
+        byte[] model = Files.readAllBytes(run.place().resolve("model.safetensors"));
+        for (byte[] damaged : new byte[][] {new byte[0], new byte[] {1, 2, 3}}) {
+            Files.write(file, damaged);
+            run.train(List.of());
+            assertThat(Files.readAllBytes(file)).isEqualTo(whole);
+        }
+        Path inspection = run.place().resolve(SpdInspection.FILE);
+        String inspected = Files.readString(inspection);
+        Files.delete(file);
+        Files.writeString(inspection, "{}");
+        run.train(List.of());
+        assertThat(Files.readAllBytes(file)).isEqualTo(whole);
+        assertThat(inspection).hasContent(inspected);
+        assertThat(Files.readAllBytes(run.place().resolve("model.safetensors"))).isEqualTo(model);
+    }
+
+    @Test
+    void nothingIsDescribedAgainWhereTheGalleryIsThere() throws IOException, InterruptedException {
+        SmallRun run = run();
+        run.train(List.of());
+        run.trainer(events::add, Breaks.whenAsked()).train(run.place());
+        assertThat(events).noneMatch(event -> event instanceof RunEvent.Training);
+    }
+
+    @Test
+    void withoutTheKeyThereIsNone() throws IOException, InterruptedException {
+        SmallRun run = run().with(Keys.GALLERY, false);
+        run.train(List.of());
+        assertThat(run.place().resolve(Gallery.FILE)).doesNotExist();
+        assertThat(run.place().resolve(SpdInspection.FILE)).doesNotExist();
+        // It decides nothing of the model, so that the run can go on with another wish.
+        run.with(Keys.GALLERY, true).train(List.of());
+        assertThat(gallery(run).items()).hasSize(12);
+    }
+
+    @Test
+    void aBreakWhileItIsMadeCostsNothingButTheGallery() throws IOException, InterruptedException {
+        SmallRun run = run();
+        Breaks breaks = Breaks.whenAsked();
+        Consumer<RunEvent> stop = event -> {
+            if (event instanceof RunEvent.Training(Collecting task)
+                    && task.task().startsWith("describing")) {
+                breaks.ask();
+            }
+        };
+        RunResult broken = run.trainer(stop, breaks).train(run.place());
+        assertThat(broken.early()).contains(Breaks.Reason.ASKED);
+        assertThat(broken.folds()).hasSize(1);
+        assertThat(run.place().resolve(Gallery.FILE)).doesNotExist();
+        assertThat(run.train(List.of()).early()).isEmpty();
+        assertThat(gallery(run).items()).hasSize(12);
+    }
+
+    @Test
+    void aPictureThatIsLostCostsTheGalleryButNotTheModel() throws IOException, InterruptedException {
+        SmallRun run = run();
+        Path lost = run.plan().folds().getFirst().parts().training().getFirst().file();
+        Consumer<RunEvent> lose = event -> {
+            events.add(event);
+            if (event instanceof RunEvent.Measured) {
+                try {
+                    Files.deleteIfExists(lost);
+                } catch (IOException e) {
+                    throw new AssertionError(e);
+                }
+            }
+        };
+        RunResult result = run.trainer(lose, Breaks.whenAsked()).train(run.place());
+        assertThat(result.folds()).hasSize(1);
+        assertThat(result.early()).isEqualTo(Optional.empty());
+        assertThat(run.place().resolve("model.safetensors")).exists();
+        assertThat(run.place().resolve(Gallery.FILE)).doesNotExist();
+        assertThat(remarks()).anyMatch(text -> text.contains("no gallery") && text.contains("--resume"));
+    }
+}

@@ -16,6 +16,7 @@ import java.util.concurrent.Future;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.gramian.image.Reading;
+import org.gramian.image.Thumbnail;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.Finding;
 import org.gramian.image.dataset.Dataset;
@@ -76,7 +77,7 @@ public record Album(Map<String, String> images, Map<String, List<String>> strips
 
     private static Optional<String> thumbnail(Reading reading) {
         return reading instanceof Reading.Readable(var picture, var _)
-                ? Optional.of(Thumbnail.of(picture))
+                ? Optional.of(Thumbnail.source(Thumbnail.of(picture)))
                 : Optional.empty();
     }
 

@@ -1,5 +1,5 @@
 /**
- * Reports to look at: single HTML files that need nothing else, no network and no script, and pictures of curves.
+ * Reports to look at: single HTML files that need nothing else and no network, and pictures of curves.
  *
  * <p>An {@link org.gramian.report.AuditPage} shows an audit. Its {@link org.gramian.report.Album} holds small copies of the
  * pictures that are shown, its {@link org.gramian.report.SizePlot} the sizes of all. The words and shapes stand in the
@@ -9,6 +9,8 @@
  * String html = AuditPage.of(report, dataset, Album.of(report, dataset, reader, threads), "0.1.0").html();
  * ReportFile.of(Path.of("audit.html")).write(html);
  * }</pre>
+ *
+ * <p>{@link org.gramian.report.run} is the report of training runs, {@link org.gramian.report.table} that of tables of methods.
  *
  * <p>{@link org.gramian.report.Curves} draw the course of training from one {@link org.gramian.report.CurvePoint} per
  * epoch, of a single run or of several by name:

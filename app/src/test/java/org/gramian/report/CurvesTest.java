@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.IntStream;
 import javax.imageio.ImageIO;
@@ -159,7 +160,7 @@ class CurvesTest {
 
     @Test
     void anEpochOfTrainingIsAPoint() {
-        EpochDone done = new EpochDone(2, 4, 0.01, 0.7, 0.8, new Judgement(0.25, 0.9), true);
+        EpochDone done = new EpochDone(2, 4, 0.01, 0.7, 0.8, new Judgement(0.25, 0.9), true, OptionalDouble.empty());
         assertThat(CurvePoint.of(done, true))
                 .isEqualTo(new CurvePoint(2, 5, new Score(0.7, 0.8), Optional.of(new Score(0.9, 0.75)), 0.01));
         assertThat(CurvePoint.of(done, false).heldBack()).isEmpty();

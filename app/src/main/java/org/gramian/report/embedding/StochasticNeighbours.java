@@ -1,0 +1,160 @@
+package org.gramian.report.embedding;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/**
+ * t-SNE, exactly: points {@code y_i} of the plane whose neighbourhoods {@code q_ij ∝ 1 / (1 + ‖y_i - y_j‖²)} come close to
+ * those of the vectors, {@code p_ij} of {@link Affinities}, in the Kullback-Leibler divergence {@code C = sum p_ij log(p_ij /
+ * q_ij)}. Its gradient is {@code 4 sum_j (p_ij - q_ij)(y_i - y_j) / (1 + ‖y_i - y_j‖²)}.
+ *
+ * <p>van der Maaten and Hinton 2008, Visualizing Data using t-SNE, with their momentum, gains and early exaggeration; it
+ * begins with the principal plane, shrunk, which keeps the large-scale order (Kobak and Berens 2019), and a little noise from
+ * the seed, without which equal vectors would never part. Neighbours in the map are neighbours in truth; sizes of groups and
+ * distances between them mean little.
+ *
+ * @param perplexity how many neighbours each point is to see, lowered for few points
+ * @param iterations steps of the descent
+ * @param seed of the noise
+ */
+public record StochasticNeighbours(double perplexity, int iterations, long seed) {
+    /** The perplexity of most published maps; after so many steps a thousand points lie still. */
+    public static final StochasticNeighbours USUAL = new StochasticNeighbours(30, 500, 0);
+
+    /** A point that sees more than a third of all others sees no neighbourhood. */
+    private static final double SHARE = 1.0 / 3;
+
+    private static final double BEGINNING = 1e-4;
+    private static final int EXAGGERATED = 100;
+    private static final double EXAGGERATION = 12;
+
+    public StochasticNeighbours {
+        if (!(perplexity >= 1) || iterations < 1) {
+            throw new IllegalArgumentException(
+                    "expected a perplexity and iterations from 1 on, found " + perplexity + " and " + iterations);
+        }
+    }
+
+    /** The perplexity that so many points allow. */
+    public double perplexity(int points) {
+        return Math.max(1, Math.min(perplexity, (points - 1) * SHARE));
+    }
+
+    /**
+     * The map {@code [n][2]} of vectors, beginning with a plane {@code [n][2]}. Fewer than 4 points stay as they are: they
+     * have no neighbourhoods.
+     */
+    public double[][] embed(Distances distances, double[][] plane) {
+        int n = distances.size();
+        if (n < 4) {
+            return plane;
+        }
+        double[][] affinities = Affinities.joint(distances, perplexity(n));
+        double[][] points = beginning(plane);
+        Descent descent = new Descent(n, Math.max(50, n / EXAGGERATION / 4)); // Belkina et al. 2019
+        for (int iteration = 0; iteration < iterations; iteration++) {
+            boolean early = iteration < EXAGGERATED;
+            double[][] gradient = gradient(affinities, points, early ? EXAGGERATION : 1);
+            descent.step(points, gradient, early ? 0.5 : 0.8);
+        }
+        return points;
+    }
+
+    private double[][] beginning(double[][] plane) {
+        double spread = 0;
+        for (double[] point : plane) {
+            spread += point[0] * point[0] / plane.length;
+        }
+        double scale = BEGINNING / Math.max(1e-300, Math.sqrt(spread));
+        SplittableRandom random = new SplittableRandom(seed);
+        double[][] points = new double[plane.length][2];
+        for (int i = 0; i < plane.length; i++) {
+            for (int axis = 0; axis < 2; axis++) {
+                points[i][axis] = plane[i][axis] * scale + 0.01 * BEGINNING * random.nextGaussian();
+            }
+        }
+        return points;
+    }
+
+    /** Steps with momentum; a coordinate whose gradient keeps its direction is trusted more, one that swings less. */
+    private static final class Descent {
+        private final double[][] last;
+        private final double[][] gains;
+        private final double rate;
+
+        Descent(int points, double rate) {
+            this.last = new double[points][2];
+            this.gains = new double[points][2];
+            this.rate = rate;
+            for (double[] gain : gains) {
+                Arrays.fill(gain, 1);
+            }
+        }
+
+        /** Moves the points, and their mean to the origin. */
+        void step(double[][] points, double[][] gradient, double momentum) {
+            double[] mean = new double[2];
+            for (int i = 0; i < points.length; i++) {
+                for (int axis = 0; axis < 2; axis++) {
+                    boolean on = gradient[i][axis] > 0 != last[i][axis] > 0;
+                    gains[i][axis] = on ? gains[i][axis] + 0.2 : Math.max(0.01, gains[i][axis] * 0.8);
+                    last[i][axis] = momentum * last[i][axis] - rate * gains[i][axis] * gradient[i][axis];
+                    points[i][axis] += last[i][axis];
+                    mean[axis] += points[i][axis] / points.length;
+                }
+            }
+            for (double[] point : points) {
+                point[0] -= mean[0];
+                point[1] -= mean[1];
+            }
+        }
+    }
+
+    /** {@code dC/dy}, {@code [n][2]}, with the affinities times a factor. */
+    static double[][] gradient(double[][] affinities, double[][] points, double factor) {
+        double total = kernelSum(points);
+        double[][] gradient = new double[points.length][2];
+        for (int i = 0; i < points.length; i++) {
+            for (int j = i + 1; j < points.length; j++) {
+                double dx = points[i][0] - points[j][0];
+                double dy = points[i][1] - points[j][1];
+                double kernel = 1 / (1 + dx * dx + dy * dy);
+                double force = 4 * (factor * affinities[i][j] - kernel / total) * kernel;
+                gradient[i][0] += force * dx;
+                gradient[i][1] += force * dy;
+                gradient[j][0] -= force * dx;
+                gradient[j][1] -= force * dy;
+            }
+        }
+        return gradient;
+    }
+
+    /** {@code sum_{i≠j} 1 / (1 + ‖y_i - y_j‖²)}. */
+    private static double kernelSum(double[][] points) {
+        double sum = 0;
+        for (int i = 0; i < points.length; i++) {
+            for (int j = i + 1; j < points.length; j++) {
+                double dx = points[i][0] - points[j][0];
+                double dy = points[i][1] - points[j][1];
+                sum += 2 / (1 + dx * dx + dy * dy);
+            }
+        }
+        return sum;
+    }
+
+    /** {@code C}, which the descent lowers. */
+    static double divergence(double[][] affinities, double[][] points) {
+        double total = kernelSum(points);
+        double sum = 0;
+        for (int i = 0; i < points.length; i++) {
+            for (int j = 0; j < points.length; j++) {
+                if (i != j && affinities[i][j] > 0) {
+                    double dx = points[i][0] - points[j][0];
+                    double dy = points[i][1] - points[j][1];
+                    sum += affinities[i][j] * Math.log(affinities[i][j] * total * (1 + dx * dx + dy * dy));
+                }
+            }
+        }
+        return sum;
+    }
+}

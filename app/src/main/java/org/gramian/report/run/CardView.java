@@ -1,0 +1,103 @@
+package org.gramian.report.run;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Pattern;
+import org.gramian.evaluate.Setting;
+import org.gramian.model.ModelCard;
+import org.gramian.model.ModelHeader;
+import org.gramian.report.run.material.FoldMaterial;
+import org.gramian.report.run.material.ModelMaterial;
+import org.gramian.report.run.material.RunMaterial;
+
+/**
+ * What the model is, what it was trained on, and what to do with it next.
+ *
+ * @param trained pictures, division, fingerprint
+ * @param model its file, its parts, what it expects
+ * @param commands lines to copy, each with what it does
+ */
+public record CardView(List<Fact> trained, List<Fact> model, List<Fact> commands) {
+    /** Entries of the origin that other parts of the page show. */
+    private static final Pattern ELSEWHERE = Pattern.compile("config\\..*|protocol|fold|fingerprint|seed|pictures");
+
+    private static final Pattern PLAIN = Pattern.compile("[\\p{L}\\p{N}_@%+=:,./-]+");
+    private static final int CLASSES = 200;
+
+    static CardView of(RunMaterial run) {
+        Optional<ModelMaterial> model =
+                run.folds().stream().flatMap(fold -> fold.model().stream()).findFirst();
+        return new CardView(
+                trained(run),
+                model.map(CardView::facts).orElse(List.of()),
+                model.map(CardView::commands).orElse(List.of()));
+    }
+
+    private static List<Fact> trained(RunMaterial run) {
+        FoldMaterial first = run.folds().getFirst();
+        Setting setting = first.evaluation().setting();
+        List<Fact> facts = new ArrayList<>();
+        first.model()
+                .map(model -> model.header().card().origin().get("pictures"))
+                .ifPresent(pictures -> facts.add(new Fact("pictures", pictures)));
+        facts.add(new Fact("classes", Figures.count(run.classes().size()) + ": " + names(run.classes())));
+        facts.add(new Fact("protocol", setting.protocol()));
+        facts.add(new Fact(
+                run.folds().size() == 1 ? "fold" : "folds",
+                String.join(", ", run.folds().stream().map(FoldMaterial::name).toList())));
+        facts.add(new Fact("seed", Long.toString(setting.seed())));
+        facts.add(new Fact("fingerprint", setting.fingerprint().hex()));
+        return facts;
+    }
+
+    private static String names(List<String> classes) {
+        return String.join(", ", classes.stream().limit(CLASSES).toList())
+                + (classes.size() > CLASSES ? " and " + (classes.size() - CLASSES) + " more" : "");
+    }
+
+    private static List<Fact> facts(ModelMaterial model) {
+        ModelHeader header = model.header();
+        ModelCard card = header.card();
+        List<Fact> facts = new ArrayList<>();
+        facts.add(new Fact("file", model.file() + ", " + Figures.bytes(model.bytes())));
+        facts.add(new Fact(
+                "parameters",
+                Figures.count(header.count("")) + ": backbone " + Figures.count(header.count("backbone."))
+                        + ", pooling " + Figures.count(header.count("head.pooling.")) + ", classifier "
+                        + Figures.count(header.count("head.classifier.") + header.count("head.norm."))));
+        facts.add(new Fact(
+                "backbone",
+                header.backbone().name() + ", cut at " + header.backbone().layer()));
+        facts.add(new Fact("pooling", header.head().pooling().text()));
+        facts.add(new Fact("descriptor", Figures.count(header.descriptorSize(), "number")));
+        facts.add(new Fact("expects of pictures", card.preprocessing().text()));
+        facts.add(new Fact(
+                "crops",
+                card.crops().text() + ", the mean of "
+                        + Figures.count(card.crops().testing().count(), "crop")));
+        facts.add(new Fact("temperature", Figures.number(card.temperature())));
+        for (Map.Entry<String, String> entry : card.origin().entrySet()) {
+            if (!ELSEWHERE.matcher(entry.getKey()).matches()) {
+                facts.add(new Fact(entry.getKey(), entry.getValue()));
+            }
+        }
+        return facts;
+    }
+
+    private static List<Fact> commands(ModelMaterial model) {
+        String file = quoted(model.file().toString());
+        return List.of(
+                new Fact("name the class of pictures", "./gramian predict " + file + " PICTURE..."),
+                new Fact("find training pictures like one", "./gramian nearest " + file + " PICTURE"),
+                new Fact("see what in a picture decided", "./gramian explain " + file + " PICTURE OUT.png"),
+                new Fact("measure it on other pictures", "./gramian evaluate " + file + " DIR --html FILE.html"),
+                new Fact("use it from a browser or by HTTP", "./gramian serve " + file),
+                new Fact("take it elsewhere", "./gramian export " + file + " OUT.onnx"));
+    }
+
+    private static String quoted(String word) {
+        return PLAIN.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
+    }
+}

@@ -1,0 +1,101 @@
+package org.gramian.report.run;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.gramian.gallery.Gallery;
+import org.gramian.gallery.Item;
+import org.gramian.gallery.Part;
+import org.gramian.report.chart.Marker;
+import org.gramian.report.embedding.Distances;
+import org.gramian.report.embedding.PrincipalPlane;
+import org.gramian.report.embedding.StochasticNeighbours;
+import org.gramian.report.run.Outcomes.Answered;
+
+/**
+ * Test pictures as points: what the model finds alike lies close together.
+ *
+ * @param maps principal components and t-SNE of the same pictures
+ * @param legend a marker for each class that is there
+ * @param remark how many pictures, and of which fold
+ */
+public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
+    /** More points than this hide each other. */
+    public static final int MOST = 1_000;
+
+    /** A class and how it is marked. */
+    public record Entry(int kind, String name, Marker marker) {}
+
+    /** Of the test pictures of a fold; nothing where it kept none or too few. */
+    static Optional<MapView> of(Gallery gallery, String fold, Outcomes outcomes, PictureSheet sheet) {
+        List<Integer> test = IntStream.range(0, gallery.items().size())
+                .filter(i -> gallery.items().get(i).part() == Part.TEST)
+                .boxed()
+                .toList();
+        if (test.size() < 4) {
+            return Optional.empty();
+        }
+        List<Integer> chosen = spread(test);
+        Distances distances = Distances.of(chosen.stream().map(gallery::vector).toList());
+        PrincipalPlane plane = PrincipalPlane.of(distances);
+        double[][] map = StochasticNeighbours.USUAL.embed(distances, plane.points());
+        List<PointMap.Subject> subjects = subjects(gallery, chosen, outcomes, sheet);
+        String kept = Figures.percent(plane.kept()[0] + plane.kept()[1]);
+        return Optional.of(new MapView(
+                List.of(
+                        PointMap.of("t-SNE: neighbours", map, subjects),
+                        PointMap.of("principal components: " + kept + " % of the variance", plane.points(), subjects)),
+                legend(gallery, chosen),
+                remark(chosen.size(), test.size() + gallery.leftOut(Part.TEST), fold)));
+    }
+
+    /** At equal steps, so that every class keeps its share. */
+    private static List<Integer> spread(List<Integer> all) {
+        int count = Math.min(MOST, all.size());
+        return IntStream.range(0, count)
+                .mapToObj(i -> all.get((int) ((long) i * all.size() / count)))
+                .toList();
+    }
+
+    private static String remark(int shown, int all, String fold) {
+        return (shown == all
+                        ? "All " + Figures.count(all) + " test pictures"
+                        : Figures.count(shown) + " of " + Figures.count(all) + " test pictures, spread evenly,")
+                + " of the fold '" + fold + "'; t-SNE with a perplexity of "
+                + Figures.number(StochasticNeighbours.USUAL.perplexity(shown)) + " from the seed "
+                + StochasticNeighbours.USUAL.seed() + ".";
+    }
+
+    private static List<PointMap.Subject> subjects(
+            Gallery gallery, List<Integer> chosen, Outcomes outcomes, PictureSheet sheet) {
+        Map<String, Answered> answers = new HashMap<>();
+        outcomes.answers()
+                .forEach(answer -> answers.putIfAbsent(answer.prediction().name(), answer));
+        List<PointMap.Subject> subjects = new ArrayList<>();
+        for (int index : chosen) {
+            Item item = gallery.items().get(index);
+            Answered answer = answers.get(item.name());
+            String text = answer == null
+                    ? item.name() + ": " + gallery.classes().get(item.label())
+                    : outcomes.shown(answer, sheet).text();
+            subjects.add(new PointMap.Subject(
+                    item.label(),
+                    text,
+                    sheet.place(item.name(), outcomes.material().thumbnails()).orElse(-1),
+                    answer != null && !answer.right()));
+        }
+        return subjects;
+    }
+
+    private static List<Entry> legend(Gallery gallery, List<Integer> chosen) {
+        return chosen.stream()
+                .map(index -> gallery.items().get(index).label())
+                .distinct()
+                .sorted()
+                .map(label -> new Entry(label, gallery.classes().get(label), Marker.of(label)))
+                .toList();
+    }
+}

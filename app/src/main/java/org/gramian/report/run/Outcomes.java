@@ -1,0 +1,86 @@
+package org.gramian.report.run;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import org.gramian.evaluate.ConfusionMatrix;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.Prediction;
+import org.gramian.report.run.material.FoldMaterial;
+import org.gramian.report.run.material.RunMaterial;
+
+/**
+ * What the models of a run answered to all test pictures, the folds taken together. A picture that several folds test is
+ * there for each.
+ *
+ * @param classes their names
+ * @param answers every one
+ * @param material where the pictures are
+ */
+record Outcomes(List<String> classes, List<Answered> answers, RunMaterial material) {
+    /** A prediction with its probability under the fold's temperature. */
+    record Answered(Prediction prediction, double probability, double ofTruth) {
+        boolean right() {
+            return prediction.right();
+        }
+    }
+
+    static Outcomes of(RunMaterial material) {
+        List<Answered> answers = new ArrayList<>();
+        for (FoldMaterial fold : material.folds()) {
+            Evaluation evaluation = fold.evaluation();
+            for (Prediction prediction : evaluation.predictions()) {
+                double[] probabilities = prediction
+                        .logits()
+                        .probabilities(evaluation.temperature().value());
+                answers.add(new Answered(
+                        prediction, probabilities[prediction.predicted()], probabilities[prediction.truth()]));
+            }
+        }
+        return new Outcomes(material.classes(), answers, material);
+    }
+
+    /** All folds in one matrix. */
+    ConfusionMatrix confusion() {
+        int size = classes.size();
+        int[][] counts = new int[size][size];
+        answers.forEach(answer ->
+                counts[answer.prediction().truth()][answer.prediction().predicted()]++);
+        List<List<Integer>> rows = new ArrayList<>();
+        for (int[] row : counts) {
+            rows.add(Arrays.stream(row).boxed().toList());
+        }
+        return new ConfusionMatrix(classes, rows);
+    }
+
+    /** The mistakes, the surest first. */
+    List<Answered> mistakes() {
+        return answers.stream()
+                .filter(answer -> !answer.right())
+                .sorted(Comparator.comparingDouble(Answered::probability).reversed())
+                .toList();
+    }
+
+    /** Those of one cell: of mistakes the surest first, of right answers the least sure. */
+    List<Answered> cell(int truth, int predicted) {
+        Comparator<Answered> order = Comparator.comparingDouble(Answered::probability);
+        return answers.stream()
+                .filter(answer -> answer.prediction().truth() == truth
+                        && answer.prediction().predicted() == predicted)
+                .sorted(truth == predicted ? order : order.reversed())
+                .toList();
+    }
+
+    /** An answer with its picture, if the page has room for it. */
+    Shown shown(Answered answer, PictureSheet sheet) {
+        Prediction prediction = answer.prediction();
+        return new Shown(
+                prediction.name(),
+                classes.get(prediction.truth()),
+                classes.get(prediction.predicted()),
+                answer.probability(),
+                answer.ofTruth(),
+                sheet.place(prediction.name(), material.thumbnails()));
+    }
+}

@@ -1,0 +1,160 @@
+package org.gramian.report.run;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.gramian.evaluate.Calibration;
+import org.gramian.evaluate.ClassScore;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.Temperature;
+import org.gramian.report.run.material.ConfigRow;
+import org.gramian.report.run.material.FoldMaterial;
+import org.gramian.report.run.material.Missing.Part;
+import org.gramian.report.run.material.RunMaterial;
+
+/**
+ * All that the page shows of one run.
+ *
+ * @param prefix what its identifiers begin with
+ * @param material what there is of it
+ * @param summary sentence and table
+ * @param learning the course of every fold
+ * @param confusion who was taken for whom
+ * @param classes every class
+ * @param mistakes the surest ones
+ * @param reliability with the temperature, and without it where one was fitted
+ * @param map the test pictures of the first fold that kept some
+ * @param spd the matrices of the first fold that has some
+ * @param card the model
+ */
+public record RunView(
+        String prefix,
+        RunMaterial material,
+        SummaryView summary,
+        List<LearningView> learning,
+        ConfusionView confusion,
+        List<ClassScore> classes,
+        List<Shown> mistakes,
+        List<ReliabilityView> reliability,
+        Optional<MapView> map,
+        List<SpdView> spd,
+        CardView card) {
+    /** So many of the surest mistakes have a place in the gallery. */
+    public static final int MISTAKES = 48;
+
+    static RunView of(RunMaterial run, String prefix, PictureSheet sheet) {
+        Outcomes outcomes = Outcomes.of(run);
+        Optional<MapView> map = run.folds().stream()
+                .flatMap(fold -> fold.gallery().stream()
+                        .flatMap(gallery -> MapView.of(gallery, fold.name(), outcomes, sheet).stream()))
+                .findFirst();
+        return new RunView(
+                prefix,
+                run,
+                SummaryView.of(run, outcomes),
+                learning(run),
+                ConfusionView.of(outcomes, sheet, prefix),
+                outcomes.confusion().perClass(),
+                outcomes.mistakes().stream()
+                        .limit(MISTAKES)
+                        .map(answer -> outcomes.shown(answer, sheet))
+                        .toList(),
+                reliability(run),
+                map,
+                matrices(run),
+                CardView.of(run));
+    }
+
+    private static List<SpdView> matrices(RunMaterial run) {
+        return run.folds().stream()
+                .flatMap(fold -> fold.matrices().stream()
+                        .filter(inspection -> !inspection.stages().isEmpty())
+                        .map(inspection -> SpdView.of(fold.name(), inspection)))
+                .limit(1)
+                .toList();
+    }
+
+    private static List<LearningView> learning(RunMaterial run) {
+        return run.folds().stream()
+                .filter(fold -> !fold.epochs().isEmpty())
+                .map(fold -> LearningView.of(fold.name(), fold.epochs()))
+                .toList();
+    }
+
+    private static List<ReliabilityView> reliability(RunMaterial run) {
+        List<Evaluation> folds =
+                run.folds().stream().map(FoldMaterial::evaluation).toList();
+        List<Calibration> plain = folds.stream()
+                .map(fold -> fold.calibrated(Temperature.NONE).calibration())
+                .toList();
+        List<ReliabilityView> views = new ArrayList<>();
+        views.add(ReliabilityView.of("before the temperature", plain));
+        if (folds.stream().anyMatch(fold -> fold.temperature().outcome() == Temperature.Outcome.FITTED)) {
+            views.add(ReliabilityView.of(
+                    "after it, as the model answers",
+                    folds.stream().map(Evaluation::calibration).toList()));
+        }
+        return views;
+    }
+
+    /** How the temperatures of the folds came about. */
+    public String temperatures() {
+        return String.join(
+                "; ",
+                material.folds().stream()
+                        .map(FoldMaterial::evaluation)
+                        .map(fold -> (material.folds().size() == 1
+                                        ? ""
+                                        : fold.setting().fold() + ": ")
+                                + "T = " + Figures.number(fold.temperature().value()) + ", "
+                                + fold.temperature().outcome().text())
+                        .toList());
+    }
+
+    /** How many mistakes there are in all. */
+    public int mistaken() {
+        return classes.stream()
+                .mapToInt(score -> score.support() - score.right())
+                .sum();
+    }
+
+    /** Why there are no curves; empty where there are. */
+    public String withoutCurves() {
+        return why(Part.CURVES, "training wrote no epoch");
+    }
+
+    /** Why there are no pictures; empty where there are. */
+    public String withoutPictures() {
+        return why(Part.PICTURES, "fewer than 4 test pictures were kept");
+    }
+
+    /** Why no matrices are shown. */
+    public String withoutMatrices() {
+        return why(Part.SPD, "this pooling has no matrices");
+    }
+
+    /** Why nothing is known of the model. */
+    public String withoutModel() {
+        return why(Part.MODEL, "there is no model");
+    }
+
+    /** Why there is no configuration. */
+    public String withoutConfiguration() {
+        return why(Part.CONFIGURATION, "it holds no value");
+    }
+
+    /** Why there is no audit. */
+    public String withoutAudit() {
+        return why(Part.AUDIT, "there is none");
+    }
+
+    private String why(Part part, String otherwise) {
+        List<String> reasons = material.reasons(part);
+        return "Not shown: " + (reasons.isEmpty() ? otherwise : String.join("; ", reasons)) + ".";
+    }
+
+    /** Every value of the configuration. */
+    public List<ConfigRow> configuration() {
+        return material.configuration();
+    }
+}

@@ -1,0 +1,42 @@
+package org.gramian.report.run;
+
+import java.util.OptionalInt;
+
+/**
+ * A test picture on the page.
+ *
+ * @param name its whole name
+ * @param truth its class
+ * @param answer the class that the model named
+ * @param probability how sure the model was of its answer, 0 to 1
+ * @param ofTruth how probable it found the true class
+ * @param picture its number on the {@link PictureSheet}, where it is there
+ */
+public record Shown(String name, String truth, String answer, double probability, double ofTruth, OptionalInt picture) {
+    /** The name of its file; folders mostly say the class again. */
+    public String fileName() {
+        return name.substring(name.lastIndexOf('/') + 1);
+    }
+
+    /** Whether the answer is right. */
+    public boolean right() {
+        return truth.equals(answer);
+    }
+
+    /** In a sentence, for those who cannot see it. */
+    public String text() {
+        return name + ": " + truth
+                + (right() ? ", recognized" : ", taken for " + answer)
+                + " (" + Figures.probability(probability) + ")";
+    }
+
+    /** Whether there is a picture. */
+    public boolean pictured() {
+        return picture.isPresent();
+    }
+
+    /** The reference to the picture. */
+    public String reference() {
+        return "#t" + picture.orElse(-1);
+    }
+}

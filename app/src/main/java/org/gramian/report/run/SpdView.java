@@ -1,0 +1,130 @@
+package org.gramian.report.run;
+
+import java.util.List;
+import java.util.stream.IntStream;
+import org.gramian.inspect.MapChannels;
+import org.gramian.inspect.MatrixStage;
+import org.gramian.inspect.Range;
+import org.gramian.inspect.SpdInspection;
+import org.gramian.report.chart.Axis;
+import org.gramian.report.chart.Chart;
+import org.gramian.report.chart.Line;
+import org.gramian.report.chart.Scale;
+
+/**
+ * The matrices of a pooling: how many directions they really use, and what is wrong with the maps that they are made of.
+ *
+ * @param fold whose model
+ * @param pooling its text
+ * @param spectrum eigenvalues by rank, in magnitude, median with the band from 10 to 90 % of the pictures
+ * @param stages figures of each matrix
+ * @param channels dead and duplicate feature maps, in a sentence
+ */
+public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> stages, String channels) {
+    /** Below this part of the largest eigenvalue, single precision has nothing left to say. */
+    private static final double FLOOR = 1e-9;
+
+    private static final int LISTED = 20;
+
+    /**
+     * A matrix.
+     *
+     * @param name of the stage, as {@code kernel rbf}
+     * @param size its rows
+     * @param rank effective rank, median and the middle 80 %
+     * @param condition condition number, median and the middle 80 %
+     * @param indefinite which part of the pictures has a negative eigenvalue
+     */
+    public record Stage(String name, int size, String rank, String condition, String indefinite) {}
+
+    /** Of an inspection with at least one matrix. */
+    static SpdView of(String fold, SpdInspection inspection) {
+        return new SpdView(
+                fold,
+                inspection.pooling(),
+                spectrum(inspection.stages()),
+                inspection.stages().stream().map(SpdView::stage).toList(),
+                channels(inspection.channels()));
+    }
+
+    private static Stage stage(MatrixStage stage) {
+        return new Stage(
+                stage.stage(),
+                stage.size(),
+                text(stage.effectiveRank()),
+                text(stage.condition()),
+                Figures.percent(stage.indefinite()) + " %");
+    }
+
+    private static String text(Range range) {
+        return Figures.number(range.median()) + " (" + Figures.number(range.low()) + " to "
+                + Figures.number(range.high()) + ")";
+    }
+
+    private static Chart spectrum(List<MatrixStage> stages) {
+        double high = stages.stream()
+                .flatMap(stage -> stage.eigenvalues().stream())
+                .mapToDouble(value -> Math.max(Math.abs(value.low()), Math.abs(value.high())))
+                .filter(value -> value > 0)
+                .max()
+                .orElse(1);
+        List<Line> lines =
+                stages.stream().map(stage -> line(stage, high * FLOOR)).toList();
+        double low = lines.stream()
+                .flatMap(line -> line.values().stream())
+                .reduce(Double::min)
+                .orElse(high / 10);
+        int most = stages.stream().mapToInt(MatrixStage::size).max().orElse(1);
+        Chart chart = Chart.of(
+                "eigenvalues in magnitude",
+                Axis.counting("rank", Scale.exactly(1, most)),
+                Axis.of("|λ|", Scale.logarithmic(low, high)));
+        for (Line line : lines) {
+            chart = chart.with(line);
+        }
+        return chart;
+    }
+
+    private static Line line(MatrixStage stage, double floor) {
+        return new Line(
+                stage.stage(),
+                IntStream.rangeClosed(1, stage.size())
+                        .mapToObj(rank -> (double) rank)
+                        .toList(),
+                stage.eigenvalues().stream()
+                        .map(value -> Math.max(floor, Math.abs(value.median())))
+                        .toList(),
+                stage.eigenvalues().stream().map(value -> band(value, floor)).toList());
+    }
+
+    /** A range that reaches over 0 begins at the floor. */
+    private static Line.Range band(Range value, double floor) {
+        double low =
+                value.low() < 0 && value.high() > 0 ? floor : Math.min(Math.abs(value.low()), Math.abs(value.high()));
+        return new Line.Range(
+                Math.max(floor, low), Math.max(floor, Math.max(Math.abs(value.low()), Math.abs(value.high()))));
+    }
+
+    private static String channels(MapChannels channels) {
+        String among = "Among " + Figures.count(channels.channels(), "feature map") + " of "
+                + Figures.count(channels.positions(), "position") + ", over "
+                + Figures.count(channels.pictures(), "picture") + ": ";
+        String dead = channels.dead().isEmpty()
+                ? "none is dead"
+                : Figures.count(channels.dead().size()) + " dead ("
+                        + listed(channels.dead().stream().map(String::valueOf).toList()) + ")";
+        String duplicates = channels.duplicates().isEmpty()
+                ? "none repeats another"
+                : Figures.count(channels.duplicates().size()) + " repeating another ("
+                        + listed(channels.duplicates().stream()
+                                .map(one -> one.channel() + " as " + one.of())
+                                .toList())
+                        + ")";
+        return among + dead + ", " + duplicates + ".";
+    }
+
+    private static String listed(List<String> all) {
+        return String.join(", ", all.stream().limit(LISTED).toList())
+                + (all.size() > LISTED ? " and " + (all.size() - LISTED) + " more" : "");
+    }
+}

@@ -1,0 +1,137 @@
+package org.gramian.report.run;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.gramian.evaluate.ClassScore;
+import org.gramian.evaluate.ConfusionMatrix;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.FoldSummary;
+import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.Proportion;
+import org.gramian.report.run.material.FoldMaterial;
+import org.gramian.report.run.material.Missing;
+import org.gramian.report.run.material.RunMaterial;
+
+/**
+ * A run in a sentence and a table.
+ *
+ * @param verdict the sentence
+ * @param remarks what to bear in mind with it
+ * @param tiles the figures to see first
+ * @param folds their names, the columns of the table
+ * @param rows a metric each
+ */
+public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles, List<String> folds, List<Row> rows) {
+    /** An interval wider than this, in points, hides what most comparisons look for. */
+    private static final double WIDE = 0.1;
+
+    /**
+     * One metric.
+     *
+     * @param name with its unit
+     * @param all over all folds, mean ± standard deviation
+     * @param each one fold
+     */
+    public record Row(String name, String all, List<String> each) {}
+
+    static SummaryView of(RunMaterial run, Outcomes outcomes) {
+        List<Evaluation> evaluations =
+                run.folds().stream().map(FoldMaterial::evaluation).toList();
+        FoldSummary summary = FoldSummary.of(evaluations);
+        return new SummaryView(
+                verdict(evaluations, summary, outcomes),
+                remarks(run, evaluations),
+                tiles(run, evaluations, summary),
+                evaluations.stream().map(fold -> fold.setting().fold()).toList(),
+                rows(evaluations, summary));
+    }
+
+    private static String verdict(List<Evaluation> evaluations, FoldSummary summary, Outcomes outcomes) {
+        String begin = evaluations.size() == 1
+                ? "Right on " + Figures.count(evaluations.getFirst().accuracy().right()) + " of "
+                        + Figures.count(evaluations.getFirst().accuracy().count(), "test picture") + ": "
+                        + Figures.withInterval(evaluations.getFirst().accuracy())
+                : summary.text(Metric.ACCURACY) + " % right over " + Figures.count(evaluations.size(), "fold")
+                        + " (mean ± standard deviation)";
+        return begin + "; naming always the most frequent class would give " + Figures.percent(commonest(outcomes))
+                + " %. " + confused(outcomes.confusion());
+    }
+
+    /** The share of the class with most test pictures: what needs no pictures to reach. */
+    private static double commonest(Outcomes outcomes) {
+        int most = outcomes.confusion().perClass().stream()
+                .mapToInt(ClassScore::support)
+                .max()
+                .orElse(0);
+        return (double) most / outcomes.answers().size();
+    }
+
+    private static String confused(ConfusionMatrix matrix) {
+        return matrix.confusions().stream()
+                .findFirst()
+                .map(worst -> "Most often confused: " + worst.truth() + " taken for " + worst.predicted() + " ("
+                        + worst.count() + ").")
+                .orElse("No test picture was mistaken.");
+    }
+
+    private static List<String> remarks(RunMaterial run, List<Evaluation> evaluations) {
+        List<String> remarks = new ArrayList<>();
+        Proportion first = evaluations.getFirst().accuracy();
+        if (evaluations.size() == 1 && first.interval().width() > WIDE) {
+            remarks.add("With " + Figures.count(first.count(), "test picture") + " the interval is "
+                    + Figures.percent(first.interval().width())
+                    + " points wide: smaller differences between runs say nothing by themselves.");
+        }
+        if (evaluations.size() > 1) {
+            remarks.add(
+                    "Matrix, classes, mistakes and calibration below take the test pictures of all folds together.");
+        }
+        afterFirst(run).ifPresent(remarks::add);
+        remarks.addAll(run.reasons(Missing.Part.FOLD));
+        return remarks;
+    }
+
+    private static Optional<String> afterFirst(RunMaterial run) {
+        List<Evaluation> first =
+                run.folds().stream().flatMap(fold -> fold.afterFirst().stream()).toList();
+        return first.size() < run.folds().size()
+                ? Optional.empty()
+                : Optional.of("After stage 1 it was " + FoldSummary.of(first).text(Metric.ACCURACY)
+                        + " %: stage 2 made the difference.");
+    }
+
+    private static List<Fact> tiles(RunMaterial run, List<Evaluation> evaluations, FoldSummary summary) {
+        int tested =
+                evaluations.stream().mapToInt(fold -> fold.predictions().size()).sum();
+        List<Fact> tiles = new ArrayList<>();
+        tiles.add(new Fact("accuracy", summary.text(Metric.ACCURACY) + " %"));
+        if (evaluations.size() == 1) {
+            Proportion accuracy = evaluations.getFirst().accuracy();
+            tiles.add(new Fact(
+                    "95 % interval",
+                    Figures.percent(accuracy.interval().low()) + " to "
+                            + Figures.percent(accuracy.interval().high())));
+        }
+        tiles.add(new Fact("macro F1", summary.text(Metric.MACRO_F1) + " %"));
+        tiles.add(new Fact("calibration error", summary.text(Metric.CALIBRATION_ERROR) + " %"));
+        tiles.add(new Fact("test pictures", Figures.count(tested)));
+        tiles.add(new Fact("classes", Figures.count(run.classes().size())));
+        return tiles;
+    }
+
+    private static List<Row> rows(List<Evaluation> evaluations, FoldSummary summary) {
+        List<Row> rows = new ArrayList<>();
+        for (Metric metric : Metric.values()) {
+            boolean percent = metric.show(1).equals("100.0");
+            rows.add(new Row(
+                    metric.text() + (percent ? ", %" : ""),
+                    summary.text(metric),
+                    evaluations.stream()
+                            .map(fold ->
+                                    metric == Metric.ACCURACY ? fold.accuracy().text() : metric.show(metric.of(fold)))
+                            .toList()));
+        }
+        return rows;
+    }
+}

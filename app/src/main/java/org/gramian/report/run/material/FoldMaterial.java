@@ -1,0 +1,40 @@
+package org.gramian.report.run.material;
+
+import java.util.List;
+import java.util.Optional;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.gallery.Gallery;
+import org.gramian.inspect.SpdInspection;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+
+/**
+ * What there is of one fold.
+ *
+ * @param evaluation of the model on the test pictures
+ * @param afterFirst the same after stage 1, where a second one followed
+ * @param epochs the course of training
+ * @param gallery pictures and descriptors
+ * @param model the model's file
+ * @param matrices what became of the matrices of its pooling
+ */
+public record FoldMaterial(
+        Evaluation evaluation,
+        Optional<Evaluation> afterFirst,
+        List<EpochDone> epochs,
+        Optional<Gallery> gallery,
+        Optional<ModelMaterial> model,
+        Optional<SpdInspection> matrices) {
+    public FoldMaterial {
+        epochs = List.copyOf(epochs);
+    }
+
+    /** An evaluation alone. */
+    public static FoldMaterial of(Evaluation evaluation, Optional<ModelMaterial> model) {
+        return new FoldMaterial(evaluation, Optional.empty(), List.of(), Optional.empty(), model, Optional.empty());
+    }
+
+    /** The fold's name. */
+    public String name() {
+        return evaluation.setting().fold();
+    }
+}

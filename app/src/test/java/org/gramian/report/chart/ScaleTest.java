@@ -1,0 +1,57 @@
+package org.gramian.report.chart;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+class ScaleTest {
+    @Test
+    void valuesLieBetweenTheEndsInTheirOrder() {
+        SplittableRandom random = new SplittableRandom(5);
+        for (int round = 0; round < 200; round++) {
+            double a = Math.pow(10, random.nextDouble(-8, 8));
+            double b = a * (1 + Math.pow(10, random.nextDouble(-3, 3)));
+            for (Scale scale : List.of(Scale.linear(a, b), Scale.logarithmic(a, b))) {
+                assertThat(scale.low()).isLessThanOrEqualTo(a * (1 + 1e-6));
+                assertThat(scale.high()).isGreaterThanOrEqualTo(b * (1 - 1e-6));
+                assertThat(scale.at(a)).isBetween(0.0, 1.0).isLessThan(scale.at(b));
+                assertThat(scale.ticks()).hasSizeBetween(2, 12);
+                assertThat(scale.ticks()).isSortedAccordingTo((x, y) -> Double.compare(x.at(), y.at()));
+            }
+        }
+    }
+
+    @Test
+    void labelsAreRound() {
+        assertThat(Scale.linear(0.03, 0.97).ticks())
+                .extracting(Scale.Tick::text)
+                .contains("0.0", "0.4", "1.0");
+        assertThat(Scale.exactly(1, 9).wholeTicks())
+                .extracting(Scale.Tick::text)
+                .contains("2", "8");
+        assertThat(Scale.logarithmic(0.02, 700).ticks())
+                .extracting(Scale.Tick::text)
+                .containsExactly("0.01", "0.1", "1", "10", "100", "1000");
+    }
+
+    @Test
+    void equalAndWrongEndsAreHandled() {
+        assertThat(Scale.linear(3, 3).at(3)).isBetween(0.0, 1.0);
+        assertThat(Scale.linear(0, 0).ticks()).isNotEmpty();
+        assertThat(Scale.logarithmic(10, 10).at(10)).isEqualTo(0, within(1e-9));
+        assertThatThrownBy(() -> new Scale(2, 1, false))
+                .hasMessage("expected ends of a scale in ascending order, found 2.0 and 1.0");
+    }
+
+    @Test
+    void aLineIsBrokenWhereAValueIsMissing() {
+        Chart chart = Chart.of("t", Axis.of("x", Scale.exactly(0, 2)), Axis.of("y", Scale.exactly(0, 1)))
+                .with(Line.of("a", List.of(0.0, 1.0, 2.0), List.of(0.0, Double.NaN, 1.0)));
+        assertThat(chart.series().getFirst().path()).isEqualTo("M0.0 220.0M400.0 0.0");
+        assertThat(chart.series().getFirst().marks()).hasSize(2);
+    }
+}

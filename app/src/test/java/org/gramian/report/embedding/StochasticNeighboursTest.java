@@ -1,0 +1,142 @@
+package org.gramian.report.embedding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.junit.jupiter.api.Test;
+
+class StochasticNeighboursTest {
+    private static List<float[]> groups(int groups, int each, double distance) {
+        SplittableRandom random = new SplittableRandom(7);
+        List<float[]> vectors = new ArrayList<>();
+        for (int i = 0; i < groups * each; i++) {
+            float[] vector = new float[20];
+            for (int k = 0; k < vector.length; k++) {
+                vector[k] = (float) (random.nextGaussian() + (k == i % groups ? distance : 0));
+            }
+            vectors.add(vector);
+        }
+        return vectors;
+    }
+
+    private static double[][] map(List<float[]> vectors, StochasticNeighbours way) {
+        Distances distances = Distances.of(vectors);
+        return way.embed(distances, PrincipalPlane.of(distances).points());
+    }
+
+    @Test
+    void everyPointSeesAsManyNeighboursAsThePerplexitySays() {
+        Distances distances = Distances.of(groups(3, 20, 10));
+        for (double perplexity : new double[] {2, 5, 15.5}) {
+            for (int i = 0; i < distances.size(); i++) {
+                double[] row = Affinities.conditional(distances.squares()[i], i, perplexity);
+                double entropy = Arrays.stream(row)
+                        .filter(p -> p > 0)
+                        .map(p -> -p * Math.log(p))
+                        .sum();
+                assertThat(Math.exp(entropy)).isCloseTo(perplexity, within(1e-6));
+                assertThat(Arrays.stream(row).sum()).isCloseTo(1, within(1e-12));
+            }
+        }
+    }
+
+    @Test
+    void affinitiesAreSymmetricAndSumToOne() {
+        double[][] joint = Affinities.joint(Distances.of(groups(2, 9, 3)), 5);
+        double sum = 0;
+        for (int i = 0; i < joint.length; i++) {
+            assertThat(joint[i][i]).isZero();
+            for (int j = 0; j < joint.length; j++) {
+                assertThat(joint[i][j]).isEqualTo(joint[j][i]);
+                sum += joint[i][j];
+            }
+        }
+        assertThat(sum).isCloseTo(1, within(1e-12));
+    }
+
+    @Test
+    void theGradientIsThatOfTheDivergence() {
+        double[][] affinities = Affinities.joint(Distances.of(groups(3, 5, 4)), 4);
+        SplittableRandom random = new SplittableRandom(1);
+        double[][] points = new double[affinities.length][2];
+        for (double[] point : points) {
+            point[0] = random.nextGaussian();
+            point[1] = random.nextGaussian();
+        }
+        double[][] gradient = StochasticNeighbours.gradient(affinities, points, 1);
+        double step = 1e-5;
+        for (int i = 0; i < points.length; i++) {
+            for (int axis = 0; axis < 2; axis++) {
+                double before = points[i][axis];
+                points[i][axis] = before + step;
+                double above = StochasticNeighbours.divergence(affinities, points);
+                points[i][axis] = before - step;
+                double below = StochasticNeighbours.divergence(affinities, points);
+                points[i][axis] = before;
+                assertThat(gradient[i][axis]).isCloseTo((above - below) / (2 * step), within(1e-8));
+            }
+        }
+    }
+
+    @Test
+    void theDescentLowersTheDivergence() {
+        Distances distances = Distances.of(groups(4, 15, 6));
+        double[][] plane = PrincipalPlane.of(distances).points();
+        double[][] affinities = Affinities.joint(distances, 15);
+        StochasticNeighbours way = new StochasticNeighbours(15, 300, 0);
+        double[][] begun = new StochasticNeighbours(15, 1, 0).embed(distances, plane);
+        assertThat(StochasticNeighbours.divergence(affinities, way.embed(distances, plane)))
+                .isLessThan(0.5 * StochasticNeighbours.divergence(affinities, begun));
+    }
+
+    @Test
+    void plantedGroupsComeApart() {
+        int groups = 5;
+        double[][] map = map(groups(groups, 24, 12), StochasticNeighbours.USUAL);
+        for (int i = 0; i < map.length; i++) {
+            double within = 0;
+            double nearest = Double.POSITIVE_INFINITY;
+            for (int j = 0; j < map.length; j++) {
+                double distance = Math.hypot(map[i][0] - map[j][0], map[i][1] - map[j][1]);
+                if (i % groups == j % groups) {
+                    within = Math.max(within, distance);
+                } else {
+                    nearest = Math.min(nearest, distance);
+                }
+            }
+            assertThat(within).as("the farthest of its own group").isLessThan(nearest);
+        }
+    }
+
+    @Test
+    void theSameSeedGivesTheSameMapAndEqualVectorsPart() {
+        List<float[]> vectors = new ArrayList<>(groups(2, 10, 5));
+        vectors.add(vectors.getFirst().clone());
+        double[][] map = map(vectors, StochasticNeighbours.USUAL);
+        assertThat(map).isDeepEqualTo(map(vectors, StochasticNeighbours.USUAL));
+        assertThat(map[0]).isNotEqualTo(map[20]);
+        assertThat(Arrays.stream(map).flatMapToDouble(Arrays::stream)).allMatch(Double::isFinite);
+    }
+
+    @Test
+    void nastyInputGivesFiniteMaps() {
+        for (int n : new int[] {1, 2, 3, 4, 7}) {
+            List<float[]> equal = new ArrayList<>();
+            for (int i = 0; i < n; i++) {
+                equal.add(new float[] {1, 2, 3});
+            }
+            assertThat(Arrays.stream(map(equal, StochasticNeighbours.USUAL)).flatMapToDouble(Arrays::stream))
+                    .hasSize(2 * n)
+                    .allMatch(Double::isFinite);
+        }
+        assertThatThrownBy(() -> Distances.of(List.of(new float[] {1}, new float[] {1, 2})))
+                .hasMessage("expected vectors of one length, found 1 and 2");
+        assertThatThrownBy(() -> Distances.of(List.of(new float[] {Float.NaN})))
+                .hasMessage("expected finite vectors, found NaN");
+    }
+}

@@ -1,0 +1,234 @@
+package org.gramian.report.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.evaluate.EvaluationFile;
+import org.gramian.evaluate.FoldSummary;
+import org.gramian.evaluate.Metric;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class RunReportTest {
+    @TempDir
+    private Path root;
+
+    private String report(Path... runs) throws IOException {
+        Path out = root.resolve("out.html");
+        RunReport.write(List.of(runs), out, "1.2.3");
+        String html = Files.readString(out, StandardCharsets.UTF_8);
+        new Markup(html).requireWellFormed();
+        new Markup(html).requireSelfContained();
+        return html;
+    }
+
+    private Path run(String name) {
+        return root.resolve(name);
+    }
+
+    @Test
+    void aWholeRunShowsEveryPart() throws IOException {
+        MadeUpRun.in(run("a")).write(1);
+        String html = report(run("a"));
+        assertThat(html)
+                .contains(
+                        "Report of a", "of 60 test pictures", "95 % interval", "naming always the most frequent class")
+                .contains("200 to train on, 40 held back, 60 to test", "ab".repeat(32), "thirds:3")
+                .contains("The surest mistakes", "Who was taken for whom", "Every class", "Configuration")
+                .contains("before the temperature: calibration error", "after it, as the model answers")
+                .contains("<h3>loss</h3>", "<h3>accuracy in %</h3>", "<h3>‖WᵀW − I‖</h3>", ">stage 2</text>")
+                .contains("t-SNE: neighbours", "principal components: ", "All 60 test pictures of the fold 'holdout")
+                .contains("eigenvalues in magnitude", "transform 1, spd:3", "2.000 (1.000 to 3.000)", "25.0 %")
+                .contains("1 dead (2), 1 repeating another (3 as 1).")
+                .contains("conv:4/rbf/spd:3/relu/triu/root/l2", "./gramian predict ", "gramian 1.2.3")
+                .contains("<code>network.weights</code>", "a # b.safetensors", "--weights", "chosen: the usual one")
+                .contains("300 pictures of 4 classes; 1 could not be read", "1 picture cannot be read &lt;b&gt;");
+        assertThat(new Markup(html).values("data-picture")).hasSize(2 * 60).doesNotContain("-1");
+    }
+
+    @Test
+    void figuresAreThoseOfTheEvaluationFile() throws IOException {
+        MadeUpRun.in(run("a")).write(2);
+        String html = report(run("a"));
+        JsonNode results = JsonMapper.builder()
+                .build()
+                .readTree(Files.readAllBytes(run("a").resolve("evaluation.json")))
+                .path("results");
+        for (Metric metric : Metric.values()) {
+            double value = results.path(metric.key()).asDouble();
+            assertThat(row(html, metric.text())).as(metric.key()).startsWith(metric.show(value));
+        }
+        JsonNode interval = results.path("accuracyInterval95");
+        assertThat(html)
+                .contains(String.format(
+                        Locale.ROOT,
+                        "(95 % interval %.1f to %.1f)".replace("% i", "%% i"),
+                        100 * interval.path("low").asDouble(),
+                        100 * interval.path("high").asDouble()));
+        for (int i = 0; i < 4; i++) {
+            for (int j = 0; j < 4; j++) {
+                int count =
+                        results.path("confusion").path("counts").get(i).get(j).asInt();
+                assertThat(cell(html, i, j)).as(i + ", " + j).isEqualTo(count);
+            }
+            JsonNode score = results.path("perClass").get(i);
+            assertThat(html)
+                    .contains(String.format(
+                            Locale.ROOT,
+                            "<td class=\"count\">%.1f</td><td class=\"count\">%.1f</td><td class=\"count\">%.1f</td></tr>",
+                            100 * score.path("precision").asDouble(),
+                            100 * score.path("recall").asDouble(),
+                            100 * score.path("f1").asDouble()));
+        }
+    }
+
+    /** What stands behind a metric's name. */
+    private static String row(String html, String metric) {
+        Matcher row = Pattern.compile("<th scope=\"row\">" + metric + "(?:, %)?</th>\\s*<td class=\"count\">([^<]*)<")
+                .matcher(html);
+        assertThat(row.find()).isTrue();
+        return row.group(1);
+    }
+
+    private static int cell(String html, int truth, int answer) {
+        Matcher cell = Pattern.compile(
+                        "popovertarget=\"r0-cell-%d-%d\" aria-label=\"[^\"]*\">(\\d+)<".formatted(truth, answer))
+                .matcher(html);
+        return cell.find() ? Integer.parseInt(cell.group(1)) : 0;
+    }
+
+    @Test
+    void aCellOpensThePicturesBehindIt() throws IOException {
+        MadeUpRun.in(run("a")).write(3);
+        String html = report(run("a"));
+        Evaluation evaluation = EvaluationFile.read(run("a").resolve("evaluation.json"));
+        for (int i = 0; i < 4; i++) {
+            for (int j = 0; j < 4; j++) {
+                int from = html.indexOf("<div popover id=\"r0-cell-" + i + "-" + j + "\"");
+                int truth = i;
+                int answer = j;
+                List<String> names = evaluation.predictions().stream()
+                        .filter(one -> one.truth() == truth && one.predicted() == answer)
+                        .map(one -> one.name())
+                        .toList();
+                assertThat(from >= 0).isEqualTo(!names.isEmpty());
+                for (String name : names) {
+                    assertThat(html.substring(from, html.indexOf("</ul>", from)))
+                            .contains("role=\"img\" aria-label=\"" + name + "\"");
+                }
+            }
+        }
+    }
+
+    @Test
+    void anEvaluationAloneSaysWhatIsAbsent() throws IOException {
+        MadeUpRun made = MadeUpRun.in(run("bare"));
+        made.evaluation(1, "holdout", run("bare"));
+        assertThat(report(run("bare")))
+                .contains("Not shown: there is no history.csv in the run's folder.")
+                .contains("Not shown: there is no gallery.safetensors", "Not shown: there is no model.safetensors")
+                .contains("Not shown: there is no config.yaml", "Not shown: there is no audit.json")
+                .contains("Not shown: there is no spd.json")
+                .contains("no picture</span>");
+        assertThat(report(run("bare").resolve("evaluation.json")))
+                .contains("Not shown: this is the file of an evaluation");
+        assertThatThrownBy(() -> report(root.resolve("nothing"))).hasMessageContaining("found nothing");
+    }
+
+    @Test
+    void damagedPartsAreSaidToBe() throws IOException {
+        MadeUpRun.in(run("a")).write(1);
+        for (String file : List.of("history.csv", "audit.json", "gallery.safetensors", "model.safetensors")) {
+            Files.writeString(run("a").resolve(file), "non\nsense\n");
+        }
+        assertThat(report(run("a")))
+                .contains("is no history that this program wrote")
+                .contains("expected an audit in JSON")
+                .contains("cannot be read as a model")
+                .doesNotContain("t-SNE: neighbours");
+    }
+
+    @Test
+    void hostileNamesStayText() throws IOException {
+        new MadeUpRun(run("<b>\"x'&"), MadeUpRun.HOSTILE, 40).write(1);
+        String html = report(run("<b>\"x'&"));
+        assertThat(html)
+                .doesNotContain("<img", "alert(1)</script>", "<b>\"x")
+                .contains("&lt;script>alert(1)&lt;/script>", "${7*7}");
+    }
+
+    @Test
+    void foldsHaveAMeanAndEachItsFigures() throws IOException {
+        MadeUpRun made = MadeUpRun.in(run("folds"));
+        List<Evaluation> folds = new ArrayList<>();
+        for (int fold = 1; fold <= 3; fold++) {
+            Path place = run("folds").resolve("fold-" + fold);
+            folds.add(made.evaluation(fold, "third " + fold, place));
+            MadeUpRun.history(place);
+        }
+        Files.createDirectories(run("folds").resolve("fold-4"));
+        assertThat(report(run("folds")))
+                .contains(FoldSummary.of(folds).text(Metric.ACCURACY) + " % right over 3 folds")
+                .contains("<summary>third 1</summary>", "<summary>third 3</summary>")
+                .contains("fold-4 has no evaluation: it is not finished")
+                .contains(folds.get(1).accuracy().text());
+    }
+
+    @Test
+    void severalRunsAreHeldAgainstTheFirst() throws IOException {
+        MadeUpRun.in(run("a")).write(1);
+        MadeUpRun.in(run("b")).write(2);
+        new MadeUpRun(run("c"), List.of("x", "y"), 20).evaluation(1, "other", run("c"));
+        String two = report(run("a"), run("b"));
+        assertThat(two)
+                .contains("Comparison of a, b", "(McNemar, exact)", "a, held back", "b, held back")
+                .contains("Recall of every class", "All of b");
+        assertThat(report(run("a"), run("c")))
+                .contains("no paired difference", "Classes are not compared")
+                .doesNotContain("McNemar");
+        assertThatThrownBy(() -> RunReport.write(List.of(), root.resolve("x.html"), "1"))
+                .hasMessage("expected 1 to 12 runs in a report, found 0");
+    }
+
+    @Test
+    void manyClassesAndPicturesStayWithinBounds() throws IOException {
+        List<String> names = new ArrayList<>();
+        for (int k = 0; k < 100; k++) {
+            names.add("class " + k);
+        }
+        new MadeUpRun(run("many"), names, 1_500).write(1);
+        String html = report(run("many"));
+        assertThat(html).contains("matrix many", "1,000 of 1,500 test pictures, spread evenly,");
+        assertThat(html).contains("holds 1000 small pictures at most");
+        assertThat(html.split("<image ", -1)).hasSize(1 + PictureSheet.MOST);
+        assertThat(html.length()).isLessThan(6_000_000);
+    }
+
+    @Test
+    void theSameRunGivesTheSamePage() throws IOException {
+        MadeUpRun.in(run("a")).write(1);
+        assertThat(report(run("a"))).isEqualTo(report(run("a")));
+    }
+
+    @Test
+    void thePolicyAllowsThisScriptAndNoRequest() throws IOException {
+        MadeUpRun.in(run("a")).evaluation(1, "holdout", run("a"));
+        String html = report(run("a"));
+        String script = html.substring(html.indexOf("<script>") + 8, html.indexOf("</script>"));
+        String hash = java.util.Base64.getEncoder()
+                .encodeToString(org.gramian.basis.Sha256.of(script.getBytes(StandardCharsets.UTF_8)));
+        assertThat(html).contains("default-src &#39;none&#39;", "script-src &#39;sha256-" + hash + "&#39;");
+    }
+}

@@ -1,0 +1,204 @@
+package org.gramian.export;
+
+import ai.onnxruntime.NodeInfo;
+import ai.onnxruntime.OnnxTensor;
+import ai.onnxruntime.OrtEnvironment;
+import ai.onnxruntime.OrtException;
+import ai.onnxruntime.OrtLoggingLevel;
+import ai.onnxruntime.OrtSession;
+import ai.onnxruntime.TensorInfo;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.gramian.export.graph.ModelGraph;
+import org.gramian.model.Engine;
+import org.gramian.model.ModelFileException;
+import org.gramian.model.ModelHeader;
+import org.gramian.tensor.Shape;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * ONNX Runtime with a file that {@link OnnxFile} wrote: the same rows as libtorch, up to rounding, on the processor.
+ *
+ * <p>Any number of threads may ask at once. {@link #close} waits for those who are being answered.
+ */
+public final class OnnxEngine implements Engine, AutoCloseable {
+    private static @Nullable OrtEnvironment environment;
+
+    private final OrtSession session;
+    private final OrtSession.SessionOptions options;
+    private final ModelHeader header;
+    private final ReadWriteLock lock = new ReentrantReadWriteLock();
+    private boolean closed;
+
+    private OnnxEngine(OrtSession session, OrtSession.SessionOptions options, ModelHeader header) {
+        this.session = session;
+        this.options = options;
+        this.header = header;
+    }
+
+    /**
+     * Opens a file.
+     *
+     * @param threads of one operator; 0 for as many as there are cores
+     * @throws ModelFileException if it is no model that 'gramian export' wrote, or the runtime cannot use it
+     */
+    public static OnnxEngine open(Path file, int threads) throws ModelFileException {
+        if (threads < 0) {
+            throw new IllegalArgumentException("the number of threads must be at least 1, found " + threads);
+        }
+        ModelHeader header = OnnxFile.header(file);
+        OrtEnvironment environment = environment();
+        OrtSession.SessionOptions options = new OrtSession.SessionOptions();
+        try {
+            options.setSessionLogLevel(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL);
+            if (threads > 0) {
+                options.setIntraOpNumThreads(threads);
+            }
+            OrtSession session = DeepStack.call(() -> environment.createSession(file.toString(), options));
+            OnnxEngine engine = new OnnxEngine(session, options, header);
+            engine.requireShapes(file);
+            return engine;
+        } catch (OrtException | ExecutionException wrong) {
+            options.close();
+            Throwable cause = wrong.getCause() == null ? wrong : wrong.getCause();
+            throw new ModelFileException(
+                    file,
+                    "ONNX Runtime cannot use it: " + cause.getMessage()
+                            + "; export the model again, and copy it as a whole",
+                    wrong);
+        }
+    }
+
+    /** Made once; not in a static initializer, for whose end the deep stack's thread would wait forever. */
+    private static synchronized OrtEnvironment environment() {
+        OrtEnvironment made = environment;
+        if (made == null) {
+            try {
+                made = DeepStack.call(
+                        () -> OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "gramian"));
+            } catch (ExecutionException failed) {
+                throw new IllegalStateException("ONNX Runtime cannot be loaded: " + failed.getCause(), failed);
+            }
+            environment = made;
+        }
+        return made;
+    }
+
+    /** The version of the runtime, as {@code 1.29.0}. */
+    public static String version() {
+        return environment().getVersion();
+    }
+
+    private void requireShapes(Path file) throws OrtException, ModelFileException {
+        long side = header.card().crops().size();
+        long classes = header.card().classes().size();
+        require(file, session.getInputInfo(), ModelGraph.PICTURES, -1, 3, side, side);
+        require(file, session.getOutputInfo(), ModelGraph.SCORES, -1, classes);
+        require(file, session.getOutputInfo(), ModelGraph.PROBABILITIES, -1, classes);
+        require(file, session.getOutputInfo(), ModelGraph.DESCRIPTORS, -1, header.descriptorSize());
+    }
+
+    private void require(Path file, Map<String, NodeInfo> found, String name, long... sizes) throws ModelFileException {
+        NodeInfo info = found.get(name);
+        boolean fits =
+                info != null && info.getInfo() instanceof TensorInfo tensor && Arrays.equals(tensor.getShape(), sizes);
+        if (!fits) {
+            close();
+            throw new ModelFileException(
+                    file,
+                    "expected " + name + " of the sizes " + Arrays.toString(sizes) + ", found "
+                            + (info == null ? "nothing of that name" : info.getInfo())
+                            + "; the file does not fit its metadata: export the model again");
+        }
+    }
+
+    /** What the file says of its model. */
+    public ModelHeader header() {
+        return header;
+    }
+
+    @Override
+    public float[][] compute(MemorySegment crops, Shape shape, Rows wanted) {
+        return rows(
+                crops,
+                shape,
+                switch (wanted) {
+                    case SCORES -> ModelGraph.SCORES;
+                    case DESCRIPTORS -> ModelGraph.DESCRIPTORS;
+                });
+    }
+
+    /** Probabilities of each crop at the card's temperature, as the file computes them. */
+    public float[][] probabilities(MemorySegment crops, Shape shape) {
+        return rows(crops, shape, ModelGraph.PROBABILITIES);
+    }
+
+    private float[][] rows(MemorySegment crops, Shape shape, String output) {
+        requireFits(crops, shape);
+        lock.readLock().lock();
+        try {
+            if (closed) {
+                throw new IllegalStateException("this engine was closed: open the file again");
+            }
+            try (OnnxTensor input = OnnxTensor.createTensor(environment(), numbers(crops, shape), shape.sizes());
+                    OrtSession.Result result = session.run(Map.of(ModelGraph.PICTURES, input), Set.of(output))) {
+                return (float[][]) Objects.requireNonNull(result.get(0).getValue());
+            }
+        } catch (OrtException failed) {
+            throw new IllegalStateException(
+                    "ONNX Runtime could not compute " + output + " of crops " + shape + ": " + failed.getMessage(),
+                    failed);
+        } finally {
+            lock.readLock().unlock();
+        }
+    }
+
+    private void requireFits(MemorySegment crops, Shape shape) {
+        long side = header.card().crops().size();
+        boolean fits = shape.rank() == 4
+                && shape.at(0) > 0
+                && shape.at(1) == 3
+                && shape.at(2) == side
+                && shape.at(3) == side
+                && crops.byteSize() >= shape.elements() * Float.BYTES;
+        if (!fits) {
+            throw new IllegalArgumentException("crops [n, 3, " + side + ", " + side
+                    + "] are wanted, the only size that this ONNX file takes, found " + shape + " in "
+                    + crops.byteSize() + " bytes");
+        }
+    }
+
+    /** A view of native memory; an array of Java is copied by the runtime. */
+    private static FloatBuffer numbers(MemorySegment crops, Shape shape) {
+        MemorySegment used = crops.asSlice(0, shape.elements() * Float.BYTES);
+        return used.isNative()
+                ? used.asByteBuffer().order(ByteOrder.nativeOrder()).asFloatBuffer()
+                : FloatBuffer.wrap(used.toArray(ValueLayout.JAVA_FLOAT));
+    }
+
+    @Override
+    public void close() {
+        lock.writeLock().lock();
+        try {
+            if (!closed) {
+                closed = true;
+                session.close();
+                options.close();
+            }
+        } catch (OrtException failed) {
+            throw new IllegalStateException("ONNX Runtime could not be closed: " + failed.getMessage(), failed);
+        } finally {
+            lock.writeLock().unlock();
+        }
+    }
+}

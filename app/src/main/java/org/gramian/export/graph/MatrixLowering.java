@@ -1,0 +1,142 @@
+package org.gramian.export.graph;
+
+import java.util.List;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.pooling.FreeTransform;
+import org.gramian.pooling.ParametricVectorization;
+import org.gramian.pooling.RandomMaclaurin;
+import org.gramian.pooling.SecondOrder;
+import org.gramian.pooling.TensorSketch;
+import org.gramian.pooling.Transform;
+import org.gramian.pooling.Vectorization;
+import org.gramian.spd.NewtonSchulz;
+import org.gramian.spd.SpectralFunction;
+
+/**
+ * The second-order path as operators: kernel, transforms {@code [n, C, C]} to {@code [n, C', C']}, and vectorization to {@code
+ * [n, d]}.
+ *
+ * @param algebra to whose graph nodes are added
+ */
+record MatrixLowering(Algebra algebra) {
+    Value lower(SecondOrder path, ParameterSet parameters, Value maps) {
+        Value matrices = new KernelLowering(algebra.at("kernel"), path.ofKernel(parameters)).lower(path.kernel(), maps);
+        for (int i = 0; i < path.transforms().size(); i++) {
+            Transform transform = path.transforms().get(i);
+            matrices = new MatrixLowering(algebra.at(transform.word()))
+                    .transform(transform, path.ofTransform(parameters, i), matrices);
+        }
+        Vectorization vectorization = path.vectorization();
+        return new MatrixLowering(algebra.at(vectorization.word()))
+                .vectorize(vectorization, path.ofVectorization(parameters), matrices);
+    }
+
+    private Value transform(Transform transform, ParameterSet parameters, Value matrices) {
+        return switch (transform) {
+            case Transform.Spd _ -> between(matrices, parameters);
+            case FreeTransform _ -> between(matrices, parameters);
+            case Transform.Relu _ -> algebra.relu(matrices);
+            case Transform.Isqrt isqrt -> squareRoot(matrices, isqrt.iterations());
+            case Transform.Spectrum spectrum -> throw refusal(spectrum);
+        };
+    }
+
+    /** {@code WᵀKW}. */
+    private Value between(Value matrices, ParameterSet parameters) {
+        Value weight = algebra.graph().parameter(parameters.get("weight"));
+        return algebra.matmul(algebra.transpose(weight), algebra.matmul(matrices, weight));
+    }
+
+    private static NotExpressibleException refusal(Transform.Spectrum spectrum) {
+        String instead = switch (spectrum.function()) {
+            case SpectralFunction.Power power
+            when power.exponent() == 0.5 -> "isqrt:5 is the same root by matrix products: train with it instead";
+            case SpectralFunction.Power _ -> "isqrt:5, the root, goes by matrix products: train with it instead";
+            case SpectralFunction.Log _ -> "train without it, or with isqrt:5, a root by matrix products, in its place";
+            case SpectralFunction.ReEig _ ->
+                "train with relu, which goes element by element, or without either, in its place";
+        };
+        return new NotExpressibleException("the transform " + spectrum.text()
+                + " needs the eigenvalues of every picture's matrix, and ONNX has no operator for them; " + instead);
+    }
+
+    /** The steps of {@link NewtonSchulz}. */
+    private Value squareRoot(Value matrices, int iterations) {
+        Value s = algebra.scale(algebra.add(matrices, algebra.transpose(matrices)), 0.5);
+        Value identity = algebra.identity(s.at(1), 1);
+        Value trace = algebra.atLeast(algebra.sum(algebra.mul(s, identity), 1, 2), NewtonSchulz.SMALLEST_TRACE);
+        Value half = algebra.identity(s.at(1), 1.5);
+        Value y = algebra.div(s, trace);
+        Value z = identity;
+        for (int i = 0; i < iterations; i++) {
+            Value product = i == 0 ? y : algebra.matmul(z, y); // Z is the identity at first
+            Value t = algebra.sub(half, algebra.scale(product, 0.5));
+            y = algebra.matmul(y, t);
+            z = i == 0 ? t : i == iterations - 1 ? z : algebra.matmul(t, z); // the last Z is not used
+        }
+        return algebra.mul(y, algebra.sqrt(trace));
+    }
+
+    private Value vectorize(Vectorization vectorization, ParameterSet parameters, Value matrices) {
+        return switch (vectorization) {
+            case Vectorization.Triu _ -> upperTriangle(matrices);
+            case Vectorization.Flat _ -> algebra.reshape(matrices, matrices.each());
+            case ParametricVectorization _ -> {
+                Value weight = algebra.graph().parameter(parameters.get("weight"));
+                yield forms(matrices, weight, weight);
+            }
+            case RandomMaclaurin maclaurin -> {
+                Value left = algebra.graph().parameter(parameters.get("w1"));
+                Value right = algebra.graph().parameter(parameters.get("w2"));
+                yield algebra.scale(forms(matrices, left, right), 1 / Math.sqrt(maclaurin.size()));
+            }
+            case TensorSketch sketch -> sketch(sketch.size(), parameters, matrices);
+        };
+    }
+
+    private Value upperTriangle(Value matrices) {
+        int size = Math.toIntExact(matrices.at(1));
+        long[] places = new long[size * (size + 1) / 2];
+        double[] factors = new double[places.length];
+        for (int i = 0, k = 0; i < size; i++) {
+            for (int j = i; j < size; j++, k++) {
+                places[k] = (long) i * size + j;
+                factors[k] = i == j ? 1 : Math.sqrt(2);
+            }
+        }
+        Value triangle = algebra.gather(algebra.reshape(matrices, matrices.each()), places, 1);
+        Value weights = algebra.graph().constant("factors", List.of((long) factors.length), factors);
+        return algebra.mul(triangle, weights);
+    }
+
+    /** {@code v_k = l_kᵀ Y r_k}. */
+    private Value forms(Value matrices, Value left, Value right) {
+        Value products = algebra.mul(algebra.matmul(matrices, right), left);
+        return algebra.reshape(algebra.sum(products, 1), right.at(1));
+    }
+
+    /** Each bin's elements gathered layer by layer, with their signs; bins that have no more repeat the first with 0. */
+    private Value sketch(int size, ParameterSet parameters, Value matrices) {
+        double[] bins = parameters.get("h").value().toDoubles();
+        double[] signs = parameters.get("s").value().toDoubles();
+        int rows = bins.length / 2;
+        int[] binOf = new int[rows * rows];
+        int[] filled = new int[size];
+        int deepest = 1;
+        for (int place = 0; place < binOf.length; place++) {
+            binOf[place] = ((int) bins[place / rows] + (int) bins[rows + place % rows]) % size;
+            deepest = Math.max(deepest, ++filled[binOf[place]]);
+        }
+        long[] places = new long[Math.multiplyExact(deepest, size)];
+        double[] factors = new double[places.length];
+        for (int place = binOf.length - 1; place >= 0; place--) {
+            int slot = --filled[binOf[place]] * size + binOf[place];
+            places[slot] = place;
+            factors[slot] = signs[place / rows] * signs[rows + place % rows];
+        }
+        Value gathered = algebra.gather(algebra.reshape(matrices, matrices.each()), places, 1);
+        Value weights = algebra.graph().constant("signs", List.of((long) factors.length), factors);
+        Value layers = algebra.reshape(algebra.mul(gathered, weights), deepest, size);
+        return algebra.reshape(algebra.sum(layers, 1), size);
+    }
+}

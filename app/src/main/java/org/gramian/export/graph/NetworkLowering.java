@@ -1,0 +1,179 @@
+package org.gramian.export.graph;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.gramian.autodiff.Activation;
+import org.gramian.autodiff.BatchNorm;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ResponseNorm;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.Branches;
+import org.gramian.backbone.Chain;
+import org.gramian.backbone.Conv;
+import org.gramian.backbone.Dense;
+import org.gramian.backbone.FilterBank;
+import org.gramian.backbone.Kernel;
+import org.gramian.backbone.Pool;
+import org.gramian.backbone.Residual;
+import org.gramian.backbone.ResponseNormalization;
+import org.gramian.backbone.Stage;
+import org.gramian.export.proto.AttributeProto;
+
+/**
+ * A network's stages as operators: maps {@code [n, c, h, w]} to maps. Batch norms become part of their convolutions.
+ *
+ * @param graph to which nodes are added
+ * @param parameters of the network, under its own names
+ */
+record NetworkLowering(Graph graph, ParameterSet parameters) {
+    /** Features of pictures, as {@link Backbone#apply}. */
+    Value features(Backbone backbone, Value pictures) {
+        List<Value> taken = new ArrayList<>();
+        Value maps = pictures;
+        for (Stage stage : backbone.stages()) {
+            maps = lower(stage, maps);
+            if (backbone.takes(stage)) {
+                taken.add(maps);
+            }
+        }
+        return taken.size() == 1 ? taken.getFirst() : new Algebra(graph).concat(taken, 1);
+    }
+
+    /** What a stage makes of maps. */
+    Value lower(Stage stage, Value maps) {
+        return switch (stage) {
+            case Conv conv -> convolution(conv, maps);
+            case Pool pool -> pool(pool, maps);
+            case ResponseNormalization response -> responseNorm(response, maps);
+            case Dense dense -> dense(dense, maps);
+            case Chain chain -> chain(chain, maps);
+            case Branches branches ->
+                new Algebra(graph.at(branches.name()))
+                        .concat(
+                                branches.branches().stream()
+                                        .map(branch -> lower(branch, maps))
+                                        .toList(),
+                                1);
+            case Residual residual -> residual(residual, maps);
+            case FilterBank bank -> bank(bank, maps);
+        };
+    }
+
+    private Value chain(Chain chain, Value maps) {
+        Value result = maps;
+        for (Stage stage : chain.stages()) {
+            result = lower(stage, result);
+        }
+        return result;
+    }
+
+    private Value residual(Residual residual, Value maps) {
+        Graph part = graph.at(residual.name());
+        Value sum = new Algebra(part).add(chain(residual.body(), maps), chain(residual.shortcut(), maps));
+        return new Windows(part).activated(sum, residual.activation());
+    }
+
+    private Value pool(Pool pool, Value maps) {
+        Windows windows = new Windows(graph.at(pool.name()));
+        return switch (pool.kind()) {
+            case MAX -> windows.max(maps, pool.window());
+            case GLOBAL_AVERAGE -> windows.globalAverage(maps);
+        };
+    }
+
+    private Value responseNorm(ResponseNormalization stage, Value maps) {
+        ResponseNorm norm = stage.norm();
+        return graph.at(stage.name())
+                .node(
+                        "LRN",
+                        maps.sizes(),
+                        List.of(maps),
+                        AttributeProto.of("size", norm.size()),
+                        AttributeProto.of("alpha", norm.alpha()),
+                        AttributeProto.of("beta", norm.beta()),
+                        AttributeProto.of("bias", norm.k()));
+    }
+
+    private Value dense(Dense dense, Value maps) {
+        Algebra part = new Algebra(graph.at(dense.name()));
+        ParameterSet own = parameters.under(dense.name());
+        Value sums = part.linear(
+                part.reshape(maps, maps.each()),
+                part.graph().parameter(own.get("weight")),
+                part.graph().parameter(own.get("bias")));
+        Value ended = dense.activation() == Activation.RELU ? part.relu(sums) : sums;
+        return part.reshape(ended, dense.channels(), 1, 1);
+    }
+
+    private Value convolution(Conv conv, Value maps) {
+        Graph part = graph.at(conv.name());
+        List<Value> filters = filters(conv, part);
+        Value sums = convolve(part, maps, filters, conv.kernel());
+        return new Windows(part).activated(sums, conv.finish().activation());
+    }
+
+    private List<Value> filters(Conv conv, Graph part) {
+        String norm = conv.finish().norm();
+        if (norm.isEmpty()) {
+            return List.of(
+                    part.parameter(parameters.get(conv.name() + ".weight")),
+                    part.parameter(parameters.get(conv.name() + ".bias")));
+        }
+        double[] weight = parameters.get(conv.name() + ".weight").value().toDoubles();
+        ParameterSet own = parameters.under(norm);
+        double[] scale = own.get("weight").value().toDoubles();
+        double[] bias = own.get("bias").value().toDoubles();
+        double[] mean = own.get("running_mean").value().toDoubles();
+        double[] variance = own.get("running_var").value().toDoubles();
+        int each = weight.length / scale.length;
+        for (int k = 0; k < scale.length; k++) {
+            double factor = scale[k] / Math.sqrt(variance[k] + BatchNorm.STANDARD.epsilon());
+            bias[k] -= mean[k] * factor;
+            for (int i = 0; i < each; i++) {
+                weight[k * each + i] *= factor;
+            }
+        }
+        long[] sizes = parameters.get(conv.name() + ".weight").value().shape().sizes();
+        return List.of(
+                part.constant("weight", List.of(sizes[0], sizes[1], sizes[2], sizes[3]), weight),
+                part.constant("bias", List.of((long) bias.length), bias));
+    }
+
+    /** A convolution by weights, and a bias if there is one. */
+    private static Value convolve(Graph part, Value maps, List<Value> filters, Kernel kernel) {
+        List<Value> inputs = new ArrayList<>(List.of(maps));
+        inputs.addAll(filters);
+        int top = kernel.before(maps.at(2));
+        int left = kernel.before(maps.at(3));
+        return part.node(
+                "Conv",
+                List.of(maps.at(0), filters.getFirst().at(0), kernel.windows(maps.at(2)), kernel.windows(maps.at(3))),
+                inputs,
+                AttributeProto.of("kernel_shape", new long[] {kernel.size(), kernel.size()}),
+                AttributeProto.of("strides", new long[] {kernel.stride(), kernel.stride()}),
+                AttributeProto.of("pads", new long[] {top, left, kernel.after(), kernel.after()}),
+                AttributeProto.of("group", kernel.depthwise() ? maps.at(1) : 1));
+    }
+
+    private Value bank(FilterBank bank, Value pictures) {
+        Graph part = graph.at(bank.name());
+        Algebra algebra = new Algebra(part);
+        Windows windows = new Windows(part);
+        Value filters = part.parameter(parameters.get("bank.weight"));
+        Value halving = part.parameter(parameters.get("halving.weight"));
+        List<Value> parts = new ArrayList<>();
+        Value level = pictures;
+        for (int i = 0; i < FilterBank.LEVELS; i++) {
+            Value responses = convolve(part, level, List.of(filters), FilterBank.BANK);
+            Value negative = algebra.scale(responses, -1);
+            parts.add(windows.average(algebra.relu(responses), FilterBank.averaging(i)));
+            parts.add(windows.average(algebra.relu(negative), FilterBank.averaging(i)));
+            level = convolve(part, level, List.of(halving), FilterBank.HALVING);
+        }
+        Value filter = part.parameter(parameters.get("colour.weight"));
+        Value colours = convolve(part, level, List.of(filter), FilterBank.POINT);
+        parts.add(algebra.relu(colours));
+        parts.add(algebra.relu(algebra.scale(colours, -1)));
+        return algebra.concat(parts, 1);
+    }
+}

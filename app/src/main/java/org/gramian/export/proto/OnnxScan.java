@@ -1,0 +1,162 @@
+package org.gramian.export.proto;
+
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.WireFormat;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.gramian.basis.Found;
+
+/**
+ * What lies in an ONNX file, found by going over it once without holding its numbers.
+ *
+ * <p>It is for files from anywhere, and says no to what a file of this program never has, before a runtime sees it: numbers in
+ * other files, whose names a stranger could choose, functions, and more text or nodes than any classifier needs.
+ */
+public final class OnnxScan {
+    /** Characters of all metadata together: class names of the largest data sets take a hundredth. */
+    private static final int MOST_TEXT = 16 << 20;
+
+    private static final int MOST_ENTRIES = 256;
+    private static final int MOST_NODES = 100_000;
+
+    private final Map<String, String> metadata = new LinkedHashMap<>();
+    private final Set<String> operators = new TreeSet<>();
+    private int nodes;
+    private int text;
+    private boolean hasGraph;
+
+    private OnnxScan() {}
+
+    /**
+     * Goes over a file.
+     *
+     * @throws IOException if it cannot be read, or is not laid out as ONNX
+     * @throws IllegalArgumentException if it holds what no file of this program does
+     */
+    public static OnnxScan of(InputStream stream) throws IOException {
+        CodedInputStream in = CodedInputStream.newInstance(stream);
+        in.setSizeLimit(Integer.MAX_VALUE);
+        OnnxScan scan = new OnnxScan();
+        scan.fields(in, scan::ofModel);
+        if (!scan.hasGraph) {
+            throw new InvalidProtocolBufferException("it has no graph");
+        }
+        return scan;
+    }
+
+    /** Text by key. */
+    public Map<String, String> metadata() {
+        return metadata;
+    }
+
+    /** The operators that occur; those of other sets than the standard one with the set's name before a colon. */
+    public Set<String> operators() {
+        return operators;
+    }
+
+    /** Told of a field, whose content follows in the stream; says whether it has read it. */
+    @FunctionalInterface
+    private interface Reader {
+        boolean read(int field, CodedInputStream in) throws IOException;
+    }
+
+    /** Goes over the fields up to the end of the message; those of a length are offered, all others passed over. */
+    private void fields(CodedInputStream in, Reader reader) throws IOException {
+        for (int tag = in.readTag(); tag != 0; tag = in.readTag()) {
+            boolean delimited = WireFormat.getTagWireType(tag) == WireFormat.WIRETYPE_LENGTH_DELIMITED;
+            if (!delimited || !reader.read(WireFormat.getTagFieldNumber(tag), in)) {
+                in.skipField(tag);
+            }
+        }
+    }
+
+    private boolean nested(CodedInputStream in, Reader reader) throws IOException {
+        int length = in.readRawVarint32();
+        int outer = in.pushLimit(length);
+        fields(in, reader);
+        in.checkLastTagWas(0);
+        in.popLimit(outer);
+        return true;
+    }
+
+    private boolean ofModel(int field, CodedInputStream in) throws IOException {
+        return switch (field) {
+            case 7 -> {
+                hasGraph = true;
+                yield nested(in, this::ofGraph);
+            }
+            case 14 -> entry(in);
+            case 20, 25 -> throw new IllegalArgumentException("functions or steps of training are not expected in it");
+            default -> false;
+        };
+    }
+
+    private boolean entry(CodedInputStream in) throws IOException {
+        String[] pair = {"", ""};
+        nested(in, (field, part) -> {
+            if (field > 2) {
+                return false;
+            }
+            pair[field - 1] = text(part);
+            return true;
+        });
+        if (metadata.size() == MOST_ENTRIES) {
+            throw new IllegalArgumentException("at most " + MOST_ENTRIES + " metadata are expected");
+        }
+        if (metadata.put(pair[0], pair[1]) != null) {
+            throw new IllegalArgumentException("the metadata " + Found.bare(pair[0]) + " are there twice");
+        }
+        return true;
+    }
+
+    private boolean ofGraph(int field, CodedInputStream in) throws IOException {
+        return switch (field) {
+            case 1 -> node(in);
+            case 5 -> nested(in, OnnxScan::ofConstant);
+            case 15 -> throw new IllegalArgumentException("sparse constants are not expected in it");
+            default -> false;
+        };
+    }
+
+    private boolean node(CodedInputStream in) throws IOException {
+        if (++nodes > MOST_NODES) {
+            throw new IllegalArgumentException("at most " + MOST_NODES + " operators are expected");
+        }
+        String[] names = {"", ""};
+        nested(in, (field, part) -> {
+            if (field != 4 && field != 7) {
+                return false;
+            }
+            names[field == 4 ? 0 : 1] = text(part);
+            return true;
+        });
+        boolean standard = names[1].isEmpty() || names[1].equals("ai.onnx");
+        operators.add(Found.bare(standard ? names[0] : names[1] + ":" + names[0]));
+        return true;
+    }
+
+    private static boolean ofConstant(int field, CodedInputStream in) {
+        if (field == 13) {
+            throw new IllegalArgumentException(
+                    "numbers that lie in other files are not expected: a model of this program is one file");
+        }
+        return false;
+    }
+
+    private String text(CodedInputStream in) throws IOException {
+        int length = in.readRawVarint32();
+        if (length < 0 || (text += length) > MOST_TEXT || text < 0) {
+            throw new IllegalArgumentException("at most " + MOST_TEXT + " bytes of text are expected");
+        }
+        int outer = in.pushLimit(length);
+        byte[] bytes = in.readRawBytes(length);
+        in.popLimit(outer);
+        return new String(bytes, StandardCharsets.UTF_8);
+    }
+}

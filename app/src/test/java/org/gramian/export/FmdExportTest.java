@@ -1,0 +1,210 @@
+package org.gramian.export;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.Weights;
+import org.gramian.image.Picture;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading;
+import org.gramian.image.batch.Rendering;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.model.Engine;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.model.ModelCard;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensors;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Exported files on photographs: networks with their published weights, the first pictures of every class of FMD, and a
+ * classifier by nearest means, so that scores tell classes apart as those of a trained model do.
+ */
+class FmdExportTest {
+    private static final boolean FULL = Boolean.getBoolean("gramian.full");
+    private static final int PICTURES_OF_A_CLASS = FULL ? 5 : 1;
+    private static final int CLASSES = FULL ? 10 : 3;
+    private static final Path SHARED = Path.of("..", "..", "shared");
+    private static final CropPlan CROPS = CropPlan.parse("center:224");
+
+    /** Standard deviation of scores about that of a trained model, whose surest answers are far above 0.99. */
+    private static final double SPREAD = 5;
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    /** All crops, class by class. */
+    private record Crops(MemorySegment memory, int count) {
+        static Crops read(Arena arena, Rendering rendering) throws IOException {
+            List<Path> files = new ArrayList<>();
+            try (Stream<Path> classes = Files.list(SHARED.resolve("data/fmd"))) {
+                for (Path one : classes.filter(Files::isDirectory)
+                        .sorted()
+                        .limit(CLASSES)
+                        .toList()) {
+                    try (Stream<Path> pictures = Files.list(one)) {
+                        pictures.sorted().limit(PICTURES_OF_A_CLASS).forEach(files::add);
+                    }
+                }
+            }
+            MemorySegment memory = arena.allocate(rendering.bytes() * files.size(), 64);
+            for (int i = 0; i < files.size(); i++) {
+                Reading reading = rendering.reader().apply(files.get(i));
+                Picture picture = ((Reading.Readable) reading).picture();
+                rendering.write(picture, "", memory.asSlice(i * rendering.bytes(), rendering.bytes()));
+            }
+            return new Crops(memory, files.size());
+        }
+
+        Crops one(int index) {
+            long bytes = memory.byteSize() / count;
+            return new Crops(memory.asSlice(index * bytes, bytes), 1);
+        }
+
+        Shape shape() {
+            return Shape.of(count, 3, CROPS.size(), CROPS.size());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "googlenet, googlenet-bvlc, paper", "squeezenet, squeezenet-1.1, paper",
+        "googlenet, googlenet-bvlc, bcnn", "squeezenet, squeezenet-1.1, bcnn",
+        "googlenet, googlenet-bvlc, isqrt", "squeezenet, squeezenet-1.1, isqrt",
+        "googlenet, googlenet-bvlc, average", "squeezenet, squeezenet-1.1, average"
+    })
+    void exportedMethodsAgreeOnPhotographs(String network, String weights, String method) throws IOException {
+        assumeTrue(FULL || network.equals("squeezenet"), "under gramian.full");
+        Path file = SHARED.resolve("weights/" + weights + ".safetensors");
+        assumeTrue(Files.exists(file), () -> "skipped: there is no " + file + " on this machine");
+        try (Arena arena = Arena.ofConfined()) {
+            Weights read = Weights.read(network, file, arena, _ -> {});
+            Backbone backbone = Backbone.of(network);
+            Head head = new Head(Pooling.parse(method), CLASSES, false);
+            PictureReader reader = new PictureReader(PictureLimits.DEFAULT);
+            Crops crops = Crops.read(arena, new Rendering(reader::read, CROPS.testing(), read.preprocessing()));
+            try (Model model = Model.begin(
+                    backbone, read.load(backbone, DType.F32, Device.CPU), head, new SplittableRandom(3), Device.CPU)) {
+                nearestMeans(model, crops);
+                record(network, method, compare(model, card(read), crops), crops.count());
+            }
+        }
+    }
+
+    private static ModelCard card(Weights weights) {
+        List<String> names = Stream.iterate(0, k -> k + 1)
+                .limit(CLASSES)
+                .map(k -> "class " + k)
+                .toList();
+        return new ModelCard(names, weights.preprocessing(), CROPS, 1.5, new LinkedHashMap<>(), new LinkedHashMap<>());
+    }
+
+    private Agreement compare(Model model, ModelCard card, Crops crops) throws IOException {
+        Path file = folder.resolve("model.onnx");
+        OnnxFile.write(file, model, card, OnnxFile.DEFAULT_OPSET);
+        Agreement found = Agreement.none();
+        try (OnnxEngine onnx = OnnxEngine.open(file, 0)) {
+            for (int i = 0; i < crops.count(); i++) {
+                Crops one = crops.one(i);
+                found = found.and(Agreement.of(onnx, Engine.of(model), one.memory(), one.shape()));
+            }
+        }
+        assertThat(found.crops()).isEqualTo(crops.count());
+        assertThat(found.largestScore()).isGreaterThan(1);
+        assertThat(found.scores()).as(found.text()).isLessThan(Agreement.MOST);
+        assertThat(found.probabilities()).as(found.text()).isLessThan(Agreement.MOST);
+        return found;
+    }
+
+    /** {@code z_k = s(⟨v, m_k⟩ − ‖m_k‖²/2)} of the class means m, the mean of all subtracted, s as wanted. */
+    private static void nearestMeans(Model model, Crops crops) {
+        List<float[]> rows = new ArrayList<>();
+        for (int i = 0; i < crops.count(); i++) {
+            Crops one = crops.one(i);
+            rows.add(Engine.of(model).compute(one.memory(), one.shape(), Engine.Rows.DESCRIPTORS)[0]);
+        }
+        int length = rows.getFirst().length;
+        double[] weight = new double[CLASSES * length];
+        double[] mean = new double[length];
+        for (int i = 0; i < rows.size(); i++) {
+            for (int j = 0; j < length; j++) {
+                weight[i / PICTURES_OF_A_CLASS * length + j] += rows.get(i)[j] / PICTURES_OF_A_CLASS;
+                mean[j] += rows.get(i)[j] / rows.size();
+            }
+        }
+        double[] bias = new double[CLASSES];
+        for (int i = 0; i < weight.length; i++) {
+            int k = i / length;
+            bias[k] -= 0.5 * weight[i] * weight[i];
+            weight[i] -= mean[i % length];
+            bias[k] += 0.5 * mean[i % length] * mean[i % length];
+        }
+        double factor = SPREAD / spread(rows, weight, bias);
+        for (int i = 0; i < weight.length; i++) {
+            weight[i] *= factor;
+        }
+        for (int k = 0; k < bias.length; k++) {
+            bias[k] *= factor;
+        }
+        var parameters = model.headParameters();
+        parameters.get("classifier.weight").set(Tensors.of(weight, Shape.of(CLASSES, length), DType.F32));
+        parameters.get("classifier.bias").set(Tensors.of(bias, Shape.of(CLASSES), DType.F32));
+    }
+
+    private static double spread(List<float[]> rows, double[] weight, double[] bias) {
+        double squares = 0;
+        for (float[] row : rows) {
+            for (int k = 0; k < bias.length; k++) {
+                double score = bias[k];
+                for (int j = 0; j < row.length; j++) {
+                    score += weight[k * row.length + j] * row[j];
+                }
+                squares += score * score;
+            }
+        }
+        return Math.sqrt(squares / (rows.size() * bias.length));
+    }
+
+    private static void record(String network, String method, Agreement found, int pictures) {
+        String line = String.format(
+                Locale.ROOT,
+                "| %s | `%s` | %d | %.1f | %.1e | %.1e | %.1e |%n",
+                network,
+                method,
+                pictures,
+                found.largestScore(),
+                found.scores(),
+                found.probabilities(),
+                found.descriptors());
+        if (FULL) {
+            Path file = Path.of("target", "full-results", "FmdExportTest.md");
+            try {
+                Files.createDirectories(file.getParent());
+                Files.writeString(file, line, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+            } catch (IOException failed) {
+                throw new UncheckedIOException(failed);
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+package org.gramian.export;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.gramian.backbone.Backbone;
+import org.gramian.model.Engine;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class NetworkExportTest {
+    private static final double ROUNDING = 5e-5;
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private void requireAgreement(SmallModel small, int opset) throws IOException {
+        Path file = folder.resolve("model.onnx");
+        OnnxFile.write(file, small.model(), small.card(), opset);
+        try (OnnxEngine onnx = OnnxEngine.open(file, 0)) {
+            Agreement found = Agreement.of(onnx, Engine.of(small.model()), small.crops(2), small.shape(2));
+            double scale = Math.max(1, found.largestScore());
+            assertThat(found.scores() / scale).as(found.toString()).isLessThan(ROUNDING);
+            assertThat(found.descriptors() / scale).as(found.toString()).isLessThan(ROUNDING);
+            assertThat(found.largestScore()).as("scores that tell something").isGreaterThan(1e-3);
+        }
+    }
+
+    /** Odd and even sides: where windows do not fit, padding and rounding up differ. */
+    @ParameterizedTest
+    @CsvSource({
+        "filters, bank, 32", "filters, bank, 45",
+        "googlenet, inception_4a, 64", "googlenet, inception_3b, 75",
+        "squeezenet, fire6, 64", "squeezenet, fire5, 71",
+        "efficientnet-lite4, block8, 64", "efficientnet-lite4, block8, 51",
+        "resnet18, layer2, 64", "resnet50, layer1, 49",
+        "vgg16, conv2_2, 32"
+    })
+    void everyNetworkAgrees(String network, String layer, int side) throws IOException {
+        Backbone backbone = Backbone.of(network);
+        Backbone cut = backbone.layers().contains(layer) ? backbone.cutAt(layer) : backbone;
+        assertThat(cut.layer())
+                .as("a layer of %s: %s", network, backbone.layers())
+                .isEqualTo(layer);
+        try (SmallModel small = SmallModel.of(cut, "average/l2", side, false)) {
+            requireAgreement(small, OnnxFile.DEFAULT_OPSET);
+        }
+    }
+
+    @Test
+    void theTailOfANetworkAgrees() throws IOException {
+        try (SmallModel small = SmallModel.of(Backbone.of("squeezenet", "fire8"), "tail/l2", 64, false)) {
+            requireAgreement(small, OnnxFile.DEFAULT_OPSET);
+        }
+    }
+
+    @Test
+    void twoLayersAreStackedForCrossLayerPooling() throws IOException {
+        Backbone backbone = Backbone.of("squeezenet", "fire6+fire7");
+        try (SmallModel small = SmallModel.of(backbone, "cross/root/l2", 64, false)) {
+            requireAgreement(small, OnnxFile.DEFAULT_OPSET);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {13, 14, 15, 16, 18, 19, 20, 21})
+    void everyOperatorSetThatIsOfferedAgrees(int opset) throws IOException {
+        try (SmallModel small =
+                SmallModel.of("conv:6/[rbf/spd:4/relu/triu/root/l2+gaussian/isqrt:3/flat+mop:2+max]/l2", 32)) {
+            requireAgreement(small, opset);
+        }
+    }
+}

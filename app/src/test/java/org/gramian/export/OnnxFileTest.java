@@ -1,0 +1,265 @@
+package org.gramian.export;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.CodedOutputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.gramian.model.Engine;
+import org.gramian.model.ModelFile;
+import org.gramian.model.ModelFileException;
+import org.gramian.model.ModelHeader;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Shape;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class OnnxFileTest {
+    private static final String POOLING = "conv:4/rbf/spd:3/relu/triu/root/l2";
+    private static final int GRAPH = 7;
+    private static final int METADATA = 14;
+    private static final int FUNCTION = 25;
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Path file = Path.of("");
+
+    @BeforeEach
+    void write() throws IOException {
+        file = folder.resolve("model.onnx");
+        try (SmallModel small = SmallModel.of(POOLING, 32)) {
+            OnnxFile.write(file, small.model(), small.card(), OnnxFile.DEFAULT_OPSET);
+        }
+    }
+
+    @Test
+    void theWholeCardComesBack() throws IOException {
+        try (SmallModel small = SmallModel.of(POOLING, 32)) {
+            assertThat(OnnxFile.header(file)).isEqualTo(ModelHeader.of(small.model(), small.card()));
+        }
+    }
+
+    @Test
+    void equalModelsGiveEqualBytes() throws IOException {
+        byte[] first = Files.readAllBytes(file);
+        write();
+        assertThat(Files.readAllBytes(file)).isEqualTo(first);
+    }
+
+    @Test
+    void aFileThatAnInspectionRefusesLeavesTheFormerOne() throws IOException {
+        byte[] former = Files.readAllBytes(file);
+        try (SmallModel small = SmallModel.of("average", 32)) {
+            var content = OnnxFile.proto(small.model(), small.card(), OnnxFile.DEFAULT_OPSET);
+            assertThatThrownBy(() -> OnnxFile.write(file, content, draft -> {
+                        assertThat(OnnxFile.header(draft).head().pooling().text())
+                                .isEqualTo("average");
+                        throw new IOException("no");
+                    }))
+                    .hasMessage("no");
+        }
+        assertThat(Files.readAllBytes(file)).isEqualTo(former);
+        try (Stream<Path> all = Files.list(folder)) {
+            assertThat(all).containsExactly(file);
+        }
+    }
+
+    @Test
+    void operatorSetsThatAreNotKnownAreRefused() {
+        try (SmallModel small = SmallModel.of("average", 32)) {
+            for (int opset : List.of(12, 22)) {
+                assertThatThrownBy(() -> OnnxFile.proto(small.model(), small.card(), opset))
+                        .isInstanceOf(IllegalArgumentException.class)
+                        .hasMessageContaining("13 to 21")
+                        .hasMessageContaining(Integer.toString(opset));
+            }
+        }
+    }
+
+    @Test
+    void aCutOffFileIsRefusedWhereverItIsCut() throws IOException {
+        byte[] whole = Files.readAllBytes(file);
+        for (int length = 0; length < whole.length; length += 1 + whole.length / 97) {
+            Files.write(file, Arrays.copyOf(whole, length));
+            assertThatThrownBy(() -> OnnxEngine.open(file, 1))
+                    .as("%d of %d bytes", length, whole.length)
+                    .isInstanceOf(ModelFileException.class)
+                    .hasMessageStartingWith(file.toString());
+        }
+    }
+
+    @Test
+    void changedBytesAreReadOrRefusedInWords() throws IOException {
+        byte[] whole = Files.readAllBytes(file);
+        SplittableRandom random = new SplittableRandom(9);
+        int refused = 0;
+        for (int i = 0; i < (Boolean.getBoolean("gramian.full") ? 2000 : 200); i++) {
+            byte[] changed = whole.clone();
+            for (int k = 0; k < 3; k++) {
+                changed[random.nextInt(changed.length)] = (byte) random.nextInt(256);
+            }
+            Files.write(file, changed);
+            try {
+                OnnxFile.header(file);
+            } catch (ModelFileException said) {
+                refused++;
+                assertThat(said.getMessage()).startsWith(file.toString());
+            }
+        }
+        assertThat(refused).isPositive();
+    }
+
+    @FunctionalInterface
+    private interface Fields {
+        void write(CodedOutputStream out) throws IOException;
+    }
+
+    private static ByteString message(Fields fields) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+        fields.write(out);
+        out.flush();
+        return ByteString.copyFrom(bytes.toByteArray());
+    }
+
+    /** Protocol buffers may be continued: what is appended becomes part of the same message. */
+    private void append(int field, ByteString content) throws IOException {
+        byte[] more = message(out -> out.writeBytes(field, content)).toByteArray();
+        Files.write(file, more, StandardOpenOption.APPEND);
+    }
+
+    private void requireRefused(String... words) {
+        assertThatThrownBy(() -> OnnxEngine.open(file, 1))
+                .isInstanceOf(ModelFileException.class)
+                .hasMessageStartingWith(file.toString())
+                .hasMessageContainingAll(words);
+    }
+
+    @Test
+    void operatorsThatAreNeverWrittenAreRefused() throws IOException {
+        ByteString node = message(out -> out.writeString(4, "Loop"));
+        append(GRAPH, message(out -> out.writeBytes(1, node)));
+        requireRefused("Loop", "export the model again");
+    }
+
+    @Test
+    void operatorsOfOtherSetsAreRefused() throws IOException {
+        ByteString node = message(out -> {
+            out.writeString(4, "Relu");
+            out.writeString(7, "com.example");
+        });
+        append(GRAPH, message(out -> out.writeBytes(1, node)));
+        requireRefused("com.example:Relu");
+    }
+
+    @Test
+    void numbersInOtherFilesAreRefused() throws IOException {
+        ByteString constant =
+                message(out -> out.writeBytes(13, ByteString.copyFromUtf8("\n\blocation\u0012\u0003a/b")));
+        append(GRAPH, message(out -> out.writeBytes(5, constant)));
+        requireRefused("other files");
+    }
+
+    @Test
+    void functionsAreRefused() throws IOException {
+        append(FUNCTION, ByteString.EMPTY);
+        requireRefused("functions");
+    }
+
+    @Test
+    void metadataThatAreThereTwiceOrTooManyAreRefused() throws IOException {
+        byte[] whole = Files.readAllBytes(file);
+        append(METADATA, message(out -> {
+            out.writeString(1, "gramian.classes");
+            out.writeString(2, "[]");
+        }));
+        requireRefused("gramian.classes", "twice");
+        Files.write(file, whole);
+        for (int i = 0; i < 300; i++) {
+            int number = i;
+            append(METADATA, message(out -> out.writeString(1, "k" + number)));
+        }
+        requireRefused("256 metadata");
+    }
+
+    @Test
+    void metadataOfAnotherModelAreRefused() throws IOException {
+        ModelHeader header = OnnxFile.header(file);
+        byte[] whole = Files.readAllBytes(file);
+        String text = new String(whole, StandardCharsets.ISO_8859_1);
+        String changed = text.replace("conv:4/rbf/spd:3/relu", "conv:4/rbf/spd:2/relu");
+        assertThat(changed).isNotEqualTo(text);
+        Files.write(file, changed.getBytes(StandardCharsets.ISO_8859_1));
+        assertThat(OnnxFile.header(file).descriptorSize()).isLessThan(header.descriptorSize());
+        requireRefused("descriptors", "does not fit its metadata");
+    }
+
+    @Test
+    void somethingElseIsRefused() throws IOException {
+        Files.write(file, new byte[0]);
+        requireRefused("cannot be read as ONNX");
+        Files.writeString(file, "no model at all");
+        requireRefused("export the model again");
+        Files.delete(file);
+        requireRefused("no such file");
+    }
+
+    @Test
+    void cropsOfAnotherSizeAreRefusedAndSoIsAClosedEngine() throws IOException {
+        OnnxEngine engine = OnnxEngine.open(file, 1);
+        float[] crop = new float[3 * 40 * 40];
+        var memory = MemorySegment.ofArray(crop);
+        assertThatThrownBy(() -> engine.compute(memory, Shape.of(1, 3, 40, 40), Engine.Rows.SCORES))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("[n, 3, 32, 32]");
+        assertThat(engine.compute(memory, Shape.of(1, 3, 32, 32), Engine.Rows.SCORES)[0])
+                .hasSize(3);
+        engine.close();
+        engine.close();
+        assertThatThrownBy(() -> engine.compute(memory, Shape.of(1, 3, 32, 32), Engine.Rows.SCORES))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("closed");
+    }
+
+    @Test
+    void aModelOfEitherKindOpensAndAgrees() throws IOException {
+        Path trained = folder.resolve("model.safetensors");
+        try (SmallModel small = SmallModel.of(POOLING, 32)) {
+            ModelFile.write(trained, small.model(), small.card());
+            var crops = MemorySegment.ofArray(small.crops(2));
+            try (OpenModel torch = OpenModel.open(trained, OpenModel.EngineChoice.AUTO, () -> Device.CPU, 0);
+                    OpenModel onnx = OpenModel.open(file, OpenModel.EngineChoice.AUTO, OnnxFileTest::noDevice, 1);
+                    OpenModel changed =
+                            OpenModel.open(trained, OpenModel.EngineChoice.ONNX, OnnxFileTest::noDevice, 1)) {
+                assertThat(torch.engineName()).isEqualTo("libtorch");
+                assertThat(torch.model()).isPresent();
+                for (OpenModel other : List.of(onnx, changed)) {
+                    assertThat(other.engineName()).isEqualTo("onnx");
+                    assertThat(other.header()).isEqualTo(torch.header());
+                    float[][] found = other.engine().compute(crops, small.shape(2), Engine.Rows.SCORES);
+                    assertThat(found).hasDimensions(2, 3);
+                }
+            }
+        }
+        assertThatThrownBy(() -> OpenModel.open(file, OpenModel.EngineChoice.LIBTORCH, () -> Device.CPU, 0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("libtorch does not run ONNX files");
+    }
+
+    private static Device noDevice() {
+        throw new AssertionError("libtorch is not asked for");
+    }
+}

@@ -1,0 +1,171 @@
+package org.gramian.export;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Var;
+import org.gramian.backbone.Backbone;
+import org.gramian.export.graph.NotExpressibleException;
+import org.gramian.model.Engine;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.pooling.CustomAggregation;
+import org.gramian.pooling.Pooling;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PoolingExportTest {
+    /** Of scores and descriptors, beside the largest: rounding of single precision, through products in another order. */
+    private static final double ROUNDING = 2e-5;
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private void requireAgreement(SmallModel small) throws IOException {
+        Path file = folder.resolve("model.onnx");
+        OnnxFile.write(file, small.model(), small.card(), OnnxFile.DEFAULT_OPSET);
+        try (OnnxEngine onnx = OnnxEngine.open(file, 1)) {
+            Engine libtorch = Engine.of(small.model());
+            for (int count : List.of(1, 3, 8)) {
+                Agreement found = Agreement.of(onnx, libtorch, small.crops(count), small.shape(count));
+                double scale = Math.max(1, found.largestScore());
+                assertThat(found.scores() / scale)
+                        .as("scores of %d crops, %s", count, found)
+                        .isLessThan(ROUNDING);
+                assertThat(found.probabilities()).as(found.text()).isLessThan(10 * ROUNDING);
+                assertThat(found.descriptors() / scale).as(found.text()).isLessThan(ROUNDING);
+                assertThat(found.largestScore())
+                        .as("scores that tell something")
+                        .isGreaterThan(1e-3);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "average",
+                "max/l2",
+                "sum",
+                "sum:prior=center/l2",
+                "gem:3/l2",
+                "gem:2.5,learn=false",
+                "weighted/l2",
+                "pyramid:2",
+                "pyramid:3,of=max/l2",
+                "conv:6/average",
+                "pca:5/average",
+                "average/pca:7/l2",
+                "fisher:3",
+                "pca:4/fisher:3,weights=true/root:eps=0/l2",
+                "netvlad:3/l2",
+                "netvlad:3,unit=false",
+                "deepten:4/l2",
+                "vlad:3/l2",
+                "vlad:3,intra=false",
+                "bow:5",
+                "mop:3",
+                "cross:40/root/l2",
+                "conv:8/[average+bilinear/triu/root/l2]/l2"
+            })
+    void everyAggregationAgrees(String pooling) throws IOException {
+        try (SmallModel small = SmallModel.of(pooling, 32)) {
+            requireAgreement(small);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "conv:8/rbf/triu", "conv:8/rbf:sigma=mean-full/triu", "conv:8/rbf:sigma=3/triu",
+                "conv:8/rbf:sigma=estimate/triu", "conv:8/rbf:sigma=learned/triu", "rbf/flat",
+                "conv:8/rbf:jitter=0/flat", "conv:8/laplacian:sigma=2/triu",
+                        "conv:8/polynomial:degree=2,scale=0.1,offset=1/triu/root/l2",
+                "conv:8/covariance/triu", "conv:8/covariance:shrinkage=0.3/triu", "conv:8/bilinear/triu/root/l2",
+                "conv:8/gaussian/triu"
+            })
+    void everyKernelAgrees(String pooling) throws IOException {
+        try (SmallModel small = SmallModel.of(pooling, 32)) {
+            requireAgreement(small);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "conv:8/rbf/spd:5/relu/triu/root/l2",
+                "conv:8/rbf/spd:6/relu/spd:3/relu/triu/root:eps=0/l2",
+                "conv:8/covariance/isqrt:1/triu",
+                "conv:8/covariance/isqrt:2/flat",
+                "conv:8/covariance/isqrt:5/triu",
+                "conv:8/covariance/o2t:11/pv:7/root/l2",
+                "bilinear/sketch:64/root/l2",
+                "bilinear/maclaurin:32/root/l2"
+            })
+    void everyTransformAndVectorizationAgrees(String pooling) throws IOException {
+        try (SmallModel small = SmallModel.of(pooling, 32)) {
+            requireAgreement(small);
+        }
+    }
+
+    @Test
+    void aBatchNormOfScoresBecomesPartOfTheClassifier() throws IOException {
+        try (SmallModel small = SmallModel.of(Backbone.of("filters"), "conv:8/rbf/spd:4/relu/triu/root/l2", 32, true)) {
+            requireAgreement(small);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"log", "sqrt", "power:0.3", "reeig:1e-4"})
+    void whatNeedsEigenvaluesIsRefusedByNameWithWhatToUseInstead(String transform) {
+        try (SmallModel small = SmallModel.of("conv:4/covariance/" + transform + "/triu", 32)) {
+            assertThatThrownBy(() -> OnnxFile.proto(small.model(), small.card(), OnnxFile.DEFAULT_OPSET))
+                    .isInstanceOf(NotExpressibleException.class)
+                    .hasMessageContaining(transform)
+                    .hasMessageContaining("eigenvalues")
+                    .hasMessageContaining("train with");
+        }
+    }
+
+    /** The mean, under a name of its own. */
+    private record Own() implements CustomAggregation {
+        @Override
+        public String text() {
+            return "mine";
+        }
+
+        @Override
+        public long outputs(long channels) {
+            return channels;
+        }
+
+        @Override
+        public Var apply(Var maps, Bindings parameters) {
+            throw new AssertionError("it is not run");
+        }
+    }
+
+    @Test
+    void aMethodOfAUserIsRefusedByName() {
+        Pooling own = new Pooling(List.of(), new Own(), List.of());
+        try (SmallModel small = SmallModel.of("average", 32);
+                SmallModel changed = new SmallModel(
+                        new Model(
+                                small.model().backbone(),
+                                small.model().backboneParameters(),
+                                new Head(own, 3, false),
+                                small.model().headParameters(),
+                                small.model().device()),
+                        small.card())) {
+            assertThatThrownBy(() -> OnnxFile.proto(changed.model(), changed.card(), OnnxFile.DEFAULT_OPSET))
+                    .isInstanceOf(NotExpressibleException.class)
+                    .hasMessageContaining("mine");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+package org.gramian.export;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Tape;
+import org.gramian.backbone.Backbone;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.model.ModelCard;
+import org.gramian.pooling.Fitting;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+
+/**
+ * A model with random weights, fitted where it must be, and its card.
+ *
+ * @param model to be closed
+ * @param card three classes, a temperature other than 1
+ */
+record SmallModel(Model model, ModelCard card) implements AutoCloseable {
+    /** Pictures that fitted parameters see. */
+    private static final int FITTED_TO = 24;
+
+    static SmallModel of(String pooling, int side) {
+        return of(Backbone.of("filters"), pooling, side, false);
+    }
+
+    static SmallModel of(Backbone backbone, String pooling, int side, boolean normalized) {
+        SplittableRandom random = new SplittableRandom(5);
+        Pooling settled = Pooling.parse(pooling).settled(backbone, FITTED_TO);
+        ParameterSet weights = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
+        spread(weights, random);
+        Head head = new Head(settled, 3, normalized);
+        Model model = Model.begin(backbone, weights, head, random, Device.CPU);
+        ParameterSet parameters = model.headParameters();
+        if (Fitting.isNeeded(settled)) {
+            fit(model, settled, side, random);
+        }
+        try (Scope _ = Scope.open()) {
+            Parameter classifier = parameters.get("classifier.weight");
+            classifier.set(Tensors.gaussian(random, classifier.value().shape(), DType.F32));
+        }
+        spread(parameters, random);
+        ModelCard card = new ModelCard(
+                List.of("paper", "stone", "a \"b\", ü"),
+                backbone.preprocessing(),
+                CropPlan.parse("center:" + side),
+                1.7,
+                new LinkedHashMap<>(),
+                new LinkedHashMap<>());
+        return new SmallModel(model, card);
+    }
+
+    private static void fit(Model model, Pooling pooling, int side, SplittableRandom random) {
+        try (Scope _ = Scope.open();
+                Tape tape = Tape.inference()) {
+            Tensor pictures = Tensors.gaussian(random, Shape.of(FITTED_TO, 3, side, side), DType.F32);
+            Tensor features = model.backbone()
+                    .apply(
+                            tape.constant(pictures),
+                            Bindings.of(model.backboneParameters().variables(tape)))
+                    .value();
+            Fitting.fit(pooling, features, model.headParameters().under("pooling"), random);
+        }
+    }
+
+    /** Biases, scales and statistics start at 0 or 1, which would hide a mistake: they get values. */
+    private static void spread(ParameterSet parameters, SplittableRandom random) {
+        for (Parameter parameter : parameters.all()) {
+            String name = parameter.name();
+            boolean statistic = name.endsWith(".running_mean") || name.endsWith(".running_var");
+            boolean plain = name.endsWith(".bias")
+                    || (name.endsWith(".weight") && parameter.value().shape().rank() == 1);
+            if (statistic || plain) {
+                try (Scope _ = Scope.open()) {
+                    Tensor noise = Tensors.gaussian(random, parameter.value().shape(), DType.F32);
+                    Tensor small = Elementwise.mul(Elementwise.abs(noise), 0.2);
+                    parameter.set(Elementwise.add(parameter.value(), small));
+                }
+            }
+        }
+    }
+
+    /** Crops as preprocessing leaves them, about 0. */
+    float[] crops(int count) {
+        SplittableRandom random = new SplittableRandom(count);
+        int side = card.crops().size();
+        float[] crops = new float[count * 3 * side * side];
+        for (int i = 0; i < crops.length; i++) {
+            crops[i] = (float) random.nextGaussian();
+        }
+        return crops;
+    }
+
+    Shape shape(int count) {
+        return Shape.of(count, 3, card.crops().size(), card.crops().size());
+    }
+
+    @Override
+    public void close() {
+        model.close();
+    }
+}

@@ -1,0 +1,44 @@
+package org.gramian.serve;
+
+import io.javalin.http.Context;
+import java.util.Map;
+import java.util.Set;
+
+/** Which addresses are asked by which method: what is known but asked wrongly is told apart from what is not there. */
+final class Addresses {
+    static final String PREDICT = "/v1/predict";
+    static final String EMBED = "/v1/embed";
+    static final String MODEL = "/v1/model";
+    static final String HEALTH = "/health";
+
+    static final String METRICS = "/metrics";
+    static final String OPENAPI = "/openapi.json";
+
+    private static final String GET = "GET";
+    private static final Map<String, String> METHODS =
+            Map.of(PREDICT, "POST", EMBED, "POST", MODEL, GET, HEALTH, GET, METRICS, GET, OPENAPI, GET, "/", GET);
+    private static final Set<String> READING = Set.of(GET, "HEAD");
+
+    private Addresses() {}
+
+    static void check(Context context) throws Refusal {
+        String asked = context.req().getMethod();
+        String method = METHODS.getOrDefault(context.path(), GET);
+        if (!asked.equals(method) && !(method.equals(GET) && READING.contains(asked))) {
+            if (METHODS.containsKey(context.path())) {
+                context.header("Allow", method.equals(GET) ? "GET, HEAD" : method);
+                throw new Refusal(405, "wrong-method", "expected the method " + method + " here");
+            }
+            throw missing();
+        }
+    }
+
+    /** The address as it is counted: there are few of them, whatever is asked for. */
+    static String route(String path) {
+        return METHODS.containsKey(path) ? path : "other";
+    }
+
+    static Refusal missing() {
+        return new Refusal(404, "not-found", "there is nothing of that name here; /openapi.json lists what there is");
+    }
+}

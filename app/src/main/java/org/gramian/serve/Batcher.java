@@ -1,0 +1,95 @@
+package org.gramian.serve;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import org.gramian.tensor.Shape;
+
+/**
+ * The one thread that computes: it takes batches from a queue and hands every picture its rows.
+ *
+ * <p>One, because a batch has all cores through libtorch already; decoding, which other threads do meanwhile, costs a small
+ * part of what a network does. A batch that fails fails for its own pictures only.
+ */
+final class Batcher implements AutoCloseable {
+    /** What tensors are aligned to, and the processor's caches. */
+    private static final long ALIGNMENT = 64;
+
+    private final WorkQueue queue;
+    private final Listener listener;
+    private final Thread thread;
+
+    /** Is told of what was done. */
+    @FunctionalInterface
+    interface Listener {
+        void computed(int pictures, int crops, Duration time);
+    }
+
+    Batcher(WorkQueue queue, Listener listener) {
+        this.queue = queue;
+        this.listener = listener;
+        this.thread = Thread.ofPlatform().name("gramian-compute").daemon().start(this::run);
+    }
+
+    private void run() {
+        try {
+            List<Work> batch = queue.take();
+            while (!batch.isEmpty()) {
+                compute(batch);
+                batch = queue.take();
+            }
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void compute(List<Work> batch) {
+        try {
+            if (batch.getFirst() instanceof Work.Alone alone) {
+                alone.work().run();
+            } else {
+                computeCrops(batch.stream().map(work -> (Work.Crops) work).toList());
+            }
+        } catch (Throwable failed) { // whatever it is, nobody must wait for ever, and the next batch gets its chance
+            batch.forEach(work -> work.fail(failed));
+        } finally {
+            batch.forEach(work -> work.lease().close());
+        }
+    }
+
+    private void computeCrops(List<Work.Crops> batch) {
+        long start = System.nanoTime();
+        Work.Crops first = batch.getFirst();
+        int each = first.count();
+        int size = first.model().header().card().crops().size();
+        int crops = each * batch.size();
+        float[][] rows;
+        try (Arena arena = Arena.ofConfined()) {
+            long bytes = (long) Float.BYTES * first.crops().length;
+            MemorySegment memory = arena.allocate(bytes * batch.size(), ALIGNMENT);
+            for (int i = 0; i < batch.size(); i++) {
+                float[] numbers = batch.get(i).crops();
+                MemorySegment.copy(numbers, 0, memory, ValueLayout.JAVA_FLOAT, i * bytes, numbers.length);
+            }
+            rows = first.model().computing().engine().compute(memory, Shape.of(crops, 3, size, size), first.wanted());
+        }
+        listener.computed(batch.size(), crops, Duration.ofNanos(System.nanoTime() - start));
+        for (int i = 0; i < batch.size(); i++) {
+            batch.get(i).rows().complete(Arrays.copyOfRange(rows, i * each, (i + 1) * each));
+        }
+    }
+
+    /** Computes what is left in the queue, and ends. */
+    @Override
+    public void close() {
+        queue.close();
+        try {
+            thread.join();
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

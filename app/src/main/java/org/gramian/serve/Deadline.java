@@ -1,0 +1,38 @@
+package org.gramian.serve;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Until when a request waits for its answer.
+ *
+ * @param nanos on the clock of {@link System#nanoTime}
+ * @param time that it had
+ */
+record Deadline(long nanos, Duration time) {
+    static Deadline in(Duration time) {
+        return new Deadline(System.nanoTime() + time.toNanos(), time);
+    }
+
+    /** Waits for something that is computed; gives it up when time is over. */
+    <T> T await(CompletableFuture<T> future) throws Refusal {
+        try {
+            return future.get(Math.max(0, nanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException _) {
+            future.cancel(false);
+            throw new Refusal(
+                    503, "timeout", "no answer within " + time.toSeconds() + " s; ask again when there is less to do");
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+            throw Refusal.stopping();
+        } catch (ExecutionException failed) {
+            if (failed.getCause() instanceof Refusal refusal) {
+                throw refusal;
+            }
+            throw new IllegalStateException("computing a picture failed", failed.getCause());
+        }
+    }
+}

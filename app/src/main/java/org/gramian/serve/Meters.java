@@ -1,0 +1,102 @@
+package org.gramian.serve;
+
+import io.javalin.http.Context;
+import io.micrometer.core.instrument.DistributionSummary;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+/** What a server counts, for Prometheus. */
+final class Meters implements AutoCloseable {
+    private static final String TYPE = "text/plain; version=0.0.4; charset=utf-8";
+    private static final Path MEMORY = Path.of("/proc/self/statm");
+    private static final long PAGE_BYTES = 4096;
+    private static final Duration[] LATENCIES = {
+        Duration.ofMillis(5), Duration.ofMillis(20), Duration.ofMillis(50), Duration.ofMillis(100),
+        Duration.ofMillis(200), Duration.ofMillis(500), Duration.ofSeconds(1), Duration.ofSeconds(2),
+        Duration.ofSeconds(5), Duration.ofSeconds(10), Duration.ofSeconds(30)
+    };
+    private static final double[] CROPS = {1, 2, 4, 8, 16, 32, 64, 128};
+
+    private final PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+    private final JvmGcMetrics collection = new JvmGcMetrics();
+    private final DistributionSummary batches;
+    private final Timer computing;
+
+    Meters(Admission admission) {
+        new JvmMemoryMetrics().bindTo(registry);
+        new JvmThreadMetrics().bindTo(registry);
+        new ProcessorMetrics().bindTo(registry);
+        collection.bindTo(registry);
+        Gauge.builder("gramian.pictures.waiting", admission, Admission::waiting)
+                .description("pictures that were taken on and are not answered yet")
+                .register(registry);
+        if (Files.isReadable(MEMORY)) {
+            Gauge.builder("process.resident.memory", Meters::resident)
+                    .baseUnit("bytes")
+                    .description("memory of the process, that of libtorch included")
+                    .register(registry);
+        }
+        batches = DistributionSummary.builder("gramian.batch.crops")
+                .description("crops that were computed together")
+                .serviceLevelObjectives(CROPS)
+                .register(registry);
+        computing = Timer.builder("gramian.batch.time")
+                .description("time to compute a batch")
+                .serviceLevelObjectives(LATENCIES)
+                .register(registry);
+    }
+
+    private static double resident() {
+        try {
+            return PAGE_BYTES * Double.parseDouble(Files.readString(MEMORY).split(" ", -1)[1]);
+        } catch (IOException _) {
+            return Double.NaN;
+        }
+    }
+
+    void computed(int crops, Duration time) {
+        batches.record(crops);
+        computing.record(time);
+    }
+
+    /** Counts the pictures that were answered, and those among them that could not be read. */
+    void pictures(int readable, int unreadable) {
+        registry.counter("gramian.pictures", "outcome", "answered").increment(readable);
+        registry.counter("gramian.pictures", "outcome", "unreadable").increment(unreadable);
+    }
+
+    void answered(Context context, Duration time) {
+        Timer.builder("gramian.http.requests")
+                .description("requests by address and status")
+                .tag("route", Addresses.route(context.path()))
+                .tag("status", Integer.toString(context.status().getCode()))
+                .serviceLevelObjectives(LATENCIES)
+                .register(registry)
+                .record(time);
+    }
+
+    void reloaded(boolean sound) {
+        registry.counter("gramian.model.loads", "outcome", sound ? "loaded" : "refused")
+                .increment();
+    }
+
+    void answer(Context context) {
+        context.contentType(TYPE).result(registry.scrape());
+    }
+
+    @Override
+    public void close() {
+        collection.close();
+        registry.close();
+    }
+}

@@ -1,0 +1,75 @@
+package org.gramian.serve;
+
+import java.util.Locale;
+import org.gramian.image.Reading.Unreadable;
+import org.gramian.model.Answer;
+import org.gramian.model.Engine;
+import org.gramian.model.Logits;
+import tools.jackson.databind.node.ArrayNode;
+import tools.jackson.databind.node.ObjectNode;
+
+/** What a server tells of a picture. */
+final class PictureAnswers {
+    private PictureAnswers() {}
+
+    /** Of a picture that cannot be read. */
+    static ObjectNode unreadable(Upload upload, Unreadable reason) {
+        ObjectNode result = Json.object().put("name", upload.name());
+        result.putObject("error")
+                .put("code", "unreadable")
+                .put("problem", reason.problem().name().toLowerCase(Locale.ROOT).replace('_', '-'))
+                .put("message", message(reason));
+        return result;
+    }
+
+    /** The reader's sentence, but for those that may hold words of a decoder or of this machine. */
+    private static String message(Unreadable reason) {
+        return switch (reason.problem()) {
+            case CORRUPT -> "expected a picture that can be decoded, found damage";
+            case TRUNCATED -> "expected a whole picture, found that the file ends before it does";
+            case TOO_LARGE -> "expected a picture of fewer pixels, found one that is more than this server takes on";
+            default -> reason.reason();
+        };
+    }
+
+    /** Its likeliest classes. */
+    static ObjectNode prediction(Upload upload, Answer answer, int count) {
+        ObjectNode result = Json.object()
+                .put("name", upload.name())
+                .put("class", answer.best().name())
+                .put("probability", answer.best().probability());
+        ArrayNode top = result.putArray("top");
+        for (Answer.Guess guess : answer.top(count)) {
+            top.addObject().put("class", guess.name()).put("probability", guess.probability());
+        }
+        return result;
+    }
+
+    static Answer answer(LoadedModel model, Order.Computed computed) {
+        return Answer.of(
+                Logits.ofCrops(computed.of(Engine.Rows.SCORES)), model.header().card());
+    }
+
+    /** Its descriptor: the mean over its crops. */
+    static ObjectNode descriptor(Upload upload, Order.Computed computed) {
+        ObjectNode result = Json.object().put("name", upload.name());
+        ArrayNode numbers = result.putArray("descriptor");
+        for (float number : mean(computed.of(Engine.Rows.DESCRIPTORS))) {
+            numbers.add(number);
+        }
+        return result;
+    }
+
+    /** The mean of rows. */
+    static float[] mean(float[][] rows) {
+        float[] mean = new float[rows[0].length];
+        for (int i = 0; i < mean.length; i++) {
+            double sum = 0;
+            for (float[] row : rows) {
+                sum += row[i];
+            }
+            mean[i] = (float) (sum / rows.length);
+        }
+        return mean;
+    }
+}

@@ -1,0 +1,120 @@
+package org.gramian.serve;
+
+import java.lang.foreign.MemorySegment;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
+import org.gramian.image.Picture;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading;
+import org.gramian.image.Reading.Problem;
+import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.batch.Rendering;
+import org.gramian.model.Engine;
+
+/**
+ * From the bytes of a picture to its rows: a few threads decode, each picture's crops go to the queue of what is computed.
+ *
+ * <p>A picture waits as the bytes that it came as. Only so many are decoded and not computed yet as keep the computing thread
+ * busy, so that memory does not grow with the number of those who wait.
+ */
+final class Pipeline implements AutoCloseable {
+    private final WorkQueue queue;
+    private final PictureReader reader;
+    private final ExecutorService decoders;
+    private final Semaphore ahead;
+
+    Pipeline(WorkQueue queue, Limits limits) {
+        int threads = Runtime.getRuntime().availableProcessors();
+        this.queue = queue;
+        this.reader = new PictureReader(
+                new PictureLimits(limits.upload().bytes(), limits.upload().pixels()));
+        this.decoders = Executors.newFixedThreadPool(
+                threads, Thread.ofPlatform().name("gramian-decode-", 0).daemon().factory());
+        // A batch that is computed, one that is complete, and what the threads have in hand.
+        this.ahead = new Semaphore(2 * limits.load().batch() + threads);
+    }
+
+    /** Begins with a picture. Whoever gives up waiting completes the future, and the work is left undone. */
+    CompletableFuture<Order.Outcome> begin(Order order) {
+        CompletableFuture<Order.Outcome> outcome = new CompletableFuture<>();
+        // Whoever asks may give up, and the model be replaced, while a thread still works on it.
+        ModelSlot.Lease lease = order.lease().share();
+        decoders.execute(() -> {
+            try (lease) {
+                decode(order, outcome);
+            }
+        });
+        return outcome;
+    }
+
+    /** Has something computed alone, between two batches. */
+    <T> CompletableFuture<T> alone(ModelSlot.Lease lease, Supplier<T> work) {
+        CompletableFuture<T> done = new CompletableFuture<>();
+        queue.add(new Work.Alone(lease.share(), () -> done.complete(work.get()), done));
+        return done;
+    }
+
+    private void decode(Order order, CompletableFuture<Order.Outcome> outcome) {
+        try {
+            ahead.acquire();
+            var _ = outcome.whenComplete((_, _) -> ahead.release());
+            if (!outcome.isDone()) {
+                switch (read(order)) {
+                    case Unreadable reason -> outcome.complete(new Order.Unread(reason));
+                    case Reading.Readable(Picture picture, var _) -> compute(order, picture, outcome);
+                }
+            }
+        } catch (Throwable failed) { // whatever it is, nobody must wait for ever
+            outcome.completeExceptionally(failed);
+        }
+    }
+
+    private Reading read(Order order) {
+        Reading reading = reader.read(order.content());
+        if (reading instanceof Reading.Readable(Picture picture, var _)) {
+            Optional<String> refusal = order.model().rendering().crops().refusal(picture.width(), picture.height());
+            if (refusal.isPresent()) {
+                return new Unreadable(Problem.TOO_THIN, refusal.get());
+            }
+        }
+        return reading;
+    }
+
+    private void compute(Order order, Picture picture, CompletableFuture<Order.Outcome> outcome) {
+        Rendering rendering = order.model().rendering();
+        float[] crops =
+                new float[Math.toIntExact(rendering.bytes() * rendering.crops().count() / Float.BYTES)];
+        // Test crops do not depend on a name: none of them is drawn.
+        rendering.write(picture, "", MemorySegment.ofArray(crops));
+        Map<Engine.Rows, CompletableFuture<float[][]>> rows = new EnumMap<>(Engine.Rows.class);
+        for (Engine.Rows wanted : order.wanted()) {
+            rows.put(wanted, new CompletableFuture<>());
+        }
+        Optional<Picture> kept = order.picture() ? Optional.of(picture) : Optional.empty();
+        var _ = CompletableFuture.allOf(rows.values().toArray(CompletableFuture[]::new))
+                .whenComplete((_, failed) -> {
+                    if (failed == null) {
+                        Map<Engine.Rows, float[][]> computed = new EnumMap<>(Engine.Rows.class);
+                        rows.forEach((wanted, row) -> computed.put(wanted, row.join()));
+                        outcome.complete(new Order.Computed(computed, kept));
+                    } else {
+                        outcome.completeExceptionally(failed);
+                    }
+                });
+        var _ = outcome.whenComplete((_, _) -> rows.values().forEach(row -> row.cancel(false)));
+        rows.forEach((wanted, row) -> queue.add(new Work.Crops(order.lease().share(), wanted, crops, row)));
+    }
+
+    /** Ends the threads once they have done what they were given. */
+    @Override
+    public void close() {
+        decoders.close();
+    }
+}

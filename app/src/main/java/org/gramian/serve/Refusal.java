@@ -1,0 +1,54 @@
+package org.gramian.serve;
+
+import java.util.OptionalLong;
+
+/** A request that is answered by an error: its status, a word for programs and a sentence for people. */
+final class Refusal extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private final int status;
+    private final String code;
+    private final long retryAfter;
+
+    Refusal(int status, String code, String message) {
+        this(status, code, message, 0);
+    }
+
+    private Refusal(int status, String code, String message, long retryAfter) {
+        super(message, null, false, false); // it is an answer: nobody looks at where it came from
+        this.status = status;
+        this.code = code;
+        this.retryAfter = retryAfter;
+    }
+
+    /** Too much at once; it may be tried again in so many seconds. */
+    static Refusal busy(String message, long seconds) {
+        return new Refusal(429, "busy", message, seconds);
+    }
+
+    static Refusal wrong(String message) {
+        return new Refusal(400, "bad-request", message);
+    }
+
+    /** The server is about to end. */
+    static Refusal stopping() {
+        return new Refusal(503, "stopping", "this server is stopping and takes no more requests; ask again in a while");
+    }
+
+    int status() {
+        return status;
+    }
+
+    String code() {
+        return code;
+    }
+
+    String message() {
+        return String.valueOf(getMessage());
+    }
+
+    /** Seconds, where trying again helps. */
+    OptionalLong retryAfter() {
+        return retryAfter > 0 ? OptionalLong.of(retryAfter) : OptionalLong.empty();
+    }
+}

@@ -1,0 +1,42 @@
+package org.gramian.serve;
+
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * How a server listens and what it takes on.
+ *
+ * @param host the address that it listens on; only {@linkplain #isLocal local} ones are out of reach of other machines
+ * @param port 0 for any that is free
+ * @param token what {@code /v1} and {@code /metrics} ask for as {@code Authorization: Bearer TOKEN}, if anything
+ * @param limits against requests that are too large, too slow or too many
+ */
+public record ServeOptions(String host, int port, Optional<String> token, Limits limits) {
+    public static final String DEFAULT_HOST = "localhost";
+    public static final int DEFAULT_PORT = 8080;
+
+    private static final Set<String> LOCAL = Set.of("localhost", "127.0.0.1", "::1", "[::1]");
+    private static final int LARGEST_PORT = 65_535;
+
+    /** @throws IllegalArgumentException if the port is none, or the token could not be sent in a header */
+    public ServeOptions {
+        if (port < 0 || port > LARGEST_PORT) {
+            throw new IllegalArgumentException("a port is a number from 0 to " + LARGEST_PORT + ", found " + port);
+        }
+        if (token.filter(text -> text.isEmpty() || !text.chars().allMatch(c -> c > ' ' && c < 0x7f))
+                .isPresent()) {
+            throw new IllegalArgumentException(
+                    "a token is letters, digits and signs of ASCII without spaces, found something else or nothing");
+        }
+    }
+
+    /** For this machine only, without a token. */
+    public static ServeOptions local(int port) {
+        return new ServeOptions(DEFAULT_HOST, port, Optional.empty(), Limits.DEFAULT);
+    }
+
+    /** Whether no other machine can reach it. */
+    public boolean isLocal() {
+        return LOCAL.contains(host);
+    }
+}

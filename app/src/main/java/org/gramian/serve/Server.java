@@ -1,0 +1,177 @@
+package org.gramian.serve;
+
+import io.javalin.Javalin;
+import io.javalin.config.JavalinConfig;
+import io.javalin.config.RoutesConfig;
+import io.javalin.http.Context;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.eclipse.jetty.server.HttpConfiguration;
+import org.eclipse.jetty.server.NetworkConnectionLimit;
+import org.eclipse.jetty.server.handler.GracefulHandler;
+import org.gramian.basis.Found;
+
+/**
+ * A model behind HTTP, from its start to its end.
+ *
+ * <p>Requests are read by virtual threads, which cost little while they wait; pictures are decoded by a few threads and
+ * computed by one, in batches of whatever waits. {@link #reload} puts another model in place between two requests. {@link
+ * #close} lets the requests that were taken on end, and refuses others meanwhile.
+ */
+public final class Server implements AutoCloseable {
+    private static final int MOST_CONNECTIONS = 1_024;
+    private static final int LONGEST_HEADERS = 16 << 10;
+    /** The longest silence within a body. */
+    private static final long SILENCE_MILLIS = 10_000;
+
+    private final ServeOptions options;
+    private final Voice voice;
+    private final ModelSlot slot;
+    private final Admission admission;
+    private final Meters meters;
+    private final Batcher batcher;
+    private final Pipeline pipeline;
+    private final Reloading reloading;
+    private final Javalin javalin;
+
+    /**
+     * What a server says while it runs.
+     *
+     * @param events rare things, as another model
+     * @param requests a line for each request
+     */
+    public record Voice(Consumer<String> events, Consumer<String> requests) {
+        /** Says nothing. */
+        public static final Voice SILENT = new Voice(_ -> {}, _ -> {});
+    }
+
+    private Server(ServeOptions options, ModelSource source, Voice voice) throws IOException {
+        this.options = options;
+        this.voice = voice;
+        this.slot = new ModelSlot(source.load(voice.events()));
+        this.admission = new Admission(options.limits());
+        this.meters = new Meters(admission);
+        WorkQueue queue = new WorkQueue(options.limits().load().batch());
+        this.batcher = new Batcher(queue, this::computed);
+        this.pipeline = new Pipeline(queue, options.limits());
+        this.reloading = new Reloading(source, slot, meters, voice.events());
+        this.javalin = Javalin.create(this::configure);
+    }
+
+    /**
+     * Loads the model and starts to answer.
+     *
+     * @throws IOException if there is no model that can be used, or the address cannot be listened at
+     */
+    public static Server start(ServeOptions options, ModelSource source, Voice voice) throws IOException {
+        Server server = new Server(options, source, voice);
+        try {
+            server.javalin.start(options.host(), options.port());
+            return server;
+        } catch (RuntimeException taken) {
+            server.close();
+            throw new IOException(
+                    "cannot listen at " + options.host() + ", port " + options.port() + ": " + reason(taken)
+                            + "; try another --port or --host",
+                    taken);
+        }
+    }
+
+    /**
+     * Starts to answer with a model that is in memory already; says nothing.
+     *
+     * @param model taken over, and freed in the end
+     * @throws IOException if the address cannot be listened at
+     */
+    public static Server start(ServeOptions options, LoadedModel model) throws IOException {
+        return start(options, ModelSource.of(model), Voice.SILENT);
+    }
+
+    private static String reason(Throwable failed) {
+        Throwable cause = failed;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return String.valueOf(cause.getMessage());
+    }
+
+    private void computed(int pictures, int crops, Duration time) {
+        admission.computed(pictures, time);
+        meters.computed(crops, time);
+    }
+
+    private void configure(JavalinConfig config) {
+        config.startup.showJavalinBanner = false;
+        config.startup.showOldJavalinVersionWarning = false;
+        config.concurrency.useVirtualThreads = true;
+        config.http.maxRequestSize = options.limits().upload().bytes();
+        config.requestLogger.http(this::answered);
+        config.jetty.modifyHttpConfiguration(Server::configure);
+        config.jetty.modifyServer(server -> {
+            server.addBean(new NetworkConnectionLimit(MOST_CONNECTIONS, server));
+            server.setErrorHandler(new PlainErrors());
+            // Stopping waits until answers are written, which is after our part of them is done.
+            server.setHandler(new GracefulHandler());
+            server.setStopTimeout(options.limits().load().grace().toMillis());
+        });
+        config.jetty.modifyServletContextHandler(handler -> handler.setErrorHandler(new PlainErrors()));
+        config.router.javaLangErrorHandler(Problems::fatal);
+        routes(config.routes);
+    }
+
+    private static void configure(HttpConfiguration http) {
+        http.setSendServerVersion(false);
+        http.setRequestHeaderSize(LONGEST_HEADERS);
+        http.setIdleTimeout(SILENCE_MILLIS);
+    }
+
+    private void answered(Context context, float millis) {
+        meters.answered(context, Duration.ofNanos((long) (millis * TimeUnit.MILLISECONDS.toNanos(1))));
+        voice.requests()
+                .accept(Found.visible(context.req().getMethod() + " " + context.path()) + " "
+                        + context.status().getCode() + " " + Math.round(millis) + " ms");
+    }
+
+    private void routes(RoutesConfig routes) {
+        Api api = new Api(slot, admission, pipeline, options.limits(), meters);
+        routes.before(new Guard(options)::check);
+        routes.before(Addresses::check);
+        routes.post(Addresses.PREDICT, api::predict);
+        routes.post(Addresses.EMBED, api::embed);
+        routes.get(Addresses.MODEL, api::model);
+        routes.get(
+                Addresses.HEALTH, context -> Json.answer(context, Json.object().put("status", "ok")));
+        routes.get(Addresses.METRICS, meters::answer);
+        routes.get(Addresses.OPENAPI, WebFiles::document);
+        routes.get("/", WebFiles::answer);
+        routes.get("/<name>", WebFiles::answer);
+        Problems.handle(routes);
+    }
+
+    /** Where it listens. */
+    public int port() {
+        return javalin.port();
+    }
+
+    /** Loads the model's file again, and answers with it from then on, if it can be used. */
+    public void reload() {
+        reloading.ask();
+    }
+
+    /** Takes no more requests, answers those that it has, and ends. */
+    @Override
+    public void close() {
+        boolean complete = admission.drain(options.limits().load().grace());
+        if (!complete) {
+            voice.events().accept("some requests were not answered in time, and are given up");
+        }
+        javalin.stop();
+        reloading.close();
+        pipeline.close();
+        batcher.close();
+        slot.close();
+        meters.close();
+    }
+}

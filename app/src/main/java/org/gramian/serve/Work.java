@@ -1,0 +1,72 @@
+package org.gramian.serve;
+
+import java.util.concurrent.CompletableFuture;
+import org.gramian.model.Engine;
+
+/** Something for the one thread that computes. */
+sealed interface Work {
+    /** Whether nobody waits for it any more. */
+    boolean isDone();
+
+    /** What keeps the model in memory until the work is done or dropped; closed by whoever takes it from the queue. */
+    ModelSlot.Lease lease();
+
+    /** Tells whoever waits that it went wrong. */
+    void fail(Throwable problem);
+
+    /**
+     * Crops of a picture, which may be computed together with those of others.
+     *
+     * @param lease of the model whose rows are wanted
+     * @param wanted which rows
+     * @param crops {@code [count, 3, size, size]}, one after the other
+     * @param rows where they go
+     */
+    @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
+    record Crops(ModelSlot.Lease lease, Engine.Rows wanted, float[] crops, CompletableFuture<float[][]> rows)
+            implements Work {
+        LoadedModel model() {
+            return lease.model();
+        }
+
+        /** How many crops there are. */
+        int count() {
+            return model().header().card().crops().testing().count();
+        }
+
+        /** Whether both can be computed in one batch. */
+        @SuppressWarnings("ReferenceEquality") // an equal model in other memory is another one
+        boolean fits(Crops other) {
+            return model() == other.model() && wanted == other.wanted;
+        }
+
+        @Override
+        public boolean isDone() {
+            return rows.isDone();
+        }
+
+        @Override
+        public void fail(Throwable problem) {
+            rows.completeExceptionally(problem);
+        }
+    }
+
+    /**
+     * Anything else that computes, alone.
+     *
+     * @param lease of the model that it needs
+     * @param work completes the future
+     * @param done what is waited for
+     */
+    record Alone(ModelSlot.Lease lease, Runnable work, CompletableFuture<?> done) implements Work {
+        @Override
+        public boolean isDone() {
+            return done.isDone();
+        }
+
+        @Override
+        public void fail(Throwable problem) {
+            done.completeExceptionally(problem);
+        }
+    }
+}

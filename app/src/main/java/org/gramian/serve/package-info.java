@@ -1,0 +1,13 @@
+/**
+ * A model behind HTTP: {@code ./gramian serve MODEL}.
+ *
+ * <p>A request's way: {@link org.gramian.serve.Server} listens. {@code Guard} decides who may ask. {@code Api} takes the
+ * request on, where {@code Admission} has room for it, and leases the model from the {@code ModelSlot}; {@code Body} reads its
+ * bytes, {@code Uploads} finds the pictures among them. {@code Pipeline} decodes each and gives its crops to the {@code
+ * WorkQueue}, from which the {@code Batcher}, one thread, takes and computes what can be computed together. {@code
+ * PictureAnswers} says what came of it, {@code Problems} what went wrong.
+ */
+@NullMarked
+package org.gramian.serve;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,277 @@
+// The page: takes pictures in, asks the server for each, shows the answers. Nothing is sent before a picture is added.
+
+import { bars, facts, make, neighbours, percent, picture, summary } from './draw.js';
+import { Refusal, keepToken, model as askModel, predict, token } from './server.js';
+
+const AT_ONCE = 2;
+const PATIENCE = 4;
+const LONGEST_WAIT = 30;
+const HINT = matchMedia('(pointer: coarse)').matches
+  ? 'Choose pictures, or take a photo.'
+  : 'Drop pictures anywhere on this page, paste one, or choose them.';
+
+const $ = (id) => document.getElementById(id);
+const waiting = [];
+const locked = new Set();
+let running = 0;
+let model = null;
+
+// ---- the model ----
+
+async function learnModel() {
+  try {
+    model = await askModel();
+    $('summary').textContent = summary(model);
+    $('model-facts').replaceChildren(facts(model));
+    document.title = `${model.name} · Gramian`;
+    notice(null);
+  } catch (refusal) {
+    if (refusal.code === 'token') askForToken();
+    else {
+      $('summary').textContent = 'The model is not known.';
+      notice(refusal.message, learnModel);
+    }
+  }
+}
+
+function notice(text, again) {
+  $('notices').replaceChildren();
+  if (!text) return;
+  $('notices').append(make('div', { classes: 'notice fault', role: 'alert' }, make('p', { textContent: text }), againButton(again)));
+}
+
+function againButton(action) {
+  const button = make('button', { type: 'button', textContent: 'Try again' });
+  button.addEventListener('click', action);
+  return button;
+}
+
+// ---- the token ----
+
+function askForToken() {
+  const form = $('token-form');
+  if (!form.hidden) return;
+  if (token()) $('token-hint').textContent = 'The server did not take this token. Please enter it again.';
+  $('summary').textContent = 'Locked: a token is needed.';
+  form.hidden = false;
+  $('token').focus();
+}
+
+$('token-form').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  keepToken($('token').value.trim());
+  $('token').value = '';
+  $('token-form').hidden = true;
+  showCurl();
+  await learnModel();
+  if (model) {
+    for (const card of locked) queue(card);
+    locked.clear();
+  }
+});
+
+// ---- pictures in ----
+
+function add(files) {
+  for (const file of files) {
+    const card = newCard(file);
+    $('cards').prepend(card.element);
+    queue(card);
+  }
+  tidy();
+}
+
+function queue(card) {
+  say(card, 'Waiting its turn…', 'busy');
+  waiting.push(card);
+  proceed();
+}
+
+function proceed() {
+  while (running < AT_ONCE && waiting.length > 0) {
+    running++;
+    work(waiting.shift()).finally(() => {
+      running--;
+      proceed();
+    });
+  }
+}
+
+async function work(card) {
+  if (card.removed) return;
+  try {
+    await readable(card.file);
+    if (!model) await learnModel();
+    show(card, await patiently(card));
+  } catch (refusal) {
+    if (card.removed) return;
+    if (!(refusal instanceof Refusal)) throw refusal;
+    fail(card, refusal);
+  }
+}
+
+/** A folder can be dropped, and a file can be gone: said here, as the request itself would blame the network. */
+async function readable(file) {
+  if (file.size === 0) throw new Refusal('empty', 'This file is empty, or a folder; please add pictures.');
+  try {
+    await file.slice(0, 1).arrayBuffer();
+  } catch {
+    throw new Refusal('unreadable', 'This browser could not read the file. Is it a folder, or was it moved?');
+  }
+}
+
+/** Asks again after the time that a busy server names, a few times. */
+async function patiently(card) {
+  for (let attempt = 1; ; attempt++) {
+    say(card, 'Looking…', 'busy');
+    try {
+      return await predict(card.file, { explain: model?.explain ?? false, nearest: model?.gallery ?? false });
+    } catch (refusal) {
+      if (refusal.code !== 'busy' || refusal.retryAfter === undefined || attempt >= PATIENCE || card.removed) throw refusal;
+      const seconds = Math.min(LONGEST_WAIT, Math.max(1, refusal.retryAfter));
+      say(card, `The server is busy; asking again in ${seconds} s.`, 'busy');
+      await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
+    }
+  }
+}
+
+// ---- cards ----
+
+function newCard(file) {
+  const name = file.name || 'pasted picture';
+  const card = { file, name, url: URL.createObjectURL(file), removed: false };
+  card.state = make('div', { classes: 'state' });
+  card.body = make('div', { classes: 'body' });
+  card.left = make('div', { classes: 'left' }, picture(card));
+  const close = make('button', { type: 'button', classes: 'quiet close', textContent: '×' });
+  close.setAttribute('aria-label', `Remove ${name}`);
+  close.addEventListener('click', () => {
+    drop(card);
+    tidy();
+    $('results').focus({ preventScroll: true });
+  });
+  const head = make('div', { classes: 'heading' }, make('h3', { textContent: name, title: name }), close);
+  card.element = make('li', { classes: 'card' }, head,
+    make('div', { classes: 'columns' }, card.left, make('div', { classes: 'right' }, card.state, card.body)));
+  card.element.forget = () => drop(card);
+  return card;
+}
+
+function drop(card) {
+  card.removed = true;
+  locked.delete(card);
+  URL.revokeObjectURL(card.url);
+  card.element.remove();
+}
+
+function say(card, text, kind, ...more) {
+  card.state.className = `state ${kind}`;
+  card.state.replaceChildren(make('p', { textContent: text }), ...more);
+}
+
+function show(card, result) {
+  if (card.removed) return;
+  card.state.className = 'state';
+  card.state.replaceChildren();
+  const sure = result.probability >= 0.5;
+  card.left.replaceChildren(picture(card, result.explanation));
+  card.body.replaceChildren(
+    make('p', { classes: 'answer' }, make('strong', { textContent: result.class }), ' ',
+      make('span', { textContent: percent(result.probability) })),
+    ...(sure ? [] : [make('p', { classes: 'small', textContent: 'Not sure: no class reaches one half.' })]),
+    bars(result.top ?? []));
+  const near = neighbours(result.nearest, result.class);
+  if (near) card.element.append(near);
+  speak(`${card.name}: ${result.class}, ${percent(result.probability)}.`);
+}
+
+function fail(card, refusal) {
+  if (refusal.code === 'token') {
+    locked.add(card);
+    say(card, 'Waiting for the token.', 'busy');
+    askForToken();
+    return;
+  }
+  say(card, refusal.message, 'fault', ...(refusal.final ? [] : [againButton(() => queue(card))]));
+  speak(`${card.name}: ${refusal.message}`);
+}
+
+/** Answers that come together are read out together. */
+let unspoken = [];
+function speak(text) {
+  if (unspoken.length === 0) {
+    setTimeout(() => {
+      $('spoken').textContent = unspoken.join(' ');
+      unspoken = [];
+    }, 150);
+  }
+  unspoken.push(text);
+}
+
+function tidy() {
+  const count = $('cards').childElementCount;
+  $('nothing').hidden = count > 0;
+  $('clear').hidden = count < 2;
+}
+
+// ---- ways in: files, camera, drop, paste ----
+
+for (const id of ['file', 'camera']) {
+  $(id).addEventListener('change', (event) => {
+    add(event.target.files);
+    event.target.value = '';
+  });
+}
+
+$('clear').addEventListener('click', () => {
+  for (const element of [...$('cards').children]) element.forget();
+  waiting.length = 0;
+  tidy();
+  $('results').focus({ preventScroll: true });
+});
+
+let depth = 0;
+function over(change) {
+  depth = Math.max(0, depth + change);
+  document.body.classList.toggle('dragging', depth > 0);
+}
+document.addEventListener('dragenter', () => over(1));
+document.addEventListener('dragleave', () => over(-1));
+document.addEventListener('dragover', (event) => event.preventDefault());
+document.addEventListener('drop', (event) => {
+  event.preventDefault();
+  over(-depth);
+  take(event.dataTransfer, 'What was dropped is no file. Save the picture first, or copy and paste it.');
+});
+document.addEventListener('paste', (event) => {
+  if (event.target instanceof HTMLInputElement) return;
+  take(event.clipboardData, 'There is no picture in the clipboard.');
+});
+
+function take(transfer, otherwise) {
+  const files = [...(transfer?.files ?? [])];
+  $('drop-hint').classList.toggle('fault', files.length === 0);
+  $('drop-hint').textContent = files.length > 0 ? HINT : otherwise;
+  if (files.length === 0) speak(otherwise);
+  add(files);
+}
+
+// ---- the example ----
+
+function showCurl() {
+  const address = new URL('v1/predict?top=5', location.href).href;
+  const secret = token() ? ' -H "Authorization: Bearer $TOKEN"' : '';
+  $('curl').textContent = `curl${secret} -F picture=@photo.jpg "${address}"`;
+}
+
+$('copy').hidden = !navigator.clipboard;
+$('copy').addEventListener('click', async () => {
+  await navigator.clipboard.writeText($('curl').textContent);
+  $('copy').textContent = 'Copied';
+  speak('Copied.');
+  setTimeout(() => { $('copy').textContent = 'Copy'; }, 2000);
+});
+
+$('drop-hint').textContent = HINT;
+showCurl();
+learnModel();

@@ -1,0 +1,116 @@
+// How an answer looks: elements from JSON, by textContent only, so that no name of a class or file can become markup.
+
+/** An element with properties, classes and children. */
+export function make(tag, { classes, ...properties } = {}, ...children) {
+  const element = document.createElement(tag);
+  if (classes) element.className = classes;
+  Object.assign(element, properties);
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+/** 0.934 as "93.4 %"; what is not quite nothing or all is not shown as such. */
+export function percent(share) {
+  if (share > 0 && share < 0.0005) return '< 0.1 %';
+  if (share < 1 && share >= 0.9995) return '> 99.9 %';
+  return `${(100 * share).toFixed(1)} %`;
+}
+
+/** The top classes as bars; the bar repeats the number, so only the number is read out. */
+export function bars(top) {
+  const list = make('ol', { classes: 'bars' });
+  for (const { class: name, probability } of top) {
+    const fill = make('span', { classes: 'fill' });
+    fill.style.inlineSize = `${Math.max(0.5, 100 * probability)}%`;
+    const track = make('span', { classes: 'track' }, fill);
+    track.setAttribute('aria-hidden', 'true');
+    list.append(make('li', {}, make('span', { classes: 'name', textContent: name }), track,
+      make('span', { classes: 'number', textContent: percent(probability) })));
+  }
+  return list;
+}
+
+/** The nearest training pictures; null where the answer has none. */
+export function neighbours(nearest, answer) {
+  if (!nearest?.length) return null;
+  const list = make('ul', { classes: 'nearest' });
+  for (const { name, class: kind, distance, thumbnail } of nearest) {
+    const picture = thumbnail?.startsWith('data:image/')
+      ? make('img', { src: thumbnail, alt: `training picture ${name}`, title: name })
+      : make('span', { classes: 'blank', textContent: name });
+    const label = make('span', { classes: kind === answer ? 'kind same' : 'kind', textContent: kind });
+    const far = make('span', { classes: 'far', textContent: `distance ${distance.toFixed(2)}` });
+    list.append(make('li', {}, picture, label, far));
+  }
+  return make('section', { classes: 'similar' }, make('h4', { textContent: 'Nearest training pictures' }), list);
+}
+
+/** The picture, with the region that mattered over it and a switch for it. */
+export function picture(shown, explanation) {
+  const frame = make('div', { classes: 'frame' });
+  const figure = make('figure', {}, frame);
+  const image = make('img', { classes: 'shown', src: shown.url, alt: `your picture ${shown.name}` });
+  image.addEventListener('load', () => {
+    frame.style.setProperty('--ratio', String(image.naturalWidth / image.naturalHeight));
+  });
+  image.addEventListener('error', () => {
+    figure.replaceChildren(make('p', { classes: 'blank', textContent: 'This browser cannot show this file.' }));
+  });
+  frame.append(image);
+  if (explanation?.heat?.startsWith('data:image/')) {
+    const heat = make('img', { classes: 'heat', src: explanation.heat, alt: '' });
+    const box = make('input', { type: 'checkbox', checked: true });
+    box.addEventListener('change', () => { heat.hidden = !box.checked; });
+    frame.append(heat);
+    figure.append(make('figcaption', {}, make('label', { classes: 'switch' }, box,
+      make('span', { textContent: `What spoke for “${explanation.class}”` }))));
+  }
+  return figure;
+}
+
+/** The facts of the model as a list of terms. */
+export function facts(model) {
+  const list = make('dl');
+  const add = (term, text) => {
+    if (text !== undefined && text !== null && text !== '') {
+      list.append(make('dt', { textContent: term }), make('dd', {}, text));
+    }
+  };
+  add('Name', model.name);
+  add('Network', [model.backbone, model.layer].filter(Boolean).join(', cut at '));
+  add('Pooling', model.pooling && make('code', { textContent: model.pooling }));
+  for (const [name, value] of Object.entries(model.metrics ?? {})) {
+    add(metric(name), number(name, value));
+  }
+  add('Length of a descriptor', model.descriptorSize?.toLocaleString('en'));
+  add('Parameters', model.parameters?.toLocaleString('en'));
+  add('Computed by', model.engine);
+  add(`${model.classes.length} classes`, classes(model.classes));
+  return list;
+}
+
+function metric(name) {
+  const words = name.replaceAll(/[._-]+/g, ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** Accuracies and other shares as percentages; counts and losses as they are. */
+function number(name, value) {
+  if (typeof value !== 'number') return String(value);
+  if (/accuracy|share|interval|precision|recall|f1/i.test(name) && value >= 0 && value <= 1) return percent(value);
+  return Number.isInteger(value) ? value.toLocaleString('en') : value.toPrecision(4);
+}
+
+function classes(names) {
+  const list = make('ul', { classes: 'classes' });
+  for (const name of names) list.append(make('li', { textContent: name }));
+  return list;
+}
+
+/** One line about the model for the top of the page. */
+export function summary(model) {
+  const parts = [model.name, `${model.classes.length} classes`];
+  const accuracy = model.metrics?.accuracy;
+  if (typeof accuracy === 'number') parts.push(`${percent(accuracy)} right on test pictures`);
+  return parts.filter(Boolean).join(' · ');
+}

@@ -1,0 +1,254 @@
+package org.gramian.serve;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.zip.CRC32;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+/** Whatever is sent, the server neither breaks nor tells of its insides, and afterwards it answers as before. */
+class HostileRequestsTest {
+    private static final int BODIES = Boolean.getBoolean("gramian.full") ? 20_000 : 2_000;
+    private static final String FORM = "multipart/form-data; boundary=xyz";
+
+    @TempDir
+    private static Path folder;
+
+    private static Served served;
+
+    @BeforeAll
+    static void start() throws IOException {
+        Limits limits =
+                new Limits(new Limits.Upload(1_000_000, 4, 50_000_000, Duration.ofMillis(1_500)), Limits.Load.DEFAULT);
+        served = Served.start(folder, new ServeOptions("localhost", 0, Optional.empty(), limits));
+    }
+
+    @AfterAll
+    static void stop() {
+        served.close();
+    }
+
+    @AfterEach
+    void itStillAnswers() throws Exception {
+        HttpResponse<String> response = served.post("/v1/predict", "image/png", Served.png(1));
+        assertThat(response.statusCode()).isEqualTo(200);
+        assertThat(Served.json(response).get("results").get(0).has("class")).isTrue();
+    }
+
+    @Test
+    void mutatedBodiesAreAnsweredOrRefused() throws Exception {
+        SplittableRandom random = new SplittableRandom(20_261_115);
+        byte[] form = Served.form("xyz", new Upload("a.png", Served.png(1)), new Upload("b.png", Served.png(2)));
+        int answered = 0;
+        for (int i = 0; i < BODIES; i++) {
+            boolean several = random.nextBoolean();
+            byte[] body = mutated(several ? form : Served.png(i % 7), random);
+            HttpResponse<String> response = served.post("/v1/predict", several ? FORM : "image/png", body);
+            assertThat(response.statusCode())
+                    .as("body %d: %s", i, response.body())
+                    .isIn(200, 400);
+            assertDiscreet(response.body());
+            answered += response.statusCode() == 200 ? 1 : 0;
+        }
+        assertThat(answered).isBetween(BODIES / 4, BODIES - BODIES / 100);
+    }
+
+    private static byte[] mutated(byte[] original, SplittableRandom random) {
+        byte[] body = original.clone();
+        for (int k = random.nextInt(1, 12); k > 0; k--) {
+            body[random.nextInt(body.length)] = (byte) random.nextInt();
+        }
+        return switch (random.nextInt(4)) {
+            case 0 -> Arrays.copyOf(body, random.nextInt(body.length));
+            case 1 -> Arrays.copyOf(body, body.length + random.nextInt(100));
+            default -> body;
+        };
+    }
+
+    @Test
+    void aFewBytesThatDeclareAHugePictureAreRefusedInTheirPlace() throws Exception {
+        HttpResponse<String> response = served.post("/v1/predict", "image/png", hugePng());
+        assertThat(response.statusCode()).isEqualTo(200);
+        JsonNode error = Served.json(response).get("results").get(0).get("error");
+        assertThat(error.get("problem").asString()).isEqualTo("too-large");
+    }
+
+    /** 10,000×10,000 pixels in 60 bytes. */
+    private static byte[] hugePng() {
+        ByteBuffer header = ByteBuffer.allocate(17).put("IHDR".getBytes(ISO_8859_1));
+        header.putInt(10_000).putInt(10_000).put(new byte[] {8, 2, 0, 0, 0});
+        CRC32 sum = new CRC32();
+        sum.update(header.array());
+        return ByteBuffer.allocate(45)
+                .put(new byte[] {(byte) 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'})
+                .putInt(13)
+                .put(header.array())
+                .putInt((int) sum.getValue())
+                .array();
+    }
+
+    @Test
+    void aBodyThatComesTooSlowlyIsGivenUp() throws Exception {
+        long start = System.nanoTime();
+        try (Socket socket = connect()) {
+            OutputStream out = socket.getOutputStream();
+            out.write(head("POST /v1/predict", "Content-Type: image/png\r\nContent-Length: 5000\r\n"));
+            String answer = "";
+            for (int i = 0; i < 100 && answer.isEmpty(); i++) {
+                out.write('x');
+                out.flush();
+                Thread.sleep(100);
+                if (socket.getInputStream().available() > 0) {
+                    answer = read(socket);
+                }
+            }
+            assertThat(answer).startsWith("HTTP/1.1 408").contains("too-slow");
+        }
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(15));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/../../etc/passwd",
+                "/..%2f..%2fetc/passwd",
+                "/%2e%2e/%2e%2e/etc/passwd",
+                "/..;/WEB-INF/web.xml",
+                "//etc/passwd",
+                "/etc/passwd",
+                "/web/../org/gramian/serve/Server.class",
+                "/org/gramian/serve/Server.class",
+                "/index.html%00.png",
+                "/.%2e/logback.xml",
+                "/logback.xml",
+                "/\\..\\..\\etc\\passwd",
+                "http://localhost/../x",
+                "/v1/../metrics/../../x",
+                "/META-INF/MANIFEST.MF",
+                "/%",
+                "/%zz",
+                "/?%",
+                "*"
+            })
+    void noAddressLeadsOutOfThePage(String address) throws Exception {
+        try (Socket socket = connect()) {
+            socket.getOutputStream().write(head("GET " + address, ""));
+            String answer = read(socket);
+            assertThat(answer).matches("(?s)HTTP/1.1 (200|400|404|405) .*");
+            assertThat(answer).doesNotContain("root:", "CAFEBABE", "<configuration>", "Manifest-Version");
+            assertDiscreet(answer);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "GET / HTTP/1.1\r\nConnection: close\r\n\r\n", // no Host
+                "GET / HTTP/1.1\r\nHost: rebound.example\r\nConnection: close\r\n\r\n",
+                "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+                "\u0000\u0001\u0002\r\n\r\n",
+                "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
+                "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999\r\n\r\n",
+                "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\nabc",
+                "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/png\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+                "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: \u0007;;;=\r\nContent-Length: 1\r\n\r\na",
+                "POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data; boundary=\r\nContent-Length: 1\r\n\r\na"
+            })
+    void brokenRequestsAreRefused(String request) throws Exception {
+        try (Socket socket = connect()) {
+            socket.getOutputStream().write(request.getBytes(ISO_8859_1));
+            socket.shutdownOutput();
+            String answer = read(socket);
+            assertThat(answer).matches("(?s)(HTTP/1.1 (400|405|408|411|413|415|505) .*)?");
+            assertDiscreet(answer);
+        }
+    }
+
+    @Test
+    void headersThatAreTooLongAreRefused() throws Exception {
+        try (Socket socket = connect()) {
+            socket.getOutputStream().write(head("GET /health", "X-Long: " + "a".repeat(100_000) + "\r\n"));
+            String answer = read(socket);
+            assertThat(answer).startsWith("HTTP/1.1 431");
+            assertDiscreet(answer);
+        }
+    }
+
+    @Test
+    void aFormThatIsCutOffAnywhereIsRefusedAndLeavesNoFile() throws Exception {
+        byte[] form = Served.form("xyz", new Upload("../../a.png", Served.png(1)));
+        Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
+        long before = files(temporary);
+        for (int length = 0; length < form.length - 2; length += 37) {
+            HttpResponse<String> response = served.post("/v1/predict", FORM, Arrays.copyOf(form, length));
+            assertThat(response.statusCode()).as("%d bytes", length).isEqualTo(400);
+            assertDiscreet(response.body());
+        }
+        byte[] five = Served.form(
+                "xyz",
+                new Upload("1", NONE),
+                new Upload("2", NONE),
+                new Upload("3", NONE),
+                new Upload("4", NONE),
+                new Upload("5", NONE));
+        assertThat(served.post("/v1/predict", FORM, five).statusCode()).isEqualTo(400);
+        assertThat(files(temporary)).isEqualTo(before);
+    }
+
+    private static final byte[] NONE = "none".getBytes(UTF_8);
+
+    private static long files(Path temporary) throws IOException {
+        try (var all = Files.list(temporary)) {
+            return all.filter(file -> file.getFileName()
+                            .toString()
+                            .toLowerCase(java.util.Locale.ROOT)
+                            .contains("multipart"))
+                    .count();
+        }
+    }
+
+    private static Socket connect() throws IOException {
+        Socket socket =
+                new Socket(InetAddress.getByName("localhost"), served.server().port());
+        socket.setSoTimeout(15_000);
+        return socket;
+    }
+
+    private static byte[] head(String line, String headers) {
+        return (line + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers + "\r\n").getBytes(ISO_8859_1);
+    }
+
+    private static String read(Socket socket) throws IOException {
+        try (InputStream in = socket.getInputStream()) {
+            return new String(in.readAllBytes(), ISO_8859_1);
+        }
+    }
+
+    /** Nothing of the insides: no classes, no stack, no names of files. */
+    private static void assertDiscreet(String answer) {
+        assertThat(answer)
+                .doesNotContain(
+                        "Exception", "java.", "org.gramian", "org.eclipse", "\tat ", "io.javalin", "/tmp/", "Jetty");
+    }
+}

@@ -1,0 +1,43 @@
+package org.gramian.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.net.http.HttpClient;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import org.gramian.cli.TinyModel;
+import org.gramian.export.OpenModel;
+import org.gramian.export.OpenModel.EngineChoice;
+import org.gramian.tensor.Device;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+class OtherEngineTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    @Test
+    void onnxRuntimeAnswersAsLibtorchDoesButDoesNotExplain() throws Exception {
+        Path file = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
+        JsonNode expected = ask(file, EngineChoice.LIBTORCH, "libtorch", true);
+        JsonNode found = ask(file, EngineChoice.ONNX, "onnx", false);
+        assertThat(found.get("class")).isEqualTo(expected.get("class"));
+        assertThat(found.get("probability").asDouble())
+                .isCloseTo(expected.get("probability").asDouble(), within(1e-5));
+    }
+
+    private static JsonNode ask(Path file, EngineChoice choice, String name, boolean explains) throws Exception {
+        ModelSource source = ModelSource.of(file, it -> OpenModel.open(it, choice, () -> Device.CPU, 1));
+        Server server = Server.start(ServeOptions.local(0), source, Server.Voice.SILENT);
+        try (Served served = new Served(server, HttpClient.newHttpClient())) {
+            JsonNode model = Served.json(served.get("/v1/model"));
+            assertThat(model.get("engine").asString()).isEqualTo(name);
+            assertThat(model.get("explain").asBoolean()).isEqualTo(explains);
+            HttpResponse<String> answer = served.post("/v1/predict", "image/png", Served.png(3));
+            assertThat(answer.statusCode()).isEqualTo(200);
+            return Served.json(answer).get("results").get(0);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+package org.gramian.serve;
+
+import java.awt.image.BufferedImage;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.SplittableRandom;
+import javax.imageio.ImageIO;
+import org.gramian.cli.TinyModel;
+import org.gramian.model.ModelFile;
+import org.gramian.tensor.Device;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A server of a tiny model, and a client that asks it. */
+record Served(Server server, HttpClient client) implements AutoCloseable {
+    private static final JsonMapper MAPPER = JsonMapper.builder().build();
+
+    /** Of a model that is written into a folder first. */
+    static Served start(Path folder, ServeOptions options) throws IOException {
+        return start(load(TinyModel.write(folder.resolve("model.safetensors"), "center:32")), options);
+    }
+
+    static Served start(LoadedModel model, ServeOptions options) throws IOException {
+        return new Served(Server.start(options, model), HttpClient.newHttpClient());
+    }
+
+    static LoadedModel load(Path file) throws IOException {
+        return LoadedModel.of("tiny", ModelFile.read(file, Device.CPU));
+    }
+
+    HttpRequest.Builder to(String path) {
+        return HttpRequest.newBuilder(URI.create("http://localhost:" + server.port() + path));
+    }
+
+    HttpResponse<String> send(HttpRequest.Builder request) throws IOException, InterruptedException {
+        return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    HttpResponse<String> get(String path) throws IOException, InterruptedException {
+        return send(to(path));
+    }
+
+    HttpResponse<String> post(String path, String type, byte[] body) throws IOException, InterruptedException {
+        return send(to(path).header("Content-Type", type).POST(HttpRequest.BodyPublishers.ofByteArray(body)));
+    }
+
+    static JsonNode json(HttpResponse<String> response) {
+        return MAPPER.readTree(response.body());
+    }
+
+    /** A picture that its seed alone decides, as a PNG. */
+    static byte[] png(long seed) {
+        return picture(seed, 48, 40);
+    }
+
+    static byte[] picture(long seed, int width, int height) {
+        BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
+        SplittableRandom random = new SplittableRandom(seed);
+        double across = random.nextDouble(0.05, 0.9);
+        double down = random.nextDouble(0.05, 0.9);
+        for (int y = 0; y < height; y++) {
+            for (int x = 0; x < width; x++) {
+                int gray = (int) (128 + 100 * Math.sin(across * x + down * y));
+                image.setRGB(x, y, gray << 16 | (255 - gray) << 8 | (x + y) % 256);
+            }
+        }
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try {
+            ImageIO.write(image, "png", out);
+        } catch (IOException impossible) {
+            throw new UncheckedIOException(impossible);
+        }
+        return out.toByteArray();
+    }
+
+    /** A form with a part for each file. */
+    static byte[] form(String boundary, Upload... files) {
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
+        for (Upload file : files) {
+            body.writeBytes(("--" + boundary + "\r\nContent-Disposition: form-data; name=\"picture\"; filename=\""
+                            + file.name() + "\"\r\nContent-Type: image/png\r\n\r\n")
+                    .getBytes(StandardCharsets.UTF_8));
+            body.writeBytes(file.content());
+            body.writeBytes("\r\n".getBytes(StandardCharsets.UTF_8));
+        }
+        body.writeBytes(("--" + boundary + "--\r\n").getBytes(StandardCharsets.UTF_8));
+        return body.toByteArray();
+    }
+
+    @Override
+    public void close() {
+        server.close();
+        client.shutdownNow();
+    }
+}

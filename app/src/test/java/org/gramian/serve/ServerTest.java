@@ -1,0 +1,138 @@
+package org.gramian.serve;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.util.stream.IntStream;
+import org.gramian.cli.TinyModel;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading;
+import org.gramian.model.Answer;
+import org.gramian.model.Classifier;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+
+/** What a server answers to those who ask properly, and what it says to those who do not. */
+class ServerTest {
+    private static final String FORM = "multipart/form-data; boundary=xyz";
+
+    @TempDir
+    private static Path folder;
+
+    private static Served served;
+
+    @BeforeAll
+    static void start() throws IOException {
+        served = Served.start(folder, ServeOptions.local(0));
+    }
+
+    @AfterAll
+    static void stop() {
+        served.close();
+    }
+
+    @Test
+    void aPictureGetsTheAnswerThatTheClassifierGives() throws Exception {
+        JsonNode result = Served.json(served.post("/v1/predict?top=2", "image/png", Served.png(1)))
+                .get("results")
+                .get(0);
+        Answer expected = expected(Served.png(1));
+        assertThat(result.get("class").asString()).isEqualTo(expected.best().name());
+        assertThat(result.get("probability").asDouble())
+                .isCloseTo(expected.best().probability(), within(1e-6));
+        assertThat(result.get("top").size()).isEqualTo(2);
+        assertThat(result.get("top").get(1).get("class").asString())
+                .isEqualTo(expected.guesses().get(1).name());
+        assertThat(result.has("explanation") || result.has("nearest")).isFalse();
+    }
+
+    private Answer expected(byte[] png) throws IOException {
+        try (Classifier classifier = Classifier.load(folder.resolve("model.safetensors"))) {
+            Reading reading = new PictureReader(PictureLimits.DEFAULT).read(png);
+            return classifier.predict(((Reading.Readable) reading).picture());
+        }
+    }
+
+    @Test
+    void aFormIsAnsweredInItsOrderAndABadPictureOnlyInItsPlace() throws Exception {
+        byte[] form = Served.form(
+                "xyz",
+                new Upload("a.png", Served.png(1)),
+                new Upload("b.jpg", "no picture".getBytes(UTF_8)),
+                new Upload("ä \\\"c\\\".png", Served.png(2)));
+        HttpResponse<String> response = served.post("/v1/predict", FORM, form);
+        assertThat(response.statusCode()).isEqualTo(200);
+        JsonNode results = Served.json(response).get("results");
+        assertThat(results.size()).isEqualTo(3);
+        assertThat(results.get(0).get("name").asString()).isEqualTo("a.png");
+        assertThat(results.get(1).get("error").get("code").asString()).isEqualTo("unreadable");
+        assertThat(results.get(1).has("class")).isFalse();
+        assertThat(results.get(2).get("name").asString()).isEqualTo("ä \"c\".png");
+        assertThat(results.get(2).get("class").asString())
+                .isEqualTo(expected(Served.png(2)).best().name());
+    }
+
+    @Test
+    void aDescriptorIsAsLongAsTheModelSays() throws Exception {
+        JsonNode model = Served.json(served.get("/v1/model"));
+        assertThat(model.get("classes").size()).isEqualTo(TinyModel.CLASSES.size());
+        assertThat(model.get("pooling").asString()).startsWith("conv:4/rbf");
+        JsonNode results = Served.json(served.post("/v1/embed", "application/octet-stream", Served.png(3)))
+                .get("results");
+        JsonNode descriptor = results.get(0).get("descriptor");
+        assertThat(descriptor.size()).isEqualTo(model.get("descriptorSize").asInt());
+        double squares = IntStream.range(0, descriptor.size())
+                .mapToDouble(
+                        i -> descriptor.get(i).asDouble() * descriptor.get(i).asDouble())
+                .sum();
+        assertThat(squares).isCloseTo(1, within(1e-4));
+    }
+
+    @Test
+    void wrongRequestsAreToldWhatIsWrong() throws Exception {
+        assertError(served.post("/v1/predict", "text/plain", Served.png(1)), 415, "unsupported-type");
+        assertError(served.post("/v1/predict?top=0", "image/png", Served.png(1)), 400, "bad-request");
+        assertError(served.post("/v1/predict?tpo=1", "image/png", Served.png(1)), 400, "bad-request");
+        assertError(served.post("/v1/predict?explain=maybe", "image/png", Served.png(1)), 400, "bad-request");
+        assertError(served.post("/v1/predict", "multipart/form-data", Served.png(1)), 400, "bad-request");
+        assertError(served.post("/v1/predict", FORM, new byte[0]), 400, "bad-request");
+        assertError(served.get("/v1/predict"), 405, "wrong-method");
+        assertError(served.get("/v1/other"), 404, "not-found");
+        assertError(served.post("/v1/other", "image/png", Served.png(1)), 404, "not-found");
+        assertError(served.post("/v1/predict", "image/png", new byte[20_000_001]), 413, "too-large");
+    }
+
+    @Test
+    void noPageOfAnotherOriginIsAnswered() throws Exception {
+        HttpRequest.Builder foreign = served.to("/v1/predict")
+                .header("Origin", "http://elsewhere.example")
+                .header("Content-Type", "image/png")
+                .POST(HttpRequest.BodyPublishers.ofByteArray(Served.png(1)));
+        assertError(served.send(foreign), 403, "other-origin");
+    }
+
+    @Test
+    void healthIsOk() throws Exception {
+        HttpResponse<String> response = served.get("/health");
+        assertThat(response.body()).isEqualTo("{\"status\":\"ok\"}");
+        assertThat(response.headers().firstValue("Content-Security-Policy")).isPresent();
+        assertThat(response.headers().firstValue("X-Content-Type-Options")).hasValue("nosniff");
+        assertThat(response.headers().firstValue("Server")).isEmpty();
+    }
+
+    static void assertError(HttpResponse<String> response, int status, String code) {
+        assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
+        JsonNode error = Served.json(response).get("error");
+        assertThat(error.get("code").asString()).isEqualTo(code);
+        assertThat(error.get("message").asString()).isNotBlank();
+    }
+}

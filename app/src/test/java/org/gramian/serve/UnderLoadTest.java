@@ -1,0 +1,189 @@
+package org.gramian.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.gramian.cli.TinyModel;
+import org.gramian.model.Engine;
+import org.gramian.tensor.Device;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Many who ask at once: batches, a full queue, an end and a new model in the midst of it. */
+class UnderLoadTest {
+    @TempDir
+    private Path folder;
+
+    /** An engine that waits to be let go, and notes the sizes of its batches. */
+    private static final class Gate {
+        private final CountDownLatch open = new CountDownLatch(1);
+        private final List<Long> batches = new ArrayList<>();
+
+        private LoadedModel guard(LoadedModel model) {
+            LoadedModel.Computing inside = model.computing();
+            Engine waiting = (crops, shape, wanted) -> {
+                batches.add(shape.at(0));
+                try {
+                    open.await();
+                } catch (InterruptedException stopped) {
+                    throw new IllegalStateException(stopped);
+                }
+                return inside.engine().compute(crops, shape, wanted);
+            };
+            return new LoadedModel(
+                    model.name(),
+                    model.header(),
+                    new LoadedModel.Computing(inside.name(), waiting, inside.model(), inside.release()),
+                    model.gallery());
+        }
+    }
+
+    private Served start(Gate gate, Limits.Load load) throws IOException {
+        LoadedModel model = Served.load(TinyModel.write(folder.resolve("model.safetensors"), "center:32"));
+        return Served.start(
+                gate.guard(model),
+                new ServeOptions("localhost", 0, Optional.empty(), new Limits(Limits.Upload.DEFAULT, load)));
+    }
+
+    private static CompletableFuture<HttpResponse<String>> ask(Served served, long seed) {
+        HttpRequest request = served.to("/v1/predict")
+                .header("Content-Type", "image/png")
+                .POST(HttpRequest.BodyPublishers.ofByteArray(Served.png(seed)))
+                .build();
+        return served.client().sendAsync(request, HttpResponse.BodyHandlers.ofString());
+    }
+
+    private static Limits.Load load(int queue, Duration answer) {
+        return new Limits.Load(queue, 8, answer, Duration.ofSeconds(20));
+    }
+
+    @Test
+    void whatWaitsIsComputedTogetherAndWhatIsTooMuchIsRefused() throws Exception {
+        Gate gate = new Gate();
+        try (Served served = start(gate, load(12, Duration.ofSeconds(30)))) {
+            List<CompletableFuture<HttpResponse<String>>> asked = new ArrayList<>();
+            for (int i = 0; i < 12; i++) {
+                asked.add(ask(served, i));
+            }
+            awaitWaiting(served, 12);
+            HttpResponse<String> refused = ask(served, 99).get(20, TimeUnit.SECONDS);
+            ServerTest.assertError(refused, 429, "busy");
+            assertThat(refused.headers().firstValueAsLong("Retry-After").orElse(0))
+                    .isBetween(1L, 60L);
+            gate.open.countDown();
+            for (CompletableFuture<HttpResponse<String>> one : asked) {
+                assertThat(one.get(20, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+            }
+            assertThat(gate.batches.stream().mapToLong(Long::longValue).sum()).isEqualTo(12);
+            assertThat(gate.batches).hasSizeLessThanOrEqualTo(4).allMatch(size -> size <= 8);
+            assertThat(ask(served, 100).get().statusCode()).isEqualTo(200);
+        }
+    }
+
+    private static void awaitWaiting(Served served, int pictures) throws Exception {
+        String wanted = "gramian_pictures_waiting " + pictures + ".0";
+        for (int i = 0; i < 400; i++) {
+            if (served.get("/metrics").body().contains(wanted)) {
+                return;
+            }
+            Thread.sleep(50);
+        }
+        throw new AssertionError("expected " + wanted);
+    }
+
+    @Test
+    void whoWaitsTooLongIsToldSoAndTheModelIsNotFreedUnderTheComputation() throws Exception {
+        Gate gate = new Gate();
+        try (Served served = start(gate, load(12, Duration.ofMillis(300)))) {
+            ServerTest.assertError(ask(served, 1).get(20, TimeUnit.SECONDS), 503, "timeout");
+            gate.open.countDown();
+        }
+    }
+
+    @Test
+    void anEndWaitsForWhatWasTakenOnAndRefusesTheRest() throws Exception {
+        Gate gate = new Gate();
+        Served served = start(gate, load(12, Duration.ofSeconds(30)));
+        CompletableFuture<HttpResponse<String>> taken = ask(served, 1);
+        awaitWaiting(served, 1);
+        CompletableFuture<Void> end = CompletableFuture.runAsync(served.server()::close);
+        // What is no picture is answered without the engine, until the server takes nothing more.
+        HttpResponse<String> late = served.post("/v1/predict", "image/png", new byte[1]);
+        for (int i = 0; i < 400 && late.statusCode() == 200; i++) {
+            Thread.sleep(10);
+            late = served.post("/v1/predict", "image/png", new byte[1]);
+        }
+        ServerTest.assertError(late, 503, "stopping");
+        assertThat(end.isDone()).isFalse();
+        gate.open.countDown();
+        assertThat(taken.get(20, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+        end.get(20, TimeUnit.SECONDS);
+        served.client().shutdownNow();
+    }
+
+    @Test
+    void aNewModelTakesOverUnderLoadAndADamagedOneDoesNot() throws Exception {
+        Path file = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
+        ConcurrentLinkedQueue<String> said = new ConcurrentLinkedQueue<>();
+        Server server = Server.start(
+                ServeOptions.local(0), ModelSource.of(file, Device.CPU), new Server.Voice(said::add, _ -> {}));
+        try (Served served = new Served(server, java.net.http.HttpClient.newHttpClient())) {
+            AtomicBoolean over = new AtomicBoolean();
+            AtomicInteger answers = new AtomicInteger();
+            List<CompletableFuture<Void>> clients = new ArrayList<>();
+            for (int i = 0; i < 4; i++) {
+                clients.add(CompletableFuture.runAsync(
+                        () -> {
+                            while (!over.get()) {
+                                assertThat(ask(served, answers.incrementAndGet())
+                                                .join()
+                                                .statusCode())
+                                        .isEqualTo(200);
+                            }
+                        },
+                        task -> Thread.ofVirtual().start(task)));
+            }
+            // Other crops make it another model that answers differently.
+            Path other = TinyModel.write(folder.resolve("other.safetensors"), "resize:40");
+            Files.move(other, file, StandardCopyOption.REPLACE_EXISTING);
+            awaitSaid(said, "again: its file changed");
+            Files.write(file, new byte[] {1, 2, 3});
+            awaitSaid(said, "stays as it was");
+            TinyModel.write(file, "center:32");
+            server.reload();
+            awaitSaid(said, "again: asked to");
+            over.set(true);
+            for (CompletableFuture<Void> client : clients) {
+                client.get(20, TimeUnit.SECONDS);
+            }
+            assertThat(answers.get()).isGreaterThan(20);
+        }
+    }
+
+    private static void awaitSaid(Iterable<String> said, String wanted) throws InterruptedException {
+        for (int i = 0; i < 400; i++) {
+            for (String line : said) {
+                if (line.contains(wanted)) {
+                    return;
+                }
+            }
+            Thread.sleep(50);
+        }
+        throw new AssertionError("expected '" + wanted + "', found " + said);
+    }
+}

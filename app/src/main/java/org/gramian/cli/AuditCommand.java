@@ -10,6 +10,7 @@ import org.gramian.image.PictureLimits;
 import org.gramian.image.PictureReader;
 import org.gramian.image.Reading;
 import org.gramian.image.audit.Audit;
+import org.gramian.image.audit.AuditFile;
 import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
@@ -17,7 +18,6 @@ import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.report.Album;
 import org.gramian.report.AuditPage;
-import org.gramian.report.IndentedJson;
 import org.gramian.report.ReportFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -91,10 +91,10 @@ final class AuditCommand implements Callable<Integer> {
         Dataset dataset = dataset();
         AuditReport report = run(audit, dataset);
         // Before the files: the work is not lost if one of them cannot be written.
-        console.out().print(printed ? json(report) : new AuditTable(report, all).text());
+        console.out().print(printed ? AuditFile.text(report) : new AuditTable(report, all).text());
         console.out().flush();
         if (data != null) {
-            data.write(json(report));
+            data.write(AuditFile.text(report));
         }
         if (page != null) {
             Album album = Album.of(report, dataset, reader, threads);
@@ -116,9 +116,5 @@ final class AuditCommand implements Callable<Integer> {
         try (Progress progress = console.progress("auditing", dataset.samples().size())) {
             return audit.of(dataset, progress);
         }
-    }
-
-    private static String json(AuditReport report) {
-        return IndentedJson.of(report) + "\n";
     }
 }

@@ -7,11 +7,12 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.gramian.export.OpenModel;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.PictureReader;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
-import org.gramian.model.ModelFile;
+import org.gramian.model.Engine;
 import org.gramian.model.ModelHeader;
 import org.gramian.model.Scoring;
 import org.gramian.tensor.DType;
@@ -53,12 +54,13 @@ final class EmbedCommand implements Callable<Integer> {
     private @Nullable String layout;
 
     @Mixin
-    private final TorchOptions torch = new TorchOptions();
+    private final EngineOptions engine = new EngineOptions();
 
     @Parameters(
             index = "0",
             paramLabel = "MODEL",
-            description = "a model file that 'gramian train' wrote, or its run's folder")
+            description =
+                    "a model file that 'gramian train' wrote, its run's folder, or a .onnx file of 'gramian export'")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path file;
 
@@ -74,19 +76,19 @@ final class EmbedCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         FeatureOutput.requireWritable(out, FeatureOutput.SAFETENSORS, FeatureOutput.NPY);
         file = ModelPlace.of(file);
-        ModelHeader header = ModelFile.header(file);
+        ModelHeader header = OpenModel.header(file);
         if (Files.exists(out) && Files.isSameFile(out, file)) {
             throw new IllegalArgumentException("OUT would replace the model " + file);
         }
         Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
         dataset.notes().forEach(note -> console.say(note.text()));
         FeatureOutput.requireSpace(out, bytes(header, dataset), 0);
-        try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare());
+        try (OpenModel model = engine.open(file);
                 FeatureOutput rows = new FeatureOutput(out, "descriptors", dataset.samples())) {
-            Scoring scoring = Scoring.of(stored.model(), stored.card(), new PictureReader(PictureLimits.DEFAULT)::read);
+            Scoring scoring = Scoring.of(model.engine(), model.card(), new PictureReader(PictureLimits.DEFAULT)::read);
             try (Progress progress =
                     console.progress("descriptors", dataset.samples().size())) {
-                scoring.run(dataset.samples(), Scoring.Rows.DESCRIPTORS, new DescriptorSink(rows, crops), progress);
+                scoring.run(dataset.samples(), Engine.Rows.DESCRIPTORS, new DescriptorSink(rows, crops), progress);
             }
             rows.unreadable().forEach((name, reason) -> console.say(name + " was left out: " + reason));
             return finish(rows, header, dataset);

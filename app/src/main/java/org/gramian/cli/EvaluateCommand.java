@@ -1,7 +1,10 @@
 package org.gramian.cli;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
@@ -12,6 +15,7 @@ import org.gramian.evaluate.Evaluator;
 import org.gramian.evaluate.Measurement;
 import org.gramian.evaluate.TestPictures;
 import org.gramian.evaluate.TestRequest;
+import org.gramian.export.OpenModel;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.PictureReader;
 import org.gramian.image.Reading;
@@ -21,9 +25,14 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Protocols;
-import org.gramian.model.ModelFile;
+import org.gramian.model.ModelHeader;
 import org.gramian.model.Scoring;
 import org.gramian.report.ReportFile;
+import org.gramian.report.run.RunReport;
+import org.gramian.report.run.material.FoldMaterial;
+import org.gramian.report.run.material.ModelMaterial;
+import org.gramian.report.run.material.RunMaterial;
+import org.gramian.report.run.material.Thumbnails;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -91,6 +100,12 @@ final class EvaluateCommand implements Callable<Integer> {
             description = "also write all of it, with every score; 'gramian compare' reads it")
     private @Nullable Path json;
 
+    @Option(
+            names = "--html",
+            paramLabel = "FILE",
+            description = "also write a page to look at, with the pictures behind the confusion matrix")
+    private @Nullable Path html;
+
     @Option(names = "--csv", paramLabel = "FILE", description = "also write every prediction")
     private @Nullable Path csv;
 
@@ -98,9 +113,12 @@ final class EvaluateCommand implements Callable<Integer> {
     private @Nullable Path confusion;
 
     @Mixin
-    private final TorchOptions torch = new TorchOptions();
+    private final EngineOptions engine = new EngineOptions();
 
-    @Parameters(index = "0", paramLabel = "MODEL", description = "a model file of 'gramian train', or its run's folder")
+    @Parameters(
+            index = "0",
+            paramLabel = "MODEL",
+            description = "a model file of 'gramian train', its run's folder, or a .onnx file of 'gramian export'")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path model;
 
@@ -117,19 +135,25 @@ final class EvaluateCommand implements Callable<Integer> {
                 all);
         CropPlan crops = plan == null ? null : CropPlan.parse(plan);
         requireWritable();
-        try (ModelFile.Stored stored = ModelFile.read(ModelPlace.of(model), torch.prepare())) {
+        try (OpenModel opened = engine.open(ModelPlace.of(model))) {
             Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
             dataset.notes().forEach(note -> console.say(note.text()));
-            Evaluator evaluator = evaluator(stored, crops);
-            TestPictures pictures = TestPictures.choose(dataset, stored.card(), request);
+            Evaluator evaluator = evaluator(opened, crops);
+            TestPictures pictures = TestPictures.choose(dataset, opened.card(), request);
             pictures.remarks().forEach(console::say);
-            return finish(measure(evaluator, dataset, pictures));
+            Measurement measured = measure(evaluator, dataset, pictures);
+            int code = finish(measured);
+            if (html != null) {
+                report(measured.evaluation(), dataset, opened.header());
+            }
+            return code;
         }
     }
 
     /** Says before the work, not after it, that a file could not be written. */
     private void requireWritable() {
         requireWritable("--json", json);
+        requireWritable("--html", html);
         requireWritable("--csv", csv);
         requireWritable("--confusion", confusion);
     }
@@ -144,13 +168,18 @@ final class EvaluateCommand implements Callable<Integer> {
         }
     }
 
-    private Evaluator evaluator(ModelFile.Stored stored, @Nullable CropPlan crops) {
-        CropPlan taken = crops == null ? stored.card().crops() : crops;
-        stored.model().backbone().features(taken.size(), taken.size());
+    private Evaluator evaluator(OpenModel opened, @Nullable CropPlan crops) {
+        CropPlan taken = crops == null ? opened.card().crops() : crops;
+        if (opened.model().isEmpty() && taken.size() != opened.card().crops().size()) {
+            throw new IllegalArgumentException("an ONNX model takes crops of one size, "
+                    + opened.card().crops().size() + ", found --crops " + taken.text()
+                    + "; give the model that it was exported from, and libtorch");
+        }
+        opened.header().backbone().features(taken.size(), taken.size());
         Function<Path, Reading> reader = new PictureReader(PictureLimits.DEFAULT)::read;
         Rendering rendering =
-                new Rendering(reader, taken.testing(), stored.card().preprocessing());
-        return new Evaluator(new Scoring(stored.model(), rendering, Prefetch.of(batch)), stored.card());
+                new Rendering(reader, taken.testing(), opened.card().preprocessing());
+        return new Evaluator(new Scoring(opened.engine(), rendering, Prefetch.of(batch)), opened.card());
     }
 
     private Measurement measure(Evaluator evaluator, Dataset dataset, TestPictures pictures) throws IOException {
@@ -158,6 +187,18 @@ final class EvaluateCommand implements Callable<Integer> {
                 console.progress("evaluating", pictures.indexes().size())) {
             return evaluator.measure(dataset, pictures.indexes(), pictures.setting(), progress);
         }
+    }
+
+    private void report(Evaluation evaluation, Dataset dataset, ModelHeader header) throws IOException {
+        Path page = Objects.requireNonNull(html);
+        Path file = ModelPlace.of(model);
+        RunMaterial material = RunMaterial.of(
+                file.getFileName() + " on "
+                        + folder.toAbsolutePath().normalize().getFileName(),
+                FoldMaterial.of(evaluation, Optional.of(new ModelMaterial(file, Files.size(file), header))),
+                Thumbnails.of(dataset, new PictureReader(PictureLimits.DEFAULT)::read));
+        ReportFile.of(page).write(RunReport.html(List.of(material), Version.number()));
+        console.say("report: " + page);
     }
 
     private int finish(Measurement measured) throws IOException {

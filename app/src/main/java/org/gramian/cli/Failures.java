@@ -9,6 +9,8 @@ import java.nio.file.NoSuchFileException;
 import java.util.Objects;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.export.graph.NotExpressibleException;
+import org.gramian.gallery.GalleryFileException;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.model.ModelFileException;
 import org.gramian.model.UnreadablePictureException;
@@ -24,6 +26,7 @@ final class Failures {
 
     /** Runs the command that was typed; a full memory, which picocli does not care for, is said like any other failure. */
     static int run(ParseResult parsed) {
+        RepeatedOptions.refuse(parsed);
         try {
             return new RunLast().execute(parsed);
         } catch (OutOfMemoryError full) {
@@ -54,9 +57,11 @@ final class Failures {
             case UnreadablePictureException _ -> Main.DATA;
             case UnfitDataException _ -> Main.DATA;
             case ModelFileException _ -> Main.MODEL;
+            case GalleryFileException _ -> Main.MODEL;
             case MissingModelException _ -> Main.MODEL;
             case MissingWeightsException _ -> Main.MODEL;
             case UnusableWeightsException _ -> Main.MODEL;
+            case NotExpressibleException _ -> Main.MODEL;
             case BrokenRunException _ -> Main.INTERRUPTED;
             case IOException _ -> Main.USAGE;
             case IllegalArgumentException _ -> Main.USAGE;

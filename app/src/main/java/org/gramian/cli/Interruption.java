@@ -8,7 +8,8 @@ import java.util.function.Consumer;
 import org.gramian.train.loop.Breaks;
 
 /**
- * Lets Ctrl-C and SIGTERM end a training after its present step, with everything kept and the command's own exit code.
+ * Lets Ctrl-C and SIGTERM end a command in its own way, as a training after its present step with everything kept, and with
+ * the command's own exit code.
  *
  * <p>Java answers such a signal by running its shutdown hooks and ending with the signal's number; so the hook waits for
  * the command, and then for what the program has to say of it, and ends the process itself.
@@ -24,12 +25,23 @@ final class Interruption implements AutoCloseable {
     private volatile String answer = "stopping";
 
     Interruption(Breaks breaks, Consumer<String> say) {
+        this(breaks::ask, say);
+    }
+
+    private Interruption(Runnable stop, Consumer<String> say) {
         hook = Thread.ofPlatform().name("gramian-interruption").unstarted(() -> {
             say.accept(answer);
-            breaks.ask();
+            stop.run();
             Runtime.getRuntime().halt(awaitCode());
         });
         Runtime.getRuntime().addShutdownHook(hook);
+    }
+
+    /** For any command: runs something that makes it end, and says so. */
+    static Interruption of(Runnable stop, String answer, Consumer<String> say) {
+        Interruption interruption = new Interruption(stop, say);
+        interruption.answer = answer;
+        return interruption;
     }
 
     private int awaitCode() {

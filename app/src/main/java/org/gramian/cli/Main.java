@@ -7,6 +7,7 @@ import org.gramian.basis.NearestWord;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Spec;
 
 /** The program {@code gramian}: its commands hang below this one. */
@@ -25,6 +26,7 @@ import picocli.CommandLine.Spec;
             "GRAMIAN_DEBUG=1 shows stack traces."
         },
         subcommands = {
+            DemoCommand.class,
             DoctorCommand.class,
             AuditCommand.class,
             BackbonesCommand.class,
@@ -35,8 +37,13 @@ import picocli.CommandLine.Spec;
             TrainCommand.class,
             EvaluateCommand.class,
             CompareCommand.class,
+            ReportCommand.class,
             PredictCommand.class,
+            NearestCommand.class,
+            ExplainCommand.class,
             EmbedCommand.class,
+            ServeCommand.class,
+            ExportCommand.class,
             ShowCommand.class,
             PoolCommand.class,
             GradcheckCommand.class
@@ -113,11 +120,18 @@ public final class Main implements Runnable {
                 .ifPresent(name -> err.println("did you mean '" + name + "'?"));
     }
 
+    private static String sentence(CommandLine.ParameterException wrong) {
+        return wrong instanceof CommandLine.OverwrittenOptionException twice
+                        && twice.getOverwritten() instanceof OptionSpec option
+                ? RepeatedOptions.sentence(option.longestName())
+                : Objects.toString(wrong.getMessage());
+    }
+
     /** A wrong command line: what is wrong, what may have been meant, and where help is; not the whole help. */
     private static int misused(CommandLine.ParameterException wrong, String[] arguments) {
         PrintWriter err = wrong.getCommandLine().getErr();
         String command = wrong.getCommandLine().getCommandSpec().qualifiedName();
-        err.println(command + ": " + wrong.getMessage());
+        err.println(command + ": " + sentence(wrong));
         if (wrong instanceof CommandLine.UnmatchedArgumentException unmatched) {
             suggest(unmatched, err);
         }

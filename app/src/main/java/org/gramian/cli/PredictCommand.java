@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
+import org.gramian.export.OpenModel;
 import org.gramian.model.ModelCard;
-import org.gramian.model.ModelFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -59,12 +59,13 @@ final class PredictCommand implements Callable<Integer> {
     private @Nullable Path out;
 
     @Mixin
-    private final TorchOptions torch = new TorchOptions();
+    private final EngineOptions engine = new EngineOptions();
 
     @Parameters(
             index = "0",
             paramLabel = "MODEL",
-            description = "a model file that 'gramian train' wrote, or its run's folder")
+            description =
+                    "a model file that 'gramian train' wrote, its run's folder, or a .onnx file of 'gramian export'")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path file;
 
@@ -80,17 +81,17 @@ final class PredictCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PictureInputs pictures = new PictureInputs(inputs);
         file = ModelPlace.of(file);
-        ModelCard card = ModelFile.header(file).card();
+        ModelCard card = OpenModel.header(file).card();
         check(card);
         List<Path> named = pictures.isStandardInput() ? List.of() : pictures.named(console::say);
         int widest =
                 named.stream().mapToInt(path -> path.toString().length()).max().orElse(0);
         try (PrintWriter lines = open();
-                ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
+                OpenModel model = engine.open(file)) {
             PredictionLines shown =
                     format.of(lines, widest, Math.min(top, card.classes().size()));
             PredictionRun run = new PredictionRun(
-                    stored,
+                    model,
                     answer -> Said.of(answer, top, reject),
                     new PredictionRun.Output(shown, lines, complaints()));
             if (pictures.isStandardInput()) {

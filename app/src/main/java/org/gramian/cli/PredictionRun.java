@@ -9,6 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import org.gramian.basis.Found;
+import org.gramian.export.OpenModel;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.PictureReader;
 import org.gramian.image.Reading.Unreadable;
@@ -16,15 +17,15 @@ import org.gramian.image.batch.Prefetch;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Answer;
+import org.gramian.model.Engine;
 import org.gramian.model.Logits;
 import org.gramian.model.ModelCard;
-import org.gramian.model.ModelFile;
 import org.gramian.model.RowSink;
 import org.gramian.model.Scoring;
 
 /** Goes through pictures by a model and writes a line for each, at once; counts those of which there is no answer. */
 final class PredictionRun {
-    private final ModelFile.Stored stored;
+    private final OpenModel model;
     private final Function<Answer, Said> saying;
     private final Output output;
     private int failures;
@@ -38,8 +39,8 @@ final class PredictionRun {
      */
     record Output(PredictionLines lines, PrintWriter writer, Consumer<String> complaints) {}
 
-    PredictionRun(ModelFile.Stored stored, Function<Answer, Said> saying, Output output) {
-        this.stored = stored;
+    PredictionRun(OpenModel model, Function<Answer, Said> saying, Output output) {
+        this.model = model;
         this.saying = saying;
         this.output = output;
         output.lines().begin();
@@ -56,7 +57,7 @@ final class PredictionRun {
         if (files.isEmpty()) {
             return;
         }
-        ModelCard card = stored.card();
+        ModelCard card = model.card();
         Rendering rendering = new Rendering(
                 new PictureReader(PictureLimits.DEFAULT)::read,
                 card.crops().whole().testing(),
@@ -66,7 +67,7 @@ final class PredictionRun {
         Prefetch prefetch = Prefetch.of((int) Math.min(Scoring.DEFAULT_BATCH, crops));
         List<Sample> samples =
                 files.stream().map(path -> new Sample(path.toString(), 0, path)).toList();
-        new Scoring(stored.model(), rendering, prefetch).run(samples, Scoring.Rows.SCORES, sink(samples), progress);
+        new Scoring(model.engine(), rendering, prefetch).run(samples, Engine.Rows.SCORES, sink(samples), progress);
     }
 
     private RowSink sink(List<Sample> samples) {
@@ -75,7 +76,7 @@ final class PredictionRun {
             public void rows(int sample, float[][] rows) {
                 String name = samples.get(sample).name();
                 try {
-                    answered(name, Answer.of(Logits.ofCrops(rows), stored.card()));
+                    answered(name, Answer.of(Logits.ofCrops(rows), model.card()));
                 } catch (IllegalArgumentException notFinite) {
                     failed(name, String.valueOf(notFinite.getMessage()));
                 }

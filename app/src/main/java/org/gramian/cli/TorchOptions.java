@@ -25,6 +25,14 @@ final class TorchOptions {
     @Option(names = "--threads", paramLabel = "N", description = "threads of one operator (default: all cores)")
     private @Nullable Integer threads;
 
+    /** Threads of one operator, 0 where nothing was said. */
+    int threads() {
+        if (threads != null && threads < 1) {
+            throw new IllegalArgumentException("the number of threads must be at least 1, found " + threads);
+        }
+        return threads == null ? 0 : threads;
+    }
+
     /** Loads libtorch as told and gives the device. */
     Device prepare() {
         if (libtorch != null) {

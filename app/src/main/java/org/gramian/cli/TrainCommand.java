@@ -40,8 +40,9 @@ import picocli.CommandLine.Parameters;
         description = {
             "Looks at all pictures, chooses what was left open, trains the new layers on features of a frozen network",
             "(stage 1), then all layers (stage 2), and measures on pictures that played no part in it. The run's folder",
-            "gets model.safetensors, evaluation.json, predictions.csv, confusion.csv, history.csv, curves.png and",
-            "config.yaml, which tells where each value came from. A run that was broken goes on by --resume."
+            "gets model.safetensors, evaluation.json, predictions.csv, confusion.csv, history.csv, curves.png,",
+            "report.html to look at with what it shows (audit.json, gallery.safetensors, spd.json), and config.yaml, which",
+            "tells where each value came from. A run that was broken goes on by --resume."
         })
 final class TrainCommand implements Callable<Integer> {
     @Mixin
@@ -92,6 +93,9 @@ final class TrainCommand implements Callable<Integer> {
             paramLabel = "N",
             description = "pictures to decode at the same time (default: all cores)")
     private int threads = Runtime.getRuntime().availableProcessors();
+
+    @Option(names = "--no-report", description = "do not write report.html into the run's folder")
+    private boolean noReport;
 
     @Option(names = "--deterministic", description = "the same bits in every run on a GPU, too; slower")
     private boolean deterministic;
@@ -247,6 +251,9 @@ final class TrainCommand implements Callable<Integer> {
             console.out().print(summary.text());
             console.out().flush();
             summary.write(console::say);
+            if (!noReport) {
+                summary.report(console::say);
+            }
         }
         if (result.early().isPresent()) {
             console.say(

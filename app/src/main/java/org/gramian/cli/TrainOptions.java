@@ -123,6 +123,11 @@ final class TrainOptions {
 
         @Option(names = "--seed", paramLabel = "N", description = "of first values, order, crops and folds")
         private @Nullable String seed;
+
+        @Option(
+                names = "--no-gallery",
+                description = "leave no thumbnails and short descriptors of the pictures beside the model")
+        private boolean noGallery;
     }
 
     /** Where weights are looked for. */
@@ -195,6 +200,7 @@ final class TrainOptions {
         flags.put("--label-smoothing", new Asked(Keys.LABEL_SMOOTHING, learning.smoothing));
         flags.put("--class-weights", new Asked(Keys.CLASS_WEIGHTS, learning.classWeights));
         flags.put("--seed", new Asked(Keys.SEED, learning.seed));
+        flags.put("--no-gallery", new Asked(Keys.GALLERY, learning.noGallery ? "false" : null));
         return flags;
     }
 

@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -10,6 +11,7 @@ import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.report.Curves;
+import org.gramian.report.run.RunReport;
 import org.gramian.run.FoldResult;
 import org.gramian.run.History;
 import org.gramian.run.RunResult;
@@ -88,6 +90,18 @@ record TrainSummary(RunResult result, int planned, RunFolder folder) {
             if (!epochs.isEmpty()) {
                 draw(fold, epochs, remarks);
             }
+        }
+    }
+
+    /** Writes the page of the run; one that cannot be made is no reason to lose anything else. */
+    void report(Consumer<String> remarks) {
+        Path page = folder.path().resolve(RunReport.FILE);
+        try {
+            RunReport.write(List.of(folder.path()), page, Version.number());
+            remarks.accept("report: " + page);
+        } catch (IOException failed) {
+            remarks.accept("the report was not written: " + Failures.sentence(failed) + "; try: "
+                    + CommandHint.of("report", folder.path()));
         }
     }
 

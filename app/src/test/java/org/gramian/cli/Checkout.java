@@ -130,12 +130,12 @@ record Checkout(Path root) {
         return new Outcome(process.waitFor(), output, errors);
     }
 
-    private static void script(Path file, String body) throws IOException {
+    static void script(Path file, String body) throws IOException {
         Files.writeString(file, "#!/bin/sh\n" + body + "\n");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
-    private static void pass(String tool, Path folder) throws IOException {
+    static void pass(String tool, Path folder) throws IOException {
         for (String place :
                 System.getenv().getOrDefault("PATH", "/usr/bin:/bin").split(":", -1)) {
             var file = Path.of(place, tool);

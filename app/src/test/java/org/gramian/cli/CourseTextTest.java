@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicLong;
 import org.gramian.run.plan.Estimate;
 import org.gramian.train.loop.TrainEvent.EpochDone;
@@ -22,7 +23,7 @@ class CourseTextTest {
             () -> Instant.ofEpochSecond(seconds.get()));
 
     private EpochDone done(double loss) {
-        return new EpochDone(1, 2, 0.01, loss, 0.25, new Judgement(0.5, 1.25), true);
+        return new EpochDone(1, 2, 0.01, loss, 0.25, new Judgement(0.5, 1.25), true, OptionalDouble.empty());
     }
 
     @Test

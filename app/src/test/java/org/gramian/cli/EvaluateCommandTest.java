@@ -99,8 +99,15 @@ class EvaluateCommandTest {
         write(plan);
         Path csv = root.resolve("predictions.csv");
         Path confusion = root.resolve("confusion.csv");
-        Run run = evaluate("--csv", csv, "--confusion", confusion);
+        Path html = root.resolve("report.html");
+        Run run = evaluate("--csv", csv, "--confusion", confusion, "--html", html);
         assertThat(run.code()).as(run.err()).isZero();
+        assertThat(html)
+                .content()
+                .contains(
+                        "Report of model.safetensors on photos",
+                        "<image id=\"t0\"",
+                        "an evaluation of a finished model");
         assertThat(run.err()).contains("the 8 test pictures of its own fold 'third 1' (thirds:3, seed 4)");
         Fold fold = plan.folds().getFirst();
         Dataset dataset = Layouts.open(photos);

@@ -20,16 +20,20 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Tensors;
 
 /** The file of a model that was never trained: fixed filters, a small pooling, a random classifier. */
-final class TinyModel {
-    static final List<String> CLASSES = List.of("paper", "stone", "wood", "a \"b\", c");
+public final class TinyModel {
+    public static final List<String> CLASSES = List.of("paper", "stone", "wood", "a \"b\", c");
 
     private TinyModel() {}
 
-    static Path write(Path file, String crops) throws IOException {
+    public static Path write(Path file, String crops) throws IOException {
+        return write(file, crops, "conv:4/rbf/spd:3/relu/triu/root/l2");
+    }
+
+    static Path write(Path file, String crops, String pooling) throws IOException {
         SplittableRandom random = new SplittableRandom(11);
         Backbone backbone = Backbone.of("filters");
         ParameterSet filters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
-        Head head = new Head(Pooling.parse("conv:4/rbf/spd:3/relu/triu/root/l2"), CLASSES.size(), false);
+        Head head = new Head(Pooling.parse(pooling), CLASSES.size(), false);
         SequencedMap<String, String> origin = new LinkedHashMap<>();
         origin.put("seed", "7");
         origin.put("config.optimizer.batch", "32");

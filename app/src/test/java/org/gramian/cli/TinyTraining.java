@@ -18,7 +18,14 @@ import java.util.stream.Stream;
 record TinyTraining(Path root) {
     /** The files of a finished run, or of a fold of one. */
     static final Set<String> FOLD_FILES = Set.of(
-            "confusion.csv", "curves.png", "evaluation.json", "history.csv", "model.safetensors", "predictions.csv");
+            "confusion.csv",
+            "curves.png",
+            "evaluation.json",
+            "gallery.safetensors",
+            "history.csv",
+            "model.safetensors",
+            "predictions.csv",
+            "spd.json");
 
     /** Makes the pictures. */
     static TinyTraining in(Path root) throws IOException {
@@ -40,7 +47,10 @@ record TinyTraining(Path root) {
     List<String> begin(Path out, Object... more) {
         List<String> line = new ArrayList<>(List.of("train", pictures().root().toString(), "--out", out.toString()));
         line.addAll(surroundings());
-        line.addAll(List.of("--set", "data.crops=center:32", "--pooling", "conv:4/rbf/spd:3/relu/triu/root/l2"));
+        line.addAll(List.of("--set", "data.crops=center:32"));
+        if (!List.of(more).contains("--pooling")) {
+            line.addAll(List.of("--pooling", "conv:4/rbf/spd:3/relu/triu/root/l2"));
+        }
         Stream.of(more).map(Object::toString).forEach(line::add);
         return line;
     }

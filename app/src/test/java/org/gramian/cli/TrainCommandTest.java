@@ -51,8 +51,9 @@ final class TrainCommandTest {
                 .satisfies(text -> assertThat(text.lines()).hasSizeLessThan(SCREEN));
         assertThat(TinyTraining.names(out))
                 .containsAll(TinyTraining.FOLD_FILES)
-                .contains(".lock", "config.yaml", "pictures.txt", "summary.txt")
-                .hasSize(TinyTraining.FOLD_FILES.size() + 4);
+                .contains(".lock", "audit.json", "config.yaml", "pictures.txt", "report.html", "summary.txt")
+                .hasSize(TinyTraining.FOLD_FILES.size() + 6);
+        assertThat(run.err()).contains("report: " + out.resolve("report.html"));
         assertThat(out.resolve("summary.txt")).hasContent(run.out());
         assertThat(out.resolve("config.yaml")).content().contains("conv:512/rbf/spd:128/relu/triu/root/l2");
     }
@@ -152,7 +153,15 @@ final class TrainCommandTest {
                 .contains(
                         out.resolve("fold-1").toString(), out.resolve("fold-2").toString());
         assertThat(TinyTraining.names(out))
-                .containsExactlyInAnyOrder(".lock", "config.yaml", "fold-1", "fold-2", "pictures.txt", "summary.txt");
+                .containsExactlyInAnyOrder(
+                        ".lock",
+                        "audit.json",
+                        "config.yaml",
+                        "fold-1",
+                        "fold-2",
+                        "pictures.txt",
+                        "report.html",
+                        "summary.txt");
         for (String fold : Set.of("fold-1", "fold-2")) {
             assertThat(TinyTraining.names(out.resolve(fold)))
                     .isEqualTo(new java.util.TreeSet<>(TinyTraining.FOLD_FILES));

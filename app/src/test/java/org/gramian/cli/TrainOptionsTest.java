@@ -82,13 +82,19 @@ class TrainOptionsTest {
 
     @Test
     void thisTestKnowsEveryOption() {
-        List<String> others = List.of("--config", "--set", "--weights-dir");
+        List<String> others = List.of("--config", "--set", "--weights-dir", "--no-gallery");
         assertThat(new CommandLine(new Train()).getCommandSpec().options())
                 .extracting(OptionSpec::longestName)
                 .filteredOn(name -> !others.contains(name))
                 .containsExactlyInAnyOrderElementsOf(FLAGS.keySet().stream()
                         .map(text -> text.split("=", 2)[0])
                         .toList());
+    }
+
+    @Test
+    void aWishForNoGalleryIsAValueOfItsKey() {
+        assertThat(asked("--no-gallery").values())
+                .isEqualTo(Map.of("gallery", new Setting("gallery", "false", Origin.flag("--no-gallery"))));
     }
 
     @Test

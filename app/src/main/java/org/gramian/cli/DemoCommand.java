@@ -1,0 +1,167 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.demo.DemoFolder;
+import org.gramian.demo.DemoRecipe;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.run.RunPlan;
+import org.gramian.run.RunResult;
+import org.gramian.run.Trainer;
+import org.gramian.run.Workshop;
+import org.gramian.run.plan.Estimate;
+import org.gramian.tensor.Device;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.Keeper;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code gramian demo}: first and second order on drawn textures, from nothing to a report. */
+@Command(
+        name = "demo",
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        header = "From nothing to a report: draws textures, trains first and second order, compares them.",
+        description = {
+            "Needs no pictures, no weights and no network. Draws pictures of ten textures, trains 'average' and the paper's",
+            "pooling on the same pictures with a fixed bank of filters, tells how good both are on pictures that neither has",
+            "seen, and writes a report to look at. The same seed gives the same pictures. The same command goes on with a",
+            "demo that was broken, and shows one again that was finished."
+        })
+final class DemoCommand implements Callable<Integer> {
+    private final DemoRecipe recipe;
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
+
+    @Option(
+            names = "--out",
+            paramLabel = "DIR",
+            defaultValue = "runs/demo",
+            description = "where everything is kept, new or empty, or of the same demo (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path out;
+
+    @Option(names = "--serve", description = "afterwards, open the second model as a web page on this machine")
+    private boolean serve;
+
+    @Option(
+            names = "--seed",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "of the pictures, their division and training, as 7 (default: ${DEFAULT-VALUE})")
+    private long seed;
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    DemoCommand() {
+        this(DemoRecipe.DEFAULT);
+    }
+
+    /** The same of another size. */
+    DemoCommand(DemoRecipe recipe) {
+        this.recipe = recipe;
+    }
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        DemoRecipe wanted = recipe.seeded(seed);
+        DemoFolder folder = DemoFolder.open(out, wanted);
+        Device device = torch.prepare();
+        Breaks breaks = Breaks.whenAsked();
+        List<RunResult> results;
+        try (TrainDisplay display = new TrainDisplay(console);
+                Interruption interruption = new Interruption(breaks, console::say)) {
+            draw(wanted, folder, breaks);
+            interruption.keeps(Keeper.DEFAULT_INTERVAL);
+            results = train(new Stage(wanted, folder, device, breaks), display);
+        } catch (InterruptedTrainingException stopped) {
+            console.say("stopped as asked; the same command goes on: " + typed());
+            return Main.INTERRUPTED;
+        }
+        DemoSummary summary = new DemoSummary(wanted, folder, results);
+        console.out().print(summary.text());
+        console.out().flush();
+        console.out().print(summary.report());
+        console.out().print(summary.next(serve));
+        console.out().flush();
+        return serve ? served(summary.model()) : Main.DONE;
+    }
+
+    /** What a training needs to know. */
+    private record Stage(DemoRecipe recipe, DemoFolder folder, Device device, Breaks breaks) {}
+
+    private String typed() {
+        return CommandHint.of(
+                spec.root().commandLine().getParseResult().originalArgs().toArray());
+    }
+
+    private void draw(DemoRecipe wanted, DemoFolder folder, Breaks breaks) throws IOException {
+        int all = wanted.textures().size();
+        console.say("%d pictures of drawn textures in %s".formatted(all, folder.pictures()));
+        try (Progress progress = console.progress("drawing", all)) {
+            boolean complete = wanted.textures()
+                    .write(folder.pictures(), progress, () -> breaks.due().isPresent());
+            if (!complete) {
+                throw new InterruptedTrainingException(Breaks.Reason.ASKED);
+            }
+        }
+    }
+
+    private List<RunResult> train(Stage stage, TrainDisplay display) throws IOException, InterruptedException {
+        Dataset dataset = Layouts.open(stage.folder.pictures());
+        Workshop workshop = new Workshop(
+                stage.device,
+                WeightStore.ofProcess(),
+                Optional.empty(),
+                Runtime.getRuntime().availableProcessors());
+        Trainer trainer = Trainer.of(dataset)
+                .with(workshop)
+                .under(new Trainer.Control(display, stage.breaks, Keeper.DEFAULT_INTERVAL));
+        List<DemoRecipe.Entry> entries = stage.recipe.entries();
+        AuditReport audit =
+                trainer.asking(stage.recipe.settings(entries.getFirst())).audit();
+        List<RunResult> results = new ArrayList<>();
+        for (DemoRecipe.Entry entry : entries) {
+            Trainer one = trainer.asking(stage.recipe.settings(entry));
+            RunPlan plan = one.plan(audit);
+            console.say(entry.name() + ": " + entry.meaning());
+            Estimate estimate = one.estimate(plan);
+            display.row(entry.name() + ", ", estimate, plan.folds().size(), Duration.ZERO);
+            RunFolder run = new RunFolder(stage.folder.run(entry));
+            run.begin(stage.folder.pictures());
+            RunResult result = one.train(plan, audit, run.path());
+            result.early().ifPresent(reason -> {
+                throw new InterruptedTrainingException(reason);
+            });
+            new TrainSummary(result, plan.folds().size(), run).write(console::say);
+            results.add(result);
+        }
+        return results;
+    }
+
+    /** As if the command that serves had been typed. */
+    private int served(Path model) {
+        return Main.commandLine()
+                .setOut(spec.commandLine().getOut())
+                .setErr(spec.commandLine().getErr())
+                .execute("serve", model.toString());
+    }
+}

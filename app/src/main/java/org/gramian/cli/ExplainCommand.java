@@ -1,0 +1,205 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.gramian.basis.NearestWord;
+import org.gramian.basis.WholeFile;
+import org.gramian.explain.Attribution;
+import org.gramian.explain.Explainer;
+import org.gramian.explain.Explainer.Settings;
+import org.gramian.explain.Explanation;
+import org.gramian.explain.Faithfulness;
+import org.gramian.explain.HeatImage;
+import org.gramian.image.Picture;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading;
+import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
+import org.gramian.model.UnreadablePictureException;
+import org.gramian.report.IndentedJson;
+import org.gramian.report.ReportFile;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian explain}: which regions of a picture, and which feature maps, drive a model's decision. */
+@Command(
+        name = "explain",
+        mixinStandardHelpOptions = true,
+        header = "Which regions of a picture, and which pairs of feature maps, drive a model's decision.",
+        description = {
+            "Differentiates the score of a class back to the feature maps, through classifier, SPD layers and kernel, and",
+            "writes a picture: where the score comes from, and the pairs of feature maps that contribute most."
+        })
+final class ExplainCommand implements Callable<Integer> {
+    /** More could not be looked at, and each takes a map of the picture. */
+    private static final int MOST_PAIRS = 100;
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--class",
+            paramLabel = "NAME",
+            description = "the class whose score is explained, as wood (default: the one that the model answers with)")
+    private @Nullable String className;
+
+    @Option(
+            names = "--layer",
+            paramLabel = "LAYER",
+            description = "the layer whose maps are looked at, as inception_3b; an earlier one has finer maps"
+                    + " (default: the one that the pooling reads)")
+    private @Nullable String layer;
+
+    @Option(
+            names = "--attribution",
+            paramLabel = "NAME",
+            description = "how the score is shared out among positions: gradient-times-feature, gradient-against-blank,"
+                    + " grad-cam, gradient-norm, integrated or integrated-against-blank (default: the first that"
+                    + " docs/explain.md finds faithful)")
+    private @Nullable String attribution;
+
+    @Option(
+            names = "--pairs",
+            paramLabel = "K",
+            defaultValue = "" + Settings.USUAL_PAIRS,
+            description = "pairs of feature maps to show, at most " + MOST_PAIRS + " (default: ${DEFAULT-VALUE})")
+    private int pairs;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "also write the numbers there")
+    private @Nullable Path json;
+
+    @Option(
+            names = "--check",
+            description =
+                    "also try the map: paint its hottest fifth over, and other regions of that size and shape, and"
+                            + " compare the scores")
+    private boolean check;
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Parameters(
+            index = "0",
+            paramLabel = "MODEL",
+            description = "a model file that 'gramian train' wrote, or its run's folder")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path file;
+
+    @Parameters(index = "1", paramLabel = "PICTURE", description = "the picture")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path pictureFile;
+
+    @Parameters(index = "2", paramLabel = "OUT.png", description = "the picture to write")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path out;
+
+    @Override
+    public Integer call() throws IOException {
+        file = ModelPlace.of(file);
+        ModelCard card = ModelFile.header(file).card();
+        Settings settings = settings();
+        checkPlaces();
+        Picture picture = read(card);
+        try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
+            Explainer explainer = new Explainer(stored.model(), stored.card(), settings);
+            Explanation why =
+                    className == null ? explainer.explain(picture) : explainer.explain(picture, label(card, className));
+            HeatImage.Sheet sheet = HeatImage.sheet(picture, why);
+            byte[] png = HeatImage.png(sheet.image());
+            WholeFile.put(out, partial -> Files.write(partial, png));
+            if (json != null) {
+                ReportFile.of(json).write(IndentedJson.of(ExplanationText.json(why)) + "\n");
+            }
+            console.out().print(ExplanationText.lines(why));
+            if (check) {
+                console.out().println(tried(stored, picture, why));
+            }
+            console.out().flush();
+            if (!sheet.lettered()) {
+                console.say("this Java finds no fonts, so that " + out + " has no words; install fontconfig and a font"
+                        + " such as DejaVu Sans");
+            }
+            console.say("wrote " + out);
+            return Main.DONE;
+        }
+    }
+
+    private Settings settings() {
+        if (pairs < 0 || pairs > MOST_PAIRS) {
+            throw new IllegalArgumentException("--pairs is a number from 0 to " + MOST_PAIRS + ", found " + pairs);
+        }
+        Attribution chosen = attribution == null ? Settings.USUAL.attribution() : Attribution.parse(attribution);
+        return new Settings(Optional.ofNullable(layer), chosen, pairs);
+    }
+
+    /** Said before the work, not after it. */
+    private void checkPlaces() throws IOException {
+        ReportFile.of(out);
+        if (json != null) {
+            ReportFile.of(json);
+        }
+        for (Path kept : List.of(file, pictureFile)) {
+            if (same(out, kept) || (json != null && same(json, kept))) {
+                throw new IllegalArgumentException("the result would replace " + kept + ": name another file");
+            }
+        }
+        if (json != null
+                && (same(out, json)
+                        || out.toAbsolutePath()
+                                .normalize()
+                                .equals(json.toAbsolutePath().normalize()))) {
+            throw new IllegalArgumentException("OUT.png and --json are two files, found " + out + " for both");
+        }
+    }
+
+    private static boolean same(Path a, Path b) throws IOException {
+        return Files.exists(a) && Files.exists(b) && Files.isSameFile(a, b);
+    }
+
+    private Picture read(ModelCard card) throws UnreadablePictureException {
+        return switch (new PictureReader(PictureLimits.DEFAULT).read(pictureFile)) {
+            case Reading.Unreadable problem -> throw new UnreadablePictureException(pictureFile, problem);
+            case Reading.Readable(Picture picture, var _) -> {
+                Optional<String> refusal = card.crops().whole().testing().refusal(picture.width(), picture.height());
+                if (refusal.isPresent()) {
+                    throw new UnreadablePictureException(
+                            pictureFile, new Reading.Unreadable(Reading.Problem.TOO_THIN, refusal.get()));
+                }
+                yield picture;
+            }
+        };
+    }
+
+    private static int label(ModelCard card, String name) {
+        int label = card.classes().indexOf(name);
+        if (label < 0) {
+            throw new IllegalArgumentException("the model knows no class '" + name + "'"
+                    + NearestWord.suggestion(name, card.classes()) + "; 'gramian show' lists its classes");
+        }
+        return label;
+    }
+
+    private static String tried(ModelFile.Stored stored, Picture picture, Explanation why) {
+        Faithfulness.Trial trial = Faithfulness.USUAL.of(
+                stored.model(),
+                stored.card(),
+                picture,
+                new Faithfulness.Explained(why.heat(), label(stored.card(), why.className())));
+        return String.format(
+                Locale.ROOT,
+                "check          score %.3f; without the hottest fifth %.3f, without others %.3f: %s",
+                trial.whole(),
+                trial.withoutHottest(),
+                trial.withoutOther(),
+                trial.holds() ? "the map holds" : "the map does not hold for this picture");
+    }
+}

@@ -1,0 +1,97 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.gramian.gallery.Gallery;
+import org.gramian.gallery.Part;
+import org.gramian.model.ModelFile;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian nearest}: the training pictures that new ones resemble most, as a model sees them. */
+@Command(
+        name = "nearest",
+        mixinStandardHelpOptions = true,
+        header = "The training pictures that new ones resemble most, as a model sees them.",
+        description = {
+            "Compares descriptors with those in the gallery that 'gramian train' left beside the model, and names the nearest",
+            "training pictures of every picture with their classes and distances: 0 is the same, 1.41 has nothing in common.",
+            "A picture that cannot be read is reported in its place and does not end the work; the exit code is 3 then.",
+            "jsonl: {\"picture\":, \"nearest\":[{\"name\":, \"class\":, \"distance\":}]} in each line, or {\"picture\":, \"error\":};",
+            "csv: picture,rank,name,class,distance,error."
+        })
+final class NearestCommand implements Callable<Integer> {
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--top",
+            paramLabel = "K",
+            defaultValue = "5",
+            description = "training pictures to name (default: ${DEFAULT-VALUE}, or all where there are fewer)")
+    private int top;
+
+    @Option(
+            names = "--format",
+            paramLabel = "FORMAT",
+            defaultValue = "table",
+            description = "table, jsonl or csv (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private NearestLines.Format format;
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Parameters(
+            index = "0",
+            paramLabel = "MODEL",
+            description = "a model file that 'gramian train' wrote, or its run's folder")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path file;
+
+    @Parameters(
+            index = "1..*",
+            arity = "1..*",
+            paramLabel = "PICTURE|DIR",
+            description = "pictures, or folders (all pictures at any depth)")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private List<String> inputs;
+
+    @Override
+    public Integer call() throws IOException {
+        if (top < 1) {
+            throw new IllegalArgumentException("--top must be at least 1, found " + top);
+        }
+        file = ModelPlace.of(file);
+        ModelFile.header(file); // says what is wrong with a model before its gallery is looked for
+        Gallery gallery = Gallery.beside(file).orElseThrow(() -> missing(file));
+        int left = gallery.leftOut(Part.TRAINING);
+        if (left > 0) {
+            console.say("the gallery has an even choice of the training pictures; " + left + " are not in it");
+        }
+        PictureInputs pictures = new PictureInputs(inputs);
+        List<Path> named = pictures.named(console::say);
+        try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
+            NearestRun run =
+                    new NearestRun(stored, gallery, top, new NearestRun.Output(format.of(console.out()), console));
+            if (!pictures.hasFolder() || Terminal.isStandardOutput()) {
+                run.find(named, _ -> {});
+            } else {
+                try (Progress progress = console.progress("pictures", named.size())) {
+                    run.find(named, progress);
+                }
+            }
+            return run.failures() == 0 ? Main.DONE : Main.DATA;
+        }
+    }
+
+    private static IOException missing(Path model) {
+        return new MissingModelException(model + ": expected " + Gallery.FILE + " beside it, found none; "
+                + "runs leave one unless told --no-gallery: train again, or where it was broken go on by: "
+                + CommandHint.of("train", "--resume", "RUN"));
+    }
+}

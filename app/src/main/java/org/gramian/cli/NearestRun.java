@@ -1,0 +1,119 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.LongConsumer;
+import org.gramian.basis.Found;
+import org.gramian.gallery.Gallery;
+import org.gramian.gallery.Item;
+import org.gramian.gallery.Neighbours;
+import org.gramian.gallery.Part;
+import org.gramian.gallery.Sketch;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.batch.Prefetch;
+import org.gramian.image.batch.Rendering;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.Engine;
+import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
+import org.gramian.model.RowSink;
+import org.gramian.model.Scoring;
+
+/** Goes through pictures, finds what each resembles, and shows it at once; counts those of which nothing can be said. */
+final class NearestRun {
+    private final ModelFile.Stored stored;
+    private final Gallery gallery;
+    private final Neighbours neighbours;
+    private final Sketch sketch;
+    private final int top;
+    private final Output output;
+    private int failures;
+
+    /**
+     * Where results go.
+     *
+     * @param lines in some format
+     * @param console told of every picture of which nothing can be said
+     */
+    record Output(NearestLines lines, Console console) {}
+
+    NearestRun(ModelFile.Stored stored, Gallery gallery, int top, Output output) {
+        this.stored = stored;
+        this.gallery = gallery;
+        this.neighbours = Neighbours.of(gallery, Part.TRAINING);
+        this.sketch = Sketch.of(gallery.descriptorSize());
+        this.top = top;
+        this.output = output;
+        output.lines.begin();
+    }
+
+    /** Pictures of which nothing could be said, so far. */
+    int failures() {
+        return failures;
+    }
+
+    /** Finds what files resemble, in their order. */
+    void find(List<Path> files, LongConsumer progress) {
+        ModelCard card = stored.card();
+        Rendering rendering = new Rendering(
+                new PictureReader(PictureLimits.DEFAULT)::read,
+                card.crops().whole().testing(),
+                card.preprocessing());
+        // A batch is padded: for a single picture a whole one would be mostly wasted.
+        long crops = (long) rendering.crops().count() * files.size();
+        Prefetch prefetch = Prefetch.of((int) Math.min(Scoring.DEFAULT_BATCH, crops));
+        List<Sample> samples =
+                files.stream().map(path -> new Sample(path.toString(), 0, path)).toList();
+        new Scoring(Engine.of(stored.model()), rendering, prefetch)
+                .run(samples, Engine.Rows.DESCRIPTORS, sink(samples), progress);
+    }
+
+    private RowSink sink(List<Sample> samples) {
+        return new RowSink() {
+            @Override
+            public void rows(int sample, float[][] crops) {
+                String name = samples.get(sample).name();
+                try {
+                    output.lines.found(name, nearest(sketch.describe(crops)));
+                    requireWritten();
+                } catch (IllegalArgumentException notFinite) {
+                    failed(name, String.valueOf(notFinite.getMessage()));
+                }
+            }
+
+            @Override
+            public void unreadable(int sample, Unreadable problem) {
+                failed(samples.get(sample).name(), problem.reason());
+            }
+        };
+    }
+
+    private List<NearestLines.Resembled> nearest(float[] vector) {
+        return neighbours.nearest(vector, top).stream()
+                .map(one -> {
+                    Item item = gallery.items().get(one.index());
+                    return new NearestLines.Resembled(
+                            item.name(), gallery.classes().get(item.label()), one.distance());
+                })
+                .toList();
+    }
+
+    private void failed(String picture, String reason) {
+        failures++;
+        output.lines.failed(picture, reason);
+        output.console.say(Found.visible(picture + ": " + reason));
+        requireWritten();
+    }
+
+    /** Whoever reads the results may have gone; computing more of them would help nobody. */
+    private void requireWritten() {
+        if (output.console.out().checkError()) {
+            throw new UncheckedIOException(new IOException("the results cannot be written further:"
+                    + " the disk may be full, or the program that reads them has ended"));
+        }
+    }
+}

@@ -1,0 +1,66 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.gramian.report.run.RunReport;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian report}: a run as a page to look at, or several side by side. */
+@Command(
+        name = "report",
+        mixinStandardHelpOptions = true,
+        header = "A run as a page to look at, or several runs side by side.",
+        description = {
+            "Writes one HTML file that needs nothing else and no network: accuracy with its interval, learning curves, the",
+            "confusion matrix with the pictures behind it, every class, the surest mistakes, calibration, a map of the test",
+            "pictures, matrices, configuration and model. Of several runs, a comparison comes first. What a run does not",
+            "have is said to be absent. Examples: gramian report runs/2026-11-15-fmd",
+            "gramian report runs/average runs/spd --out comparison.html"
+        })
+final class ReportCommand implements Callable<Integer> {
+    private static final String OF_SEVERAL = "comparison.html";
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--out",
+            paramLabel = "FILE",
+            description = {
+                "the page, as report.html (default: " + RunReport.FILE + " in the run's folder; of several runs, "
+                        + OF_SEVERAL,
+                "in the folder that holds the first)"
+            })
+    private @Nullable Path out;
+
+    @Parameters(
+            arity = "1..*",
+            paramLabel = "RUN",
+            description = "folders of runs that 'gramian train' wrote, or files of evaluations")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private List<Path> runs;
+
+    @Override
+    public Integer call() throws IOException {
+        Path page = out == null ? usual() : out;
+        RunReport.write(runs, page, Version.number());
+        console.out().println("report: " + page);
+        console.out().flush();
+        return Main.DONE;
+    }
+
+    private Path usual() {
+        Path first = runs.getFirst();
+        if (runs.size() > 1) {
+            return first.toAbsolutePath().resolveSibling(OF_SEVERAL);
+        }
+        return Files.isDirectory(first) ? first.resolve(RunReport.FILE) : first.resolveSibling(RunReport.FILE);
+    }
+}

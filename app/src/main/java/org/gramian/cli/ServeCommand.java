@@ -1,0 +1,118 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.gramian.serve.ModelSource;
+import org.gramian.serve.ServeOptions;
+import org.gramian.serve.Server;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian serve}: a model behind HTTP, with a page for people. */
+@Command(
+        name = "serve",
+        mixinStandardHelpOptions = true,
+        header = "A model behind HTTP, with a page for people.",
+        description = {
+            "Answers POST /v1/predict and /v1/embed, GET /v1/model, /health, /metrics and /openapi.json, and has a page at /",
+            "where a picture is dropped or pasted. Requests of many are computed together. Ctrl-C or SIGTERM: answers what",
+            "it took on, and ends. SIGHUP, or a model file that changes: goes on with the new model, without a break."
+        })
+final class ServeCommand implements Callable<Integer> {
+    private static final String TOKEN_VARIABLE = "GRAMIAN_TOKEN";
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Option(
+            names = "--host",
+            paramLabel = "ADDRESS",
+            defaultValue = ServeOptions.DEFAULT_HOST,
+            description = "address to listen on, as 0.0.0.0 for all (default: ${DEFAULT-VALUE}, for this machine only)")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String host;
+
+    @Option(
+            names = "--port",
+            paramLabel = "PORT",
+            defaultValue = "" + ServeOptions.DEFAULT_PORT,
+            description = "port to listen on, 0 for any that is free (default: ${DEFAULT-VALUE})")
+    private int port;
+
+    @Option(
+            names = "--token",
+            paramLabel = "TOKEN",
+            description = "what is wanted as 'Authorization: Bearer TOKEN' for /v1 and /metrics (default: "
+                    + TOKEN_VARIABLE + " of the environment, which other users of the machine do not see)")
+    private @Nullable String token;
+
+    @Option(names = "--no-token", description = "answer other machines without a token")
+    private boolean noToken;
+
+    @Option(names = "--verbose", description = "a line for each request")
+    private boolean verbose;
+
+    @Mixin
+    private final ServeLimits limits = new ServeLimits();
+
+    @Mixin
+    private final EngineOptions engine = new EngineOptions();
+
+    @Parameters(
+            index = "0",
+            paramLabel = "MODEL",
+            description = "a model file of 'gramian train' or 'gramian export', or a run's folder")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path typed;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        ServeOptions options = new ServeOptions(host, port, token(), limits.limits());
+        check(options);
+        ModelSource source = ModelSource.of(ModelPlace.of(typed), engine::open);
+        CountDownLatch asked = new CountDownLatch(1);
+        try (Interruption _ =
+                        Interruption.of(asked::countDown, "answering what was taken on, then stopping", console::say);
+                Server server = Server.start(options, source, voice())) {
+            Hangup.onSignal(server::reload);
+            console.say("answering at " + address(server.port()) + "; Ctrl-C ends it");
+            asked.await();
+        }
+        return Main.DONE;
+    }
+
+    private Optional<String> token() {
+        return Optional.ofNullable(token != null ? token : System.getenv(TOKEN_VARIABLE))
+                .filter(_ -> !noToken);
+    }
+
+    private void check(ServeOptions options) {
+        if (noToken && token != null) {
+            throw new IllegalArgumentException("expected --token or --no-token, found both");
+        }
+        if (!options.isLocal() && options.token().isEmpty()) {
+            if (!noToken) {
+                throw new IllegalArgumentException(
+                        "--host " + host + " lets other machines ask: expected a --token (or " + TOKEN_VARIABLE
+                                + "), found none; --no-token answers everybody");
+            }
+            console.say("WARNING: every machine that reaches " + host + " may use this server, for there is no token");
+        }
+    }
+
+    private Server.Voice voice() {
+        return new Server.Voice(console::say, verbose ? console::say : _ -> {});
+    }
+
+    private String address(int listening) {
+        String name = host.equals("0.0.0.0") || host.equals("::") ? ServeOptions.DEFAULT_HOST : host;
+        return "http://" + (name.contains(":") && !name.startsWith("[") ? "[" + name + "]" : name) + ":" + listening
+                + "/";
+    }
+}

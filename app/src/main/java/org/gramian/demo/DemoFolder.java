@@ -1,0 +1,77 @@
+package org.gramian.demo;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.gramian.basis.WholeText;
+
+/**
+ * Where a demo is kept: {@value #PICTURES}, a folder for each run, the report, and {@value #MARK}, which tells that the folder is a
+ * demo's and of what recipe. A folder that holds anything else is never touched.
+ *
+ * @param path the folder
+ */
+public record DemoFolder(Path path) {
+    private static final String PICTURES = "textures";
+    private static final String MARK = "demo.txt";
+
+    /**
+     * A new or empty folder, or that of the same demo, which goes on.
+     *
+     * @throws IllegalArgumentException if something else is there
+     */
+    public static DemoFolder open(Path path, DemoRecipe recipe) throws IOException {
+        String wanted = mark(recipe);
+        Path mark = path.resolve(MARK);
+        if (Files.isRegularFile(mark)) {
+            String found = Files.readString(mark, StandardCharsets.UTF_8);
+            if (!found.equals(wanted)) {
+                throw new IllegalArgumentException(
+                        "%s: expected a new folder or the same demo, found another demo:%n%s%s"
+                                .formatted(path, found.indent(2), "name another folder by --out"));
+            }
+        } else if (Files.exists(path)) {
+            requireEmpty(path);
+        }
+        Files.createDirectories(path);
+        WholeText.write(mark, text -> text.write(wanted));
+        return new DemoFolder(path);
+    }
+
+    private static void requireEmpty(Path path) throws IOException {
+        if (!Files.isDirectory(path)) {
+            throw new IllegalArgumentException(
+                    path + ": expected a folder or nothing there, found a file;" + " name another folder by --out");
+        }
+        try (Stream<Path> content = Files.list(path)) {
+            if (content.findAny().isPresent()) {
+                throw new IllegalArgumentException(path + " exists and holds something that is no demo:"
+                        + " nothing in it was changed; name another folder by --out");
+            }
+        }
+    }
+
+    private static String mark(DemoRecipe recipe) {
+        TextureSet textures = recipe.textures();
+        return "gramian demo, version 1%nseed %d%npictures %d of each class, %d x %d%npooling %s, %d epochs%n"
+                .formatted(
+                        textures.seed(),
+                        textures.pictures(),
+                        textures.side(),
+                        textures.side(),
+                        recipe.pooling(),
+                        recipe.epochs());
+    }
+
+    /** The pictures, a folder for each class. */
+    public Path pictures() {
+        return path.resolve(PICTURES);
+    }
+
+    /** The folder of a run. */
+    public Path run(DemoRecipe.Entry entry) {
+        return path.resolve(entry.name());
+    }
+}

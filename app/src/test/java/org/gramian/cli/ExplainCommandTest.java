@@ -1,0 +1,90 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import javax.imageio.ImageIO;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class ExplainCommandTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Path model = Path.of("");
+    private Path picture = Path.of("");
+    private Path out = Path.of("");
+
+    @BeforeEach
+    void write() throws IOException {
+        model = TinyModel.write(folder.resolve("model.safetensors"), "paper:32");
+        picture = folder.resolve("waves.png");
+        out = folder.resolve("why.png");
+        BufferedImage image = new BufferedImage(60, 40, BufferedImage.TYPE_INT_RGB);
+        for (int i = 0; i < 2400; i++) {
+            int light = (int) (128 + 100 * Math.sin(i % 60 * 0.7));
+            image.setRGB(i % 60, i / 60, light * 0x10101);
+        }
+        ImageIO.write(image, "png", picture.toFile());
+    }
+
+    @Test
+    void aPictureSaysWhyAndTheNumbersAgree() throws IOException {
+        Path json = folder.resolve("why.json");
+        Run run = Run.of("explain", model, picture, out, "--pairs", 4, "--json", json, "--check");
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.err()).contains("wrote " + out);
+        assertThat(run.out()).contains("covered        100 % of the picture", "pairs of feature maps", "check ");
+        assertThat(ImageIO.read(out.toFile()).getWidth()).isGreaterThan(400);
+        JsonNode why = JsonMapper.builder().build().readTree(Files.readString(json));
+        assertThat(why.get("answer").asBoolean()).isTrue();
+        assertThat(why.get("pairs")).hasSize(4);
+        JsonNode heat = why.get("heat");
+        assertThat(heat.get("strengths"))
+                .hasSize(heat.get("width").asInt() * heat.get("height").asInt());
+        Run predicted = Run.of("predict", model, picture, "--format", "jsonl");
+        JsonNode answer = JsonMapper.builder().build().readTree(predicted.out());
+        assertThat(why.get("class").asString()).isEqualTo(answer.get("class").asString());
+        assertThat(why.get("probability").asDouble())
+                .isCloseTo(answer.get("probability").asDouble(), within(1e-4));
+    }
+
+    @Test
+    void anyClassCanBeExplained() {
+        for (String name : TinyModel.CLASSES) {
+            Run run = Run.of("explain", model, picture, out, "--class", name, "--attribution", "grad-cam");
+            assertThat(run.code()).as(run.err()).isZero();
+            assertThat(run.out()).startsWith("class          " + name + ", probability ");
+        }
+    }
+
+    @Test
+    void whatIsWrongIsSaidAndNothingIsWritten() throws IOException {
+        refused(Main.USAGE, "did you mean 'stone'", model, picture, out, "--class", "ston");
+        refused(Main.USAGE, "bank; found 'conv5_3'", model, picture, out, "--layer", "conv5_3");
+        refused(Main.USAGE, "--pairs is a number from 0 to 100, found 101", model, picture, out, "--pairs", 101);
+        refused(Main.USAGE, "grad-cam", model, picture, out, "--attribution", "gradcam");
+        refused(Main.USAGE, "would replace", model, picture, picture);
+        refused(Main.USAGE, "two files", model, picture, out, "--json", out);
+        refused(Main.USAGE, "existing folder", model, picture, folder.resolve("none/why.png"));
+        refused(Main.DATA, "model.safetensors", model, model, out);
+        refused(Main.MODEL, "waves.png", picture, picture, out);
+    }
+
+    private void refused(int code, String words, Object... arguments) throws IOException {
+        Object[] all = Stream.concat(Stream.of("explain"), Stream.of(arguments)).toArray();
+        Run run = Run.of(all);
+        assertThat(run.code()).as(run.err()).isEqualTo(code);
+        assertThat(run.err()).contains(words).startsWith("gramian explain: ");
+        assertThat(out).doesNotExist();
+        assertThat(Files.size(picture)).isPositive();
+    }
+}

@@ -1,0 +1,45 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.gramian.evaluate.EvaluationFile;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class ReportCommandTest {
+    @TempDir
+    private Path root;
+
+    private Path run(String name, long seed) throws IOException {
+        Path folder = Files.createDirectories(root.resolve(name));
+        EvaluationFile.write(folder.resolve("evaluation.json"), MadeUpEvaluation.of(seed, "third 1", 4, 2));
+        return folder;
+    }
+
+    @Test
+    void aRunGetsItsReportAndSeveralAComparison() throws IOException {
+        Path first = run("first", 1);
+        Path second = run("second", 2);
+        Run one = Run.of("report", first);
+        assertThat(one.code()).isEqualTo(Main.DONE);
+        assertThat(one.out().strip()).isEqualTo("report: " + first.resolve("report.html"));
+        assertThat(first.resolve("report.html")).content().contains("Report of first");
+        assertThat(Run.of("report", first, second).code()).isEqualTo(Main.DONE);
+        assertThat(root.resolve("comparison.html")).content().contains("Comparison of first, second", "McNemar");
+        Path chosen = root.resolve("chosen.html");
+        assertThat(Run.of("report", first, second, "--out", chosen).out().strip())
+                .isEqualTo("report: " + chosen);
+    }
+
+    @Test
+    void aFolderWithoutAnEvaluationIsRefusedInWords() throws IOException {
+        Path empty = Files.createDirectories(root.resolve("empty"));
+        Run run = Run.of("report", empty);
+        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.err()).contains("expected a file with an evaluation").doesNotContain("Exception");
+        assertThat(TinyTraining.names(empty)).isEmpty();
+    }
+}

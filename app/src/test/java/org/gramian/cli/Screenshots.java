@@ -1,0 +1,90 @@
+package org.gramian.cli;
+
+import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.options.ReducedMotion;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import org.gramian.gallery.Gallery;
+import org.gramian.gallery.Part;
+import org.gramian.serve.ServeOptions;
+import org.gramian.serve.Server;
+import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Makes the pictures of the documentation from a finished demo; {@code docs/screenshots} calls it. Not part of the tests. */
+@ExtendWith(Chromium.class)
+@EnabledIfEnvironmentVariable(named = Screenshots.DEMO, matches = ".+")
+class Screenshots {
+    /** The folder of {@code gramian demo}. */
+    static final String DEMO = "GRAMIAN_SCREENSHOTS";
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private static final Path PICTURES = Path.of("..", "docs", "pictures");
+
+    private static Path demo() {
+        return Path.of(System.getenv(DEMO));
+    }
+
+    private static Path run() {
+        return demo().resolve("second-order");
+    }
+
+    /** A picture that the model has not learned from: the last of its test pictures. */
+    private static Path picture() throws IOException {
+        Gallery gallery = Gallery.read(run().resolve("gallery.safetensors"));
+        return gallery.items().stream()
+                .filter(item -> item.part() == Part.TEST)
+                .reduce((_, last) -> last)
+                .map(item -> demo().resolve("textures").resolve(item.name()))
+                .orElseThrow();
+    }
+
+    private static void take(Page page, String name, Screen screen) throws IOException {
+        Files.createDirectories(PICTURES);
+        page.screenshot(new Page.ScreenshotOptions()
+                .setPath(PICTURES.resolve(name + "-" + screen.name().toLowerCase(Locale.ROOT) + ".png")));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void page(Screen screen) throws IOException {
+        try (Server server = TinyService.serve(run(), ServeOptions.local(0));
+                Visit visit = screen.visit()) {
+            Page page = visit.page();
+            page.emulateMedia(new Page.EmulateMediaOptions().setReducedMotion(ReducedMotion.REDUCE));
+            page.navigate("http://localhost:" + server.port() + "/");
+            page.locator("#file").setInputFiles(picture());
+            assertThat(page.locator(".answer")).isVisible();
+            page.setViewportSize(page.viewportSize().width, 1160);
+            if (screen == Screen.PHONE) {
+                page.locator("#results").evaluate("element => element.scrollIntoView()");
+            }
+            take(page, "page", screen);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void report(Screen screen) throws IOException {
+        Path file = folder.resolve("report.html");
+        Run written = Run.of("report", run(), "--out", file);
+        assertThat(written.code()).as(written.err()).isZero();
+        try (Visit visit = screen.visit()) {
+            Page page = visit.page();
+            page.navigate(file.toUri().toString());
+            take(page, "report", screen);
+            page.locator("#r0-confusion").evaluate("element => element.scrollIntoView()");
+            take(page, "confusion", screen);
+        }
+    }
+}

@@ -80,17 +80,18 @@ class ServeLoadTest {
             MemorySegment crops = crops(model, pictures, arena);
             clients(server, pictures, 5, new Seen(new ConcurrentHashMap<>(), new ConcurrentLinkedQueue<>()));
             engineRate(model, crops, 3);
-            String before = memory();
+            List<String> memory = new ArrayList<>(List.of(memory()));
             for (int i = 0; i < ROUNDS; i++) {
                 engine.add(engineRate(model, crops, Math.max(2, SECONDS / ROUNDS / 2)));
                 served += clients(server, pictures, SECONDS / ROUNDS, seen) / ROUNDS;
+                memory.add(memory());
             }
             double own =
                     engine.stream().mapToDouble(Double::doubleValue).average().orElseThrow();
             report(String.format(
                     Locale.ROOT,
                     "serve, GoogLeNet + spd:128, %d clients for %.0f s: %.2f pictures/s, the engine alone %.2f (%.3f of it); p50"
-                            + " %.0f ms, p99 %.0f ms; statuses %s; memory %s at the start, %s at the end",
+                            + " %.0f ms, p99 %.0f ms; statuses %s; resident memory and Java's heap at the start and after each round, MB: %s",
                     CLIENTS,
                     SECONDS,
                     served,
@@ -99,8 +100,7 @@ class ServeLoadTest {
                     seen.millis(0.5),
                     seen.millis(0.99),
                     new TreeMap<>(seen.statuses()),
-                    before,
-                    memory()));
+                    String.join(", ", memory)));
             assertThat(seen.statuses().keySet()).isSubsetOf(200, 429);
             assertThat(served / own).isGreaterThan(LEAST);
         }
@@ -211,9 +211,9 @@ class ServeLoadTest {
         System.gc();
         Runtime java = Runtime.getRuntime();
         String resident = Files.exists(statm)
-                ? Long.parseLong(Files.readString(statm).split(" ", -1)[1]) * 4096 / 1_000_000 + " MB resident, "
-                : "";
-        return resident + (java.totalMemory() - java.freeMemory()) / 1_000_000 + " MB of Java's heap";
+                ? Long.toString(Long.parseLong(Files.readString(statm).split(" ", -1)[1]) * 4096 / 1_000_000)
+                : "unknown";
+        return resident + "/" + (java.totalMemory() - java.freeMemory()) / 1_000_000;
     }
 
     private static void report(String line) throws IOException {

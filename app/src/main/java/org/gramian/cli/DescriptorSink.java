@@ -7,6 +7,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.model.RowSink;
+import org.gramian.model.Scoring;
 
 /**
  * Hands descriptors on to the file that {@code gramian embed} writes.
@@ -25,7 +26,7 @@ record DescriptorSink(FeatureOutput file, Crops crops) implements RowSink {
 
     @Override
     public void rows(int sample, float[][] rows) {
-        float[][] kept = crops == Crops.MEAN ? new float[][] {mean(rows)} : rows;
+        float[][] kept = crops == Crops.MEAN ? new float[][] {Scoring.mean(rows)} : rows;
         try {
             for (int crop = 0; crop < kept.length; crop++) {
                 file.feature(sample, crop, bytes(kept[crop]));
@@ -38,19 +39,6 @@ record DescriptorSink(FeatureOutput file, Crops crops) implements RowSink {
     @Override
     public void unreadable(int sample, Unreadable problem) {
         file.unreadable(sample, problem);
-    }
-
-    /** Summed in double precision, so that the mean of one row is that row. */
-    private static float[] mean(float[][] rows) {
-        float[] mean = new float[rows[0].length];
-        for (int i = 0; i < mean.length; i++) {
-            double sum = 0;
-            for (float[] row : rows) {
-                sum += row[i];
-            }
-            mean[i] = (float) (sum / rows.length);
-        }
-        return mean;
     }
 
     private static MemorySegment bytes(float[] row) {

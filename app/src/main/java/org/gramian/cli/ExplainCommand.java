@@ -166,16 +166,10 @@ final class ExplainCommand implements Callable<Integer> {
     }
 
     private Picture read(ModelCard card) throws UnreadablePictureException {
-        return switch (new PictureReader(PictureLimits.DEFAULT).read(pictureFile)) {
+        Reading reading = new PictureReader(PictureLimits.DEFAULT).read(pictureFile);
+        return switch (card.crops().whole().testing().seen(reading)) {
             case Reading.Unreadable problem -> throw new UnreadablePictureException(pictureFile, problem);
-            case Reading.Readable(Picture picture, var _) -> {
-                Optional<String> refusal = card.crops().whole().testing().refusal(picture.width(), picture.height());
-                if (refusal.isPresent()) {
-                    throw new UnreadablePictureException(
-                            pictureFile, new Reading.Unreadable(Reading.Problem.TOO_THIN, refusal.get()));
-                }
-                yield picture;
-            }
+            case Reading.Readable(Picture picture, var _) -> picture;
         };
     }
 

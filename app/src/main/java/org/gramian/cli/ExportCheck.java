@@ -70,18 +70,13 @@ final class ExportCheck {
     }
 
     private Optional<Picture> read(Path file, Rendering rendering) {
-        return switch (rendering.reader().apply(file)) {
-            case Reading.Unreadable problem -> left(file, problem.reason());
-            case Reading.Readable(Picture picture, var _) -> {
-                Optional<String> refusal = rendering.crops().refusal(picture.width(), picture.height());
-                yield refusal.isPresent() ? left(file, refusal.get()) : Optional.of(picture);
+        return switch (rendering.crops().seen(rendering.reader().apply(file))) {
+            case Reading.Unreadable problem -> {
+                console.say(file + " was left out: " + problem.reason());
+                yield Optional.empty();
             }
+            case Reading.Readable(Picture picture, var _) -> Optional.of(picture);
         };
-    }
-
-    private Optional<Picture> left(Path file, String reason) {
-        console.say(file + " was left out: " + reason);
-        return Optional.empty();
     }
 
     private void compare(OnnxEngine engine, Rendering rendering, Picture picture) {

@@ -1,7 +1,5 @@
 package org.gramian.cli;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.LongConsumer;
@@ -11,14 +9,9 @@ import org.gramian.gallery.Item;
 import org.gramian.gallery.Neighbours;
 import org.gramian.gallery.Part;
 import org.gramian.gallery.Sketch;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
 import org.gramian.image.Reading.Unreadable;
-import org.gramian.image.batch.Prefetch;
-import org.gramian.image.batch.Rendering;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Engine;
-import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.model.RowSink;
 import org.gramian.model.Scoring;
@@ -58,17 +51,9 @@ final class NearestRun {
 
     /** Finds what files resemble, in their order. */
     void find(List<Path> files, LongConsumer progress) {
-        ModelCard card = stored.card();
-        Rendering rendering = new Rendering(
-                new PictureReader(PictureLimits.DEFAULT)::read,
-                card.crops().whole().testing(),
-                card.preprocessing());
-        // A batch is padded: for a single picture a whole one would be mostly wasted.
-        long crops = (long) rendering.crops().count() * files.size();
-        Prefetch prefetch = Prefetch.of((int) Math.min(Scoring.DEFAULT_BATCH, crops));
         List<Sample> samples =
                 files.stream().map(path -> new Sample(path.toString(), 0, path)).toList();
-        new Scoring(Engine.of(stored.model()), rendering, prefetch)
+        Scoring.ofFiles(Engine.of(stored.model()), stored.card(), files.size())
                 .run(samples, Engine.Rows.DESCRIPTORS, sink(samples), progress);
     }
 
@@ -79,7 +64,7 @@ final class NearestRun {
                 String name = samples.get(sample).name();
                 try {
                     output.lines.found(name, nearest(sketch.describe(crops)));
-                    requireWritten();
+                    Written.require(output.console.out());
                 } catch (IllegalArgumentException notFinite) {
                     failed(name, String.valueOf(notFinite.getMessage()));
                 }
@@ -106,14 +91,6 @@ final class NearestRun {
         failures++;
         output.lines.failed(picture, reason);
         output.console.say(Found.visible(picture + ": " + reason));
-        requireWritten();
-    }
-
-    /** Whoever reads the results may have gone; computing more of them would help nobody. */
-    private void requireWritten() {
-        if (output.console.out().checkError()) {
-            throw new UncheckedIOException(new IOException("the results cannot be written further:"
-                    + " the disk may be full, or the program that reads them has ended"));
-        }
+        Written.require(output.console.out());
     }
 }

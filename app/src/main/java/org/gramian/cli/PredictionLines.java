@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.gramian.basis.Found;
+import org.gramian.basis.JsonText;
 import org.gramian.model.Answer;
-import tools.jackson.databind.json.JsonMapper;
 
 /** The ways in which {@code gramian predict} shows its results: a line for each picture, as soon as it is known. */
 sealed interface PredictionLines {
@@ -79,8 +79,6 @@ sealed interface PredictionLines {
 
     /** For programs: one JSON object in each line. */
     record Json(PrintWriter out) implements PredictionLines {
-        private static final JsonMapper JSON = JsonMapper.builder().build();
-
         @Override
         public void begin() {}
 
@@ -91,7 +89,7 @@ sealed interface PredictionLines {
             line.put("class", said.name());
             line.put("probability", said.probability());
             line.put("top", said.top().stream().map(Json::object).toList());
-            out.println(JSON.writeValueAsString(line));
+            out.println(JsonText.of(line));
         }
 
         private static Map<String, Object> object(Answer.Guess guess) {
@@ -106,7 +104,7 @@ sealed interface PredictionLines {
             Map<String, Object> line = new LinkedHashMap<>();
             line.put("picture", picture);
             line.put("error", reason);
-            out.println(JSON.writeValueAsString(line));
+            out.println(JsonText.of(line));
         }
     }
 

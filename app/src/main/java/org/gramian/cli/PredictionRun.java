@@ -1,8 +1,6 @@
 package org.gramian.cli;
 
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
@@ -10,16 +8,11 @@ import java.util.function.Function;
 import java.util.function.LongConsumer;
 import org.gramian.basis.Found;
 import org.gramian.export.OpenModel;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
 import org.gramian.image.Reading.Unreadable;
-import org.gramian.image.batch.Prefetch;
-import org.gramian.image.batch.Rendering;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Answer;
 import org.gramian.model.Engine;
 import org.gramian.model.Logits;
-import org.gramian.model.ModelCard;
 import org.gramian.model.RowSink;
 import org.gramian.model.Scoring;
 
@@ -57,17 +50,10 @@ final class PredictionRun {
         if (files.isEmpty()) {
             return;
         }
-        ModelCard card = model.card();
-        Rendering rendering = new Rendering(
-                new PictureReader(PictureLimits.DEFAULT)::read,
-                card.crops().whole().testing(),
-                card.preprocessing());
-        // A batch is padded: for a single picture a whole one would be mostly wasted.
-        long crops = (long) rendering.crops().count() * files.size();
-        Prefetch prefetch = Prefetch.of((int) Math.min(Scoring.DEFAULT_BATCH, crops));
         List<Sample> samples =
                 files.stream().map(path -> new Sample(path.toString(), 0, path)).toList();
-        new Scoring(model.engine(), rendering, prefetch).run(samples, Engine.Rows.SCORES, sink(samples), progress);
+        Scoring.ofFiles(model.engine(), model.card(), files.size())
+                .run(samples, Engine.Rows.SCORES, sink(samples), progress);
     }
 
     private RowSink sink(List<Sample> samples) {
@@ -91,7 +77,7 @@ final class PredictionRun {
 
     private void answered(String picture, Answer answer) {
         output.lines().answered(picture, saying.apply(answer));
-        requireWritten();
+        Written.require(output.writer());
     }
 
     /** Reports a picture of which there is no answer. */
@@ -99,14 +85,6 @@ final class PredictionRun {
         failures++;
         output.lines().failed(picture, reason);
         output.complaints().accept(Found.visible(picture + ": " + reason));
-        requireWritten();
-    }
-
-    /** Whoever reads the results may have gone; computing more of them would help nobody. */
-    private void requireWritten() {
-        if (output.writer().checkError()) {
-            throw new UncheckedIOException(new IOException("the results cannot be written further:"
-                    + " the disk may be full, or the program that reads them has ended"));
-        }
+        Written.require(output.writer());
     }
 }

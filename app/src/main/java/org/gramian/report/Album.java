@@ -15,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.gramian.basis.EvenSpread;
 import org.gramian.image.Reading;
 import org.gramian.image.Thumbnail;
 import org.gramian.image.audit.AuditReport;
@@ -101,18 +102,9 @@ public record Album(Map<String, String> images, Map<String, List<String>> strips
         Map<String, List<String>> strips = new TreeMap<>();
         for (Map.Entry<String, List<String>> entry : byClass.entrySet()) {
             if (strips.size() < OF_CLASSES) {
-                strips.put(entry.getKey(), spaced(entry.getValue(), each));
+                strips.put(entry.getKey(), EvenSpread.of(entry.getValue(), each));
             }
         }
         return strips;
-    }
-
-    private static List<String> spaced(List<String> names, int count) {
-        int shown = Math.min(count, names.size());
-        List<String> chosen = new ArrayList<>();
-        for (int i = 0; i < shown; i++) {
-            chosen.add(names.get((int) ((long) i * names.size() / shown)));
-        }
-        return chosen;
     }
 }

@@ -5,6 +5,7 @@ import org.gramian.image.Reading.Unreadable;
 import org.gramian.model.Answer;
 import org.gramian.model.Engine;
 import org.gramian.model.Logits;
+import org.gramian.model.Scoring;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -54,22 +55,9 @@ final class PictureAnswers {
     static ObjectNode descriptor(Upload upload, Order.Computed computed) {
         ObjectNode result = Json.object().put("name", upload.name());
         ArrayNode numbers = result.putArray("descriptor");
-        for (float number : mean(computed.of(Engine.Rows.DESCRIPTORS))) {
+        for (float number : Scoring.mean(computed.of(Engine.Rows.DESCRIPTORS))) {
             numbers.add(number);
         }
         return result;
-    }
-
-    /** The mean of rows. */
-    static float[] mean(float[][] rows) {
-        float[] mean = new float[rows[0].length];
-        for (int i = 0; i < mean.length; i++) {
-            double sum = 0;
-            for (float[] row : rows) {
-                sum += row[i];
-            }
-            mean[i] = (float) (sum / rows.length);
-        }
-        return mean;
     }
 }

@@ -13,7 +13,6 @@ import org.gramian.image.Picture;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.PictureReader;
 import org.gramian.image.Reading;
-import org.gramian.image.Reading.Problem;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.batch.Rendering;
 import org.gramian.model.Engine;
@@ -66,7 +65,7 @@ final class Pipeline implements AutoCloseable {
             ahead.acquire();
             var _ = outcome.whenComplete((_, _) -> ahead.release());
             if (!outcome.isDone()) {
-                switch (read(order)) {
+                switch (order.model().rendering().crops().seen(reader.read(order.content()))) {
                     case Unreadable reason -> outcome.complete(new Order.Unread(reason));
                     case Reading.Readable(Picture picture, var _) -> compute(order, picture, outcome);
                 }
@@ -74,17 +73,6 @@ final class Pipeline implements AutoCloseable {
         } catch (Throwable failed) { // whatever it is, nobody must wait for ever
             outcome.completeExceptionally(failed);
         }
-    }
-
-    private Reading read(Order order) {
-        Reading reading = reader.read(order.content());
-        if (reading instanceof Reading.Readable(Picture picture, var _)) {
-            Optional<String> refusal = order.model().rendering().crops().refusal(picture.width(), picture.height());
-            if (refusal.isPresent()) {
-                return new Unreadable(Problem.TOO_THIN, refusal.get());
-            }
-        }
-        return reading;
     }
 
     private void compute(Order order, Picture picture, CompletableFuture<Order.Outcome> outcome) {

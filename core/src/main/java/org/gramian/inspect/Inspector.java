@@ -7,10 +7,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongConsumer;
-import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.basis.EvenSpread;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
 import org.gramian.image.batch.Place;
@@ -58,7 +58,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
      * @throws IOException if a picture cannot be read
      */
     public SpdInspection inspect(List<Sample> samples, String fingerprint, LongConsumer progress) throws IOException {
-        List<Sample> some = spread(samples);
+        List<Sample> some = EvenSpread.of(samples, MOST_PICTURES);
         Looking looking = new Looking();
         Rendering first = new Rendering(rendering.reader(), rendering.crops().first(), rendering.preprocessing());
         int seen = 0;
@@ -75,13 +75,6 @@ public record Inspector(Model model, Rendering rendering, int threads) {
         }
         return new SpdInspection(
                 fingerprint, model.head().pooling().text(), looking.channels.judge(), looking.stages());
-    }
-
-    private static List<Sample> spread(List<Sample> all) {
-        int count = Math.min(MOST_PICTURES, all.size());
-        return IntStream.range(0, count)
-                .mapToObj(i -> all.get((int) ((long) i * all.size() / count)))
-                .toList();
     }
 
     private static void requireReadable(Batch batch, List<Sample> samples) throws UnreadablePictureException {

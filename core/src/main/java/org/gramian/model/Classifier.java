@@ -5,14 +5,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.gramian.image.Picture;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.PictureReader;
 import org.gramian.image.Reading;
-import org.gramian.image.Reading.Problem;
 import org.gramian.image.batch.Rendering;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
@@ -81,15 +79,9 @@ public final class Classifier implements AutoCloseable {
      * @throws UnreadablePictureException if the file is no picture that can be read
      */
     public Answer predict(Path file) throws UnreadablePictureException {
-        return switch (rendering.reader().apply(file)) {
+        return switch (rendering.crops().seen(rendering.reader().apply(file))) {
             case Reading.Unreadable problem -> throw new UnreadablePictureException(file, problem);
-            case Reading.Readable(Picture picture, var _) -> {
-                Optional<String> refusal = rendering.crops().refusal(picture.width(), picture.height());
-                if (refusal.isPresent()) {
-                    throw new UnreadablePictureException(file, new Reading.Unreadable(Problem.TOO_THIN, refusal.get()));
-                }
-                yield predict(picture);
-            }
+            case Reading.Readable(Picture picture, var _) -> predict(picture);
         };
     }
 

@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
 import org.gramian.image.Reading;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
@@ -43,6 +45,17 @@ public record Scoring(Engine engine, Rendering rendering, Prefetch prefetch) {
         return new Scoring(engine, rendering, Prefetch.of(DEFAULT_BATCH));
     }
 
+    /** For so many files of whole pictures, whatever the model was trained on. */
+    public static Scoring ofFiles(Engine engine, ModelCard card, int files) {
+        Rendering rendering = new Rendering(
+                new PictureReader(PictureLimits.DEFAULT)::read,
+                card.crops().whole().testing(),
+                card.preprocessing());
+        // A batch is padded: for a single picture a whole one would be mostly wasted.
+        long crops = (long) rendering.crops().count() * files;
+        return new Scoring(engine, rendering, Prefetch.of((int) Math.min(DEFAULT_BATCH, crops)));
+    }
+
     /**
      * Computes rows of every crop of every picture.
      *
@@ -62,6 +75,19 @@ public record Scoring(Engine engine, Rendering rendering, Prefetch prefetch) {
                 }
             }
         }
+    }
+
+    /** The mean of rows, summed in double precision, so that the mean of one row is that row. */
+    public static float[] mean(float[][] rows) {
+        float[] mean = new float[rows[0].length];
+        for (int i = 0; i < mean.length; i++) {
+            double sum = 0;
+            for (float[] row : rows) {
+                sum += row[i];
+            }
+            mean[i] = (float) (sum / rows.length);
+        }
+        return mean;
     }
 
     /** The rows of a matrix, in single precision. */

@@ -62,8 +62,7 @@ public record BagOfWords(int words) implements Aggregation {
 
     @Override
     public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
-        Tensor rows = Vocabulary.sample(maps, random);
-        parameters.get("words").set(Tensors.copy(Vocabulary.words(rows, words, random)));
+        Vocabulary.fit(maps, parameters.get("words"), random);
     }
 
     @Override

@@ -3,13 +3,13 @@ package org.gramian.pooling;
 import java.util.List;
 import java.util.Objects;
 import java.util.random.RandomGenerator;
-import java.util.stream.LongStream;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.basis.EvenSpread;
 import org.gramian.tensor.CheckedOnce;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
@@ -89,7 +89,7 @@ public final class Fitting {
         if (all <= most) {
             return inputs;
         }
-        long[] places = LongStream.range(0, most).map(i -> i * all / most).toArray();
+        long[] places = EvenSpread.places(all, most);
         return Views.select(inputs, 0, Tensors.to(Tensors.ofLongs(places, Shape.of(most)), inputs.device()));
     }
 

@@ -9,7 +9,6 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Tensor;
-import org.gramian.tensor.Tensors;
 
 /**
  * VLAD: for each word, the sum of residuals of the positions that are nearest to it.
@@ -57,8 +56,7 @@ public record Vlad(int words, boolean intra) implements Aggregation {
 
     @Override
     public void fit(Tensor maps, ParameterSet parameters, RandomGenerator random) {
-        Tensor rows = Vocabulary.sample(maps, random);
-        parameters.get("words").set(Tensors.copy(Vocabulary.words(rows, words, random)));
+        Vocabulary.fit(maps, parameters.get("words"), random);
     }
 
     @Override

@@ -7,6 +7,7 @@ import org.gramian.autodiff.Adjoint;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Matrices;
+import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
@@ -98,6 +99,12 @@ final class Vocabulary {
             }
         }
         return selected;
+    }
+
+    /** Gives words {@code [k, c]} the centres of local features. */
+    static void fit(Tensor maps, Parameter words, RandomGenerator random) {
+        int count = Math.toIntExact(words.value().size(0));
+        words.set(Tensors.copy(words(sample(maps, random), count, random)));
     }
 
     /** The centres {@code [k, c]} of local features {@code [m, c]}. */

@@ -10,7 +10,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.stream.IntStream;
+import org.gramian.basis.EvenSpread;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.GalleryBuilder;
 import org.gramian.gallery.Item;
@@ -52,7 +52,7 @@ record FoldGallery(List<String> classes, Material material, PictureDescriptors d
         List<Item> items = new ArrayList<>();
         List<Sample> samples = new ArrayList<>();
         parts.forEach((part, all) -> {
-            List<Sample> some = spread(all, mostOfAPart);
+            List<Sample> some = EvenSpread.of(all, mostOfAPart);
             some.forEach(sample -> items.add(new Item(sample.name(), sample.label(), part)));
             samples.addAll(some);
             gallery.leaveOut(part, all.size() - some.size());
@@ -60,13 +60,6 @@ record FoldGallery(List<String> classes, Material material, PictureDescriptors d
         List<byte[]> thumbnails = thumbnails(samples);
         describing.run(samples, (i, crops) -> gallery.add(items.get(i), thumbnails.get(i), crops));
         return gallery.build();
-    }
-
-    private static List<Sample> spread(List<Sample> all, int most) {
-        int count = Math.min(most, all.size());
-        return IntStream.range(0, count)
-                .mapToObj(i -> all.get((int) ((long) i * all.size() / count)))
-                .toList();
     }
 
     private List<byte[]> thumbnails(List<Sample> samples) throws IOException {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
+import org.gramian.basis.EvenSpread;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Item;
 import org.gramian.gallery.Part;
@@ -38,7 +39,7 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
         if (test.size() < 4) {
             return Optional.empty();
         }
-        List<Integer> chosen = spread(test);
+        List<Integer> chosen = EvenSpread.of(test, MOST); // every class keeps its share
         Distances distances = Distances.of(chosen.stream().map(gallery::vector).toList());
         PrincipalPlane plane = PrincipalPlane.of(distances);
         double[][] map = StochasticNeighbours.USUAL.embed(distances, plane.points());
@@ -50,14 +51,6 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
                         PointMap.of("principal components: " + kept + " % of the variance", plane.points(), subjects)),
                 legend(gallery, chosen),
                 remark(chosen.size(), test.size() + gallery.leftOut(Part.TEST), fold)));
-    }
-
-    /** At equal steps, so that every class keeps its share. */
-    private static List<Integer> spread(List<Integer> all) {
-        int count = Math.min(MOST, all.size());
-        return IntStream.range(0, count)
-                .mapToObj(i -> all.get((int) ((long) i * all.size() / count)))
-                .toList();
     }
 
     private static String remark(int shown, int all, String fold) {

@@ -88,10 +88,16 @@ public final class Crops {
                     Reading.Problem.NO_BOX,
                     "expected a box inside the picture of " + picture + " for crops +box, found " + box);
         }
-        Picture seen = region.get();
-        return refusal(seen.width(), seen.height())
-                .<Reading>map(reason -> new Reading.Unreadable(Reading.Problem.TOO_THIN, reason))
-                .orElseGet(() -> new Reading.Readable(seen, origin));
+        return seen(new Reading.Readable(region.get(), origin));
+    }
+
+    /** The same where the whole picture is the region. */
+    public Reading seen(Reading reading) {
+        return reading instanceof Reading.Readable(Picture picture, var _)
+                ? refusal(picture.width(), picture.height())
+                        .<Reading>map(reason -> new Reading.Unreadable(Reading.Problem.TOO_THIN, reason))
+                        .orElse(reading)
+                : reading;
     }
 
     /** Every pixel that the box touches. */

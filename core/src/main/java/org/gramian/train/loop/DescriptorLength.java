@@ -1,6 +1,7 @@
 package org.gramian.train.loop;
 
-import java.util.stream.IntStream;
+import java.util.Arrays;
+import org.gramian.basis.EvenSpread;
 import org.gramian.model.Model;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
@@ -28,12 +29,11 @@ final class DescriptorLength {
      * @param momentum β of the steps to come
      */
     static double unitRate(Model model, FeatureTable table, double momentum) {
-        int count = Math.min(CROPS, table.count());
-        int[] places = IntStream.range(0, count)
-                .map(i -> (int) ((long) i * table.count() / count))
+        int[] places = Arrays.stream(EvenSpread.places(table.count(), CROPS))
+                .mapToInt(Math::toIntExact)
                 .toArray();
         double rate = new HeadRun(model, table).descriptors(places, v -> {
-            Tensor mean = Elementwise.mul(Reductions.sum(v, 0), 1.0 / count);
+            Tensor mean = Elementwise.mul(Reductions.sum(v, 0), 1.0 / places.length);
             return Math.min(1 / meanSquare(Elementwise.sub(v, mean)), 4 * (1 + momentum) / meanSquare(v));
         });
         return rate > 0 && Double.isFinite(rate) ? rate : 1;

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
-import java.util.stream.IntStream;
+import org.gramian.basis.EvenSpread;
 import org.gramian.image.PictureReader;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.Crops;
@@ -90,10 +90,6 @@ public record Material(Parts parts, Crops trainingCrops, Crops testCrops, Featur
 
     /** At most so many training pictures, evenly spread. */
     List<Sample> some(int most) {
-        int all = parts.training.size();
-        int count = Math.min(most, all);
-        return IntStream.range(0, count)
-                .mapToObj(i -> parts.training.get((int) ((long) i * all / count)))
-                .toList();
+        return EvenSpread.of(parts.training, most);
     }
 }

@@ -15,6 +15,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
+import org.gramian.spd.TriangleKernels;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
@@ -226,7 +227,35 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
 
     /** Descriptors {@code [n, d]} of features {@code [n, c, h, w]}. */
     public Var apply(Var features, Bindings parameters) {
-        return trace(features, parameters, (stage, value) -> {});
+        return aggregation instanceof SecondOrder secondOrder && endsInUnitRoots()
+                ? unitRoots(secondOrder, features, parameters)
+                : trace(features, parameters, (stage, value) -> {});
+    }
+
+    /** Whether the vector is {@code triu/root/l2} with a root that is smooth at 0. */
+    private boolean endsInUnitRoots() {
+        return aggregation instanceof SecondOrder secondOrder
+                && secondOrder.vectorization().equals(new Vectorization.Triu())
+                && normalizations.size() == 2
+                && normalizations.getFirst() instanceof Normalization.Root(double epsilon, Normalization.Slope slope)
+                && epsilon > 0
+                && slope == Normalization.Slope.EXACT
+                && normalizations.getLast() instanceof Normalization.L2;
+    }
+
+    /** The end in one stage where there are kernels for it. */
+    private Var unitRoots(SecondOrder secondOrder, Var features, Bindings parameters) {
+        Var matrices = secondOrder.matrices(reduce(features, parameters), parameters);
+        Var transformed = secondOrder.transform(matrices, parameters);
+        if (TriangleKernels.suit(transformed)) {
+            double epsilon = ((Normalization.Root) normalizations.getFirst()).epsilon();
+            return TriangleKernels.unitRoots(transformed, epsilon, Normalization.L2.SMALLEST_NORM);
+        }
+        Var x = secondOrder.vectorize(transformed, parameters);
+        for (int i = 0; i < normalizations.size(); i++) {
+            x = normalize(i, x, parameters);
+        }
+        return x;
     }
 
     /**

@@ -109,6 +109,9 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
 
     /** σ given, or the mean distance where it is null; a constant for the gradient either way. */
     private Result constantWidth(Tensor maps, @Nullable Tensor given) {
+        if (backward == Backward.EXACT && GaussianKernels.suit(maps)) {
+            return GaussianKernels.apply(maps, given == null ? null : factor(floored(given)), 1 + jitter);
+        }
         Tensor x = Distances.centred(maps);
         Tensor d = given == null ? Distances.squaredAboveRounding(x) : Distances.squared(x);
         Tensor width = floored(given == null ? Distances.meanOverPairs(Elementwise.sqrt(d)) : given);

@@ -38,14 +38,14 @@ public final class SpdTransform {
                     "spd transform: matrices [n, C, C] and a weight [C, C'] are wanted, found " + k + " and " + w);
         }
         return matrices.tape().apply(List.of(matrices, weight), () -> {
-            Tensor kw = timesEach(k, w);
-            Tensor y = Products.matmul(Views.transpose(w), kw);
+            Tensor wk = Products.matmul(Views.transpose(w), k);
+            Tensor y = timesEach(wk, w);
             return Result.of(
                     y,
                     (e, wanted) -> list(
                             wanted[0] ? timesEach(Products.matmul(w, e), Views.transpose(w)) : null,
-                            wanted[1] ? gradientOfWeight(kw, e) : null),
-                    kw);
+                            wanted[1] ? gradientOfWeight(wk, e) : null),
+                    wk);
         });
     }
 
@@ -56,8 +56,11 @@ public final class SpdTransform {
         return Views.reshape(Products.matmul(rows, b), n, batch.size(1), b.size(1));
     }
 
-    /** {@code Σ_n KW(E + Eᵀ)}. */
-    private static Tensor gradientOfWeight(Tensor kw, Tensor e) {
-        return Products.sumOfProducts(kw, Elementwise.add(e, Views.transpose(e)));
+    /** {@code Σ_n (WᵀK)ᵀ(E + Eᵀ)}: rows of all pictures below each other make it a single product. */
+    private static Tensor gradientOfWeight(Tensor wk, Tensor e) {
+        long rows = wk.size(0) * wk.size(1);
+        Tensor left = Views.reshape(wk, rows, wk.size(2));
+        Tensor right = Views.reshape(Elementwise.add(e, Views.transpose(e)), rows, e.size(2));
+        return Products.matmul(Views.transpose(left), right);
     }
 }

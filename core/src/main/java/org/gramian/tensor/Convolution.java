@@ -6,6 +6,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,13 +38,7 @@ public record Convolution(int stride, int padding, int groups) {
 
     /** Cross-correlation with weights {@code [k, c/groups, s, t]}, plus one bias per output map. */
     public Tensor apply(Tensor input, Tensor weight, @Nullable Tensor bias) {
-        check(input, weight);
-        if (bias != null) {
-            Checks.sameKind("conv2d", weight, bias);
-            if (!bias.shape().equals(Shape.of(weight.size(0)))) {
-                throw Checks.mismatch("conv2d", weight, bias, "one bias per output channel is wanted");
-            }
-        }
+        checkAll(input, weight, bias);
         return DeviceFunctions.result(
                 "conv2d",
                 (arena, out) -> {
@@ -73,6 +68,28 @@ public record Convolution(int stride, int padding, int groups) {
                 },
                 input,
                 weight);
+    }
+
+    /** {@code max(apply(input, weight, bias), 0)}: in one pass by cuDNN where that has been fast. */
+    public Tensor applyRelu(Tensor input, Tensor weight, @Nullable Tensor bias) {
+        if (bias == null || !isFused(input)) {
+            return Elementwise.reluInPlace(apply(input, weight, bias));
+        }
+        checkAll(input, weight, bias);
+        long[] steps = {stride, stride};
+        long[] zeroRows = {padding, padding};
+        return Fused.CONVOLUTION_RELU.call(
+                input, weight, Optional.of(bias), steps, zeroRows, new long[] {1, 1}, (long) groups);
+    }
+
+    private static boolean isFused(Tensor input) {
+        return input.type() == DType.BF16
+                && input.device().kind() == Device.Kind.CUDA
+                && Libtorch.load().hasLists();
+    }
+
+    private static final class Fused {
+        static final Operator CONVOLUTION_RELU = Operator.of("cudnn_convolution_relu");
     }
 
     /** Gradients of {@link #apply} for a gradient of its result: of input, weight and bias, where wanted. */
@@ -145,6 +162,16 @@ public record Convolution(int stride, int padding, int groups) {
 
     private static MemorySegment pair(Arena arena, long value) {
         return arena.allocateFrom(JAVA_LONG, value, value);
+    }
+
+    private void checkAll(Tensor input, Tensor weight, @Nullable Tensor bias) {
+        check(input, weight);
+        if (bias != null) {
+            Checks.sameKind("conv2d", weight, bias);
+            if (!bias.shape().equals(Shape.of(weight.size(0)))) {
+                throw Checks.mismatch("conv2d", weight, bias, "one bias per output channel is wanted");
+            }
+        }
     }
 
     private void check(Tensor input, Tensor weight) {

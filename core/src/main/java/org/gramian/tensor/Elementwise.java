@@ -77,7 +77,7 @@ public final class Elementwise {
 
     /** The gradient that passes a ReLU: {@code g} where its value {@code y} is positive, 0 elsewhere. */
     public static Tensor reluBackward(Tensor g, Tensor y) {
-        return mulInPlace(sign(y), g);
+        return ElementwiseKernels.suit(g, y) ? ElementwiseKernels.reluBackward(g, y) : mulInPlace(sign(y), g);
     }
 
     /** {@code x ← min(max(x, 0), 6)}; returns x. */

@@ -30,9 +30,11 @@ public final class Libtorch {
 
     private final LibtorchFolder folder;
     private final SymbolLookup symbols;
+    private final Optional<SymbolLookup> compiler;
     private final long abiVersion;
     private final boolean lists;
     private final int cudaDevices;
+    private boolean tf32;
     /** Linked once: timings call it around every run. */
     private final Optional<MethodHandle> synchronizer;
 
@@ -40,6 +42,7 @@ public final class Libtorch {
         this.folder = folder;
         LibtorchLoader.Libraries libraries = LibtorchLoader.load(folder);
         this.symbols = libraries.symbols();
+        this.compiler = libraries.compiler();
         this.abiVersion = callLong("aoti_torch_abi_version");
         this.lists = symbols.find("torch_call_dispatcher").isPresent();
         this.cudaDevices = libraries.cuda() ? countCudaDevices() : 0;
@@ -107,13 +110,30 @@ public final class Libtorch {
 
     /** Lets float32 products and convolutions on the GPU use TF32 (ten bits of mantissa): faster, less exact. */
     public void setTf32(boolean allowed) {
+        tf32 = allowed;
         setContextSwitch("_ZN2at7Context18setAllowTF32CuBLASEb", allowed);
         setContextSwitch("_ZN2at7Context17setAllowTF32CuDNNEb", allowed);
     }
 
-    /** Makes cuDNN choose reproducible algorithms only. */
+    /** Does something in full single precision, whatever is allowed otherwise. */
+    public void exactly(Runnable work) {
+        boolean allowed = tf32;
+        if (!allowed) {
+            work.run();
+            return;
+        }
+        setTf32(false);
+        try {
+            work.run();
+        } finally {
+            setTf32(true);
+        }
+    }
+
+    /** Makes cuDNN choose reproducible algorithms only, and by rules rather than by trying them all. */
     public void setDeterministic(boolean deterministic) {
         setContextSwitch("_ZN2at7Context21setDeterministicCuDNNEb", deterministic);
+        setContextSwitch("_ZN2at7Context17setBenchmarkCuDNNEb", !deterministic);
     }
 
     /** Waits until everything given to the GPU so far is done; nothing to wait for on the processor. */
@@ -146,6 +166,15 @@ public final class Libtorch {
                     .filter(f -> (int) invoke(f, free, total) == 0)
                     .map(_ -> new Memory(free.get(JAVA_LONG, 0), total.get(JAVA_LONG, 0)));
         }
+    }
+
+    SymbolLookup symbols() {
+        return symbols;
+    }
+
+    /** CUDA's run-time compiler and driver, where a GPU can be used and they came with libtorch. */
+    Optional<SymbolLookup> compiler() {
+        return compiler;
     }
 
     MemorySegment symbol(String name) {

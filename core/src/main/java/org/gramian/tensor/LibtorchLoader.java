@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.tensor.library.LibtorchException;
 import org.gramian.tensor.library.LibtorchFolder;
@@ -29,8 +30,11 @@ final class LibtorchLoader {
 
     private LibtorchLoader() {}
 
-    /** What loading gave: one lookup over all libraries, and whether CUDA's are among them. */
-    record Libraries(SymbolLookup symbols, boolean cuda) {}
+    /** libtorch's door to CUDA's run-time compiler and driver, which it opens late itself. */
+    private static final String COMPILER = "libcaffe2_nvrtc.so";
+
+    /** What loading gave: one lookup over all libraries, whether CUDA's are among them, and its compiler if there is one. */
+    record Libraries(SymbolLookup symbols, boolean cuda, Optional<SymbolLookup> compiler) {}
 
     static Libraries load(LibtorchFolder folder) {
         List<String> names = names(folder.folder());
@@ -46,7 +50,18 @@ final class LibtorchLoader {
             CUDA_ORDER.forEach(name -> lookups.addFirst(open(folder.folder().resolve(name))));
         }
         SymbolLookup all = lookups.stream().reduce(SymbolLookup::or).orElseThrow();
-        return new Libraries(all, cuda);
+        return new Libraries(all, cuda, cuda && names.contains(COMPILER) ? compiler(folder) : Optional.empty());
+    }
+
+    /** Nothing is lost without it but speed. */
+    private static Optional<SymbolLookup> compiler(LibtorchFolder folder) {
+        try {
+            return Optional.of(SymbolLookup.libraryLookup(folder.folder().resolve(COMPILER), Arena.global()))
+                    .filter(lookup -> lookup.find("nvrtcCreateProgram").isPresent()
+                            && lookup.find("cuLaunchKernel").isPresent());
+        } catch (IllegalArgumentException absent) {
+            return Optional.empty();
+        }
     }
 
     /** A PyTorch with CUDA on a machine without a driver is used as one without: loading its libraries costs seconds. */

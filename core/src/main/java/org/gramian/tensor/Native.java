@@ -107,11 +107,11 @@ final class Native {
         }
     }
 
-    static MemorySegment empty(Shape shape, DType type, Device device) {
+    static MemorySegment empty(Shape shape, long[] steps, DType type, Device device) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = WORD.get();
             MemorySegment sizes = arena.allocateFrom(JAVA_LONG, shape.sizes());
-            MemorySegment strides = arena.allocateFrom(JAVA_LONG, shape.strides());
+            MemorySegment strides = arena.allocateFrom(JAVA_LONG, steps);
             int kind = device.kind().code();
             Failures.check(
                     (int) EMPTY.invokeExact(

@@ -7,8 +7,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,6 +91,24 @@ public final class Tensor implements AutoCloseable {
                 }
                 step *= shape.at(i);
             }
+        }
+        return true;
+    }
+
+    /** Whether the elements lie without gaps, in whatever order of dimensions. */
+    boolean isDense() {
+        int[] order = IntStream.range(0, strides.length)
+                .boxed()
+                .filter(i -> shape.at(i) != 1)
+                .sorted(Comparator.comparingLong(i -> strides[i]))
+                .mapToInt(i -> i)
+                .toArray();
+        long step = 1;
+        for (int i : order) {
+            if (strides[i] != step) {
+                return shape.elements() == 0;
+            }
+            step *= shape.at(i);
         }
         return true;
     }

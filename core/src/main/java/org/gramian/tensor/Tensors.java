@@ -23,7 +23,12 @@ public final class Tensors {
     /** A tensor whose elements are not set. */
     public static Tensor empty(Shape shape, DType type, Device device) {
         Libtorch.load();
-        return new Tensor(Native.empty(shape, type, device));
+        return new Tensor(Native.empty(shape, shape.strides(), type, device));
+    }
+
+    /** A tensor whose elements are not set, which lies in memory as another one does. */
+    static Tensor emptyLike(Tensor other) {
+        return new Tensor(Native.empty(other.shape(), other.strides(), other.type(), other.device()));
     }
 
     /** A tensor on the processor holding the given values row by row. */

@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 /** Other looks at the same elements: reshaped, transposed, sliced, repeated; and joining tensors. No view copies. */
@@ -14,6 +15,9 @@ public final class Views {
         static final Operator INDEX_COPY = Operator.of("index_copy_");
     }
 
+    /** {@code c10::MemoryFormat::ChannelsLast}. */
+    private static final long CHANNELS_LAST = 2;
+
     private Views() {}
 
     private static Tensor view(Tensor source, long[] sizes, long[] strides, long offset) {
@@ -23,6 +27,17 @@ public final class Views {
     /** The tensor itself if its elements lie row by row without gaps, otherwise a copy whose elements do. */
     public static Tensor contiguous(Tensor source) {
         return source.isContiguous() ? source : Operators.CONTIGUOUS.call(source, 0L);
+    }
+
+    /**
+     * Maps {@code [n, c, h, w]} whose channels lie next to each other, as convolutions in BF16 want them on a GPU: the tensor
+     * itself, or a copy. Shape and indices stay as they are.
+     */
+    public static Tensor channelsLast(Tensor maps) {
+        Checks.rank("channels last", maps, 4);
+        Shape s = maps.shape();
+        long[] wanted = {s.at(1) * s.at(2) * s.at(3), 1, s.at(1) * s.at(3), s.at(1)};
+        return Arrays.equals(maps.strides(), wanted) ? maps : Operators.CONTIGUOUS.call(maps, CHANNELS_LAST);
     }
 
     /** The same elements, row by row, under another shape; copies only if they do not lie row by row. */

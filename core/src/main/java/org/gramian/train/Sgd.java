@@ -7,6 +7,7 @@ import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
+import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
@@ -77,12 +78,12 @@ public final class Sgd implements AutoCloseable {
             if (parameter.spec().role() == Role.STIEFEL) {
                 StiefelStep step = StiefelStep.from(parameter.value(), gradient, velocity, own);
                 remember(parameter, step.velocity());
-                parameter.set(step.point());
+                assign(parameter, step.point());
             } else {
                 Tensor direction = direction(parameter, gradient, velocity, own);
                 Tensor moved = Elementwise.addScaled(parameter.value(), direction, -own.learningRate());
                 remember(parameter, own.momentum() == 0 ? null : direction);
-                parameter.set(moved);
+                assign(parameter, moved);
             }
         }
     }
@@ -95,7 +96,21 @@ public final class Sgd implements AutoCloseable {
         return velocity == null ? decayed : Elementwise.addScaled(decayed, velocity, own.momentum());
     }
 
+    /** On a GPU in place: recorded steps know parameters and velocities by where they lie. */
+    private static void assign(Parameter parameter, Tensor moved) {
+        if (moved.device().kind() == Device.Kind.CUDA) {
+            parameter.value().copyFrom(moved);
+        } else {
+            parameter.set(moved);
+        }
+    }
+
     private void remember(Parameter parameter, @Nullable Tensor velocity) {
+        Tensor present = velocities.get(parameter);
+        if (present != null && velocity != null && present.device().kind() == Device.Kind.CUDA) {
+            present.copyFrom(velocity);
+            return;
+        }
         Tensor former = velocity == null ? velocities.remove(parameter) : velocities.put(parameter, velocity);
         if (velocity != null) {
             Scope.detach(velocity);
@@ -116,7 +131,11 @@ public final class Sgd implements AutoCloseable {
             throw new IllegalArgumentException("the velocity of " + parameter.name() + " has the shape "
                     + parameter.spec().shape() + ", found " + velocity);
         }
-        remember(parameter, velocity);
+        Tensor former = velocities.put(parameter, velocity);
+        Scope.detach(velocity);
+        if (former != null) {
+            former.close();
+        }
     }
 
     @Override

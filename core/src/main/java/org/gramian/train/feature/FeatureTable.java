@@ -184,13 +184,21 @@ public final class FeatureTable implements AutoCloseable {
 
     /** Rows {@code [n, c, h, w]} in single precision on the extractor's device; they belong to the current scope. */
     public Tensor rows(int[] places) {
-        Tensor all = resident;
-        if (all != null) {
+        if (isResident()) {
             long[] wide = Arrays.stream(places).asLongStream().toArray();
-            Tensor index = Tensors.to(Tensors.ofLongs(wide, Shape.of(wide.length)), device);
-            return Tensors.to(Views.select(all, 0, index), DType.F32);
+            return rows(Tensors.to(Tensors.ofLongs(wide, Shape.of(wide.length)), device));
         }
         return Tensors.to(Tensors.to(gathered(places), device), DType.F32);
+    }
+
+    /** Whether all rows lie in the memory of a GPU. */
+    public boolean isResident() {
+        return resident != null;
+    }
+
+    /** The same rows for places that a GPU knows, I64, where all rows are {@link #isResident}. */
+    public Tensor rows(Tensor places) {
+        return Tensors.to(Views.select(Objects.requireNonNull(resident, "rows on a GPU"), 0, places), DType.F32);
     }
 
     private Shape rows(int count) {

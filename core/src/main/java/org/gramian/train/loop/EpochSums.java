@@ -14,6 +14,11 @@ record EpochSums(double loss, int right, int seen) {
         return new EpochSums(loss + meanLoss * crops, right + rightOnes, seen + crops);
     }
 
+    /** After crops of which the losses are added up already. */
+    EpochSums plusAll(double losses, int rightOnes, int crops) {
+        return new EpochSums(loss + losses, right + rightOnes, seen + crops);
+    }
+
     double meanLoss() {
         return loss / seen;
     }

@@ -47,8 +47,8 @@ record Position(
         return new Position(stage, 0, 0, EpochSums.NONE, List.of(), initial, -1, scale);
     }
 
-    Position stepped(EpochSums after) {
-        return new Position(stage, epoch, step + 1, after, past, initial, kept, scale);
+    Position stepped(EpochSums after, int steps) {
+        return new Position(stage, epoch, step + steps, after, past, initial, kept, scale);
     }
 
     /** After the last step of an epoch. */

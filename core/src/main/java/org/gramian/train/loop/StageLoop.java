@@ -2,22 +2,14 @@ package org.gramian.train.loop;
 
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.gramian.autodiff.Classification;
-import org.gramian.autodiff.Gradients;
-import org.gramian.autodiff.Tape;
-import org.gramian.autodiff.Var;
 import org.gramian.image.batch.Shuffle;
-import org.gramian.model.Scoring;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.Sgd;
-import org.gramian.train.loop.Examples.Minibatch;
-import org.gramian.train.loop.Examples.Pass;
 import org.gramian.train.recipe.Judgement;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.StageRecipe;
@@ -56,6 +48,7 @@ final class StageLoop implements AutoCloseable {
     private final Sgd sgd;
     private final Snapshot best = new Snapshot();
     private Position position;
+    private @Nullable Steps steps;
 
     StageLoop(Setup setup, Position start, Session session) {
         this.setup = setup;
@@ -133,17 +126,18 @@ final class StageLoop implements AutoCloseable {
 
     private Optional<Breaks.Reason> epoch() throws IOException {
         int[] all = order();
-        long taken = Math.min(all.length, (long) position.step() * setup.stride());
-        int[] order = Arrays.copyOfRange(all, (int) taken, all.length);
-        try (Pass pass = setup.examples.pass(order, setup.recipe.batching().batch())) {
-            int left = order.length;
-            while (left > 0) {
+        long seen = Math.min(all.length, (long) position.step() * setup.stride());
+        int[] order = Arrays.copyOfRange(all, (int) seen, all.length);
+        try (Steps.Epoch epoch = steps().epoch(order)) {
+            int end = setup.steps();
+            while (position.step() < end) {
                 Optional<Breaks.Reason> reason = breaks.due();
                 if (reason.isPresent()) {
                     return reason;
                 }
-                step(pass, Math.min(left, setup.stride()), rate(position.step()));
-                left -= setup.stride();
+                Steps.Taken taken = epoch.take(position, this::rate);
+                position = position.stepped(taken.sums(), taken.steps());
+                tellSteps(taken.sums());
                 saver.saveIfDue(position, state());
             }
         }
@@ -153,6 +147,26 @@ final class StageLoop implements AutoCloseable {
             return Optional.of(Breaks.Reason.ASKED); // all steps of the epoch are taken; it is judged when this goes on
         }
         return Optional.empty();
+    }
+
+    private void tellSteps(EpochSums sums) {
+        events.accept(new TrainEvent.Stepped(
+                setup.trainee.stage(),
+                position.epoch(),
+                position.step(),
+                sums.seen(),
+                sums.meanLoss(),
+                sums.accuracy()));
+    }
+
+    /** Made when the first is wanted: what they need of the position is known then. */
+    private Steps steps() {
+        Steps present = steps;
+        if (present == null) {
+            present = Steps.of(setup, sgd, HeadRates.of(setup.stage(), position));
+            steps = present;
+        }
+        return present;
     }
 
     /** The order of this epoch: it follows from seed, stage and epoch alone. */
@@ -167,70 +181,6 @@ final class StageLoop implements AutoCloseable {
         double epochs = position.epoch() + (double) step / setup.steps();
         double warmth = stage.warmup() == 0 ? 1 : Math.min(1, (epochs + 1.0 / setup.steps()) / stage.warmup());
         return stage.rate() * warmth * stage.schedule().factor(position.judgements(), epochs, stage.epochs());
-    }
-
-    private void step(Pass pass, int crops, double rate) {
-        try (GradientSum sum = new GradientSum()) {
-            EpochSums sums = position.sums();
-            for (int taken = 0; taken < crops; ) {
-                try (Scope _ = Scope.open()) { // of this batch: nothing of it is held while the next one is computed
-                    Minibatch batch = pass.next();
-                    taken += batch.labels().length;
-                    sums = learn(batch, (double) batch.labels().length / crops, sum, sums);
-                }
-            }
-            sgd.setLearningRate(rate);
-            setup.trainee.moved(HeadRates.of(setup.stage(), position)).forEach(group -> sgd.step(group, sum.sums()));
-            position = position.stepped(sums);
-        }
-        EpochSums sums = position.sums();
-        events.accept(new TrainEvent.Stepped(
-                setup.trainee.stage(),
-                position.epoch(),
-                position.step(),
-                sums.seen(),
-                sums.meanLoss(),
-                sums.accuracy()));
-    }
-
-    private EpochSums learn(Minibatch batch, double share, GradientSum sum, EpochSums sums) {
-        try (Tape tape = Tape.recording()) {
-            Trainee.Forward forward = setup.trainee.forward(tape, batch.input());
-            Tensor targets = setup.targets.apply(batch.labels());
-            Var loss = Classification.crossEntropy(forward.scores(), targets);
-            double value = loss.value().item();
-            if (!Double.isFinite(value)) {
-                throw NonFiniteLossException.ofLoss(position, setup.trainee.origin(batch.input(), targets));
-            }
-            EpochSums after = sums.plus(value, right(forward.scores().value(), batch.labels()), batch.labels().length);
-            Tensor upstream = Tensors.full(
-                    share, loss.shape(), loss.value().type(), loss.value().device());
-            try (Gradients gradients = tape.backward(loss, upstream)) {
-                setup.trainee
-                        .groups()
-                        .forEach((part, group) -> sum.add(
-                                group,
-                                Objects.requireNonNull(forward.variables().get(part)),
-                                gradients));
-            }
-            if (!sum.allFinite()) { // found out while the parameters are still those that the gradients belong to
-                throw NonFiniteLossException.ofGradient(position, setup.trainee.origin(batch.input(), targets));
-            }
-            return after;
-        }
-    }
-
-    private static int right(Tensor scores, int[] labels) {
-        float[][] rows = Scoring.toRows(scores);
-        int right = 0;
-        for (int i = 0; i < labels.length; i++) {
-            int top = 0;
-            for (int k = 1; k < rows[i].length; k++) {
-                top = rows[i][k] > rows[i][top] ? k : top;
-            }
-            right += top == labels[i] ? 1 : 0;
-        }
-        return right;
     }
 
     private void finishEpoch(double rate) throws IOException {
@@ -258,6 +208,9 @@ final class StageLoop implements AutoCloseable {
 
     @Override
     public void close() {
+        if (steps != null) {
+            steps.close();
+        }
         sgd.close();
         best.close();
     }

@@ -1,0 +1,142 @@
+package org.gramian.tensor;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.util.Optional;
+import org.gramian.tensor.library.LibtorchException;
+
+/**
+ * The functions of CUDA's runtime and driver, of its run-time compiler, and of libtorch's graphs, where libtorch brought
+ * them; touched only where it did.
+ *
+ * <p>All but those of the graph are C functions that answer with a code. Those of {@code at::cuda::CUDAGraph} are C++ and
+ * have no code: {@link CudaGraph} calls them only after a rehearsal has shown that they will not fail.
+ */
+final class Cuda {
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final SymbolLookup SYMBOLS = Libtorch.load().symbols();
+
+    static final MethodHandle SET_DEVICE = code("cudaSetDevice", JAVA_INT);
+    static final MethodHandle ATTRIBUTE = code("cudaDeviceGetAttribute", ADDRESS, JAVA_INT, JAVA_INT);
+    static final MethodHandle NEW_STREAM = code("cudaStreamCreateWithFlags", ADDRESS, JAVA_INT);
+    static final MethodHandle SYNCHRONIZE = code("cudaStreamSynchronize", ADDRESS);
+    static final MethodHandle BEGIN_CAPTURE = code("cudaStreamBeginCapture", ADDRESS, JAVA_INT);
+    static final MethodHandle END_CAPTURE = code("cudaStreamEndCapture", ADDRESS, ADDRESS);
+    static final MethodHandle DESTROY_GRAPH = code("cudaGraphDestroy", ADDRESS);
+    static final MethodHandle LAST_ERROR = code("cudaGetLastError");
+    static final MethodHandle CURRENT_STREAM = code("aoti_torch_get_current_cuda_stream", JAVA_INT, ADDRESS);
+    static final MethodHandle NEW_GUARD = code("aoti_torch_create_cuda_stream_guard", ADDRESS, JAVA_INT, ADDRESS);
+    static final MethodHandle DELETE_GUARD = code("aoti_torch_delete_cuda_stream_guard", ADDRESS);
+
+    private Cuda() {}
+
+    /** The functions of {@code at::cuda::CUDAGraph}, whose names are those of libtorch's C++ compiler. */
+    static final class Graphs {
+        private static final String CLASS = "_ZN2at4cuda9CUDAGraph";
+        private static final String CONSTRUCTOR = CLASS + "C1Eb";
+        private static final String FORMER_CONSTRUCTOR = CLASS + "C1Ev";
+        private static final String BEGINNING = CLASS + "13capture_beginESt4pairIyyE21cudaStreamCaptureMode";
+
+        static final MethodHandle BEGIN = method(BEGINNING, JAVA_LONG, JAVA_LONG, JAVA_INT);
+        static final MethodHandle END = method(CLASS + "11capture_endEv");
+        static final MethodHandle REPLAY = method(CLASS + "6replayEv");
+        static final MethodHandle DESTROY = method(CLASS + "D1Ev");
+
+        private Graphs() {}
+
+        /** Whether this libtorch has them under these names. */
+        static boolean exist() {
+            return SYMBOLS.find(BEGINNING).isPresent()
+                    && (SYMBOLS.find(CONSTRUCTOR).isPresent()
+                            || SYMBOLS.find(FORMER_CONSTRUCTOR).isPresent());
+        }
+
+        /** Makes a graph in memory of the caller. */
+        static void construct(MemorySegment graph) throws Throwable {
+            if (SYMBOLS.find(CONSTRUCTOR).isPresent()) {
+                method(CONSTRUCTOR, JAVA_BOOLEAN).invokeExact(graph, false);
+            } else {
+                method(FORMER_CONSTRUCTOR).invokeExact(graph);
+            }
+        }
+
+        private static MethodHandle method(String name, MemoryLayout... arguments) {
+            MemoryLayout[] all = new MemoryLayout[arguments.length + 1];
+            all[0] = ADDRESS;
+            System.arraycopy(arguments, 0, all, 1, arguments.length);
+            return LINKER.downcallHandle(Libtorch.load().symbol(name), FunctionDescriptor.ofVoid(all));
+        }
+    }
+
+    /** The run-time compiler and the driver that runs what it made. */
+    static final class Compiler {
+        private static final Optional<SymbolLookup> LOOKUP = Libtorch.load().compiler();
+
+        static final MethodHandle CREATE =
+                function("nvrtcCreateProgram", ADDRESS, ADDRESS, ADDRESS, JAVA_INT, ADDRESS, ADDRESS);
+        static final MethodHandle COMPILE = function("nvrtcCompileProgram", ADDRESS, JAVA_INT, ADDRESS);
+        static final MethodHandle LOG_SIZE = function("nvrtcGetProgramLogSize", ADDRESS, ADDRESS);
+        static final MethodHandle LOG = function("nvrtcGetProgramLog", ADDRESS, ADDRESS);
+        static final MethodHandle SIZE = function("nvrtcGetCUBINSize", ADDRESS, ADDRESS);
+        static final MethodHandle CODE = function("nvrtcGetCUBIN", ADDRESS, ADDRESS);
+        static final MethodHandle DESTROY = function("nvrtcDestroyProgram", ADDRESS);
+        static final MethodHandle LOAD = function("cuModuleLoadData", ADDRESS, ADDRESS);
+        static final MethodHandle FIND = function("cuModuleGetFunction", ADDRESS, ADDRESS, ADDRESS);
+        static final MethodHandle LAUNCH = function(
+                "cuLaunchKernel",
+                ADDRESS,
+                JAVA_INT,
+                JAVA_INT,
+                JAVA_INT,
+                JAVA_INT,
+                JAVA_INT,
+                JAVA_INT,
+                JAVA_INT,
+                ADDRESS,
+                ADDRESS,
+                ADDRESS);
+
+        private Compiler() {}
+
+        private static MethodHandle function(String name, MemoryLayout... arguments) {
+            MemorySegment address = LOOKUP.flatMap(lookup -> lookup.find(name))
+                    .orElseThrow(() -> new LibtorchException("CUDA's run-time compiler has no function " + name));
+            return LINKER.downcallHandle(address, FunctionDescriptor.of(JAVA_INT, arguments));
+        }
+    }
+
+    private static MethodHandle code(String name, MemoryLayout... arguments) {
+        return LINKER.downcallHandle(Libtorch.load().symbol(name), FunctionDescriptor.of(JAVA_INT, arguments));
+    }
+
+    /** The stream to which libtorch gives this thread's work. */
+    static MemorySegment currentStream(Device device) {
+        return pointer("the current stream", word -> (int) CURRENT_STREAM.invokeExact(device.index(), word));
+    }
+
+    /** A call that writes a pointer. */
+    @FunctionalInterface
+    interface Call {
+        int into(MemorySegment word) throws Throwable;
+    }
+
+    static MemorySegment pointer(String operation, Call call) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment word = arena.allocate(ADDRESS);
+            Failures.check(call.into(word), operation);
+            return word.get(ADDRESS, 0);
+        } catch (Throwable thrown) {
+            throw Failures.wrap(thrown);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+package org.gramian.tensor;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_DOUBLE;
+import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.gramian.tensor.library.LibtorchException;
+
+/**
+ * Kernels of our own for a GPU, written in CUDA C++ beside the class that uses them and compiled by CUDA's run-time compiler
+ * when they are first wanted: one of them makes one pass over memory where libtorch's operators make several.
+ *
+ * <p>They are ways to compute faster what the operators compute too. Where there is no compiler, or {@value #SWITCH} is
+ * {@code off} in the environment, the operators do it.
+ */
+public final class CudaProgram {
+    /** The variable that turns them off. */
+    public static final String SWITCH = "GRAMIAN_GPU_KERNELS";
+
+    private static final int MAJOR = 75; // cudaDevAttrComputeCapabilityMajor, and the next one
+    private static final int ARGUMENTS = 24;
+
+    private final String name;
+    private final String source;
+    private final Map<Integer, MemorySegment> modules = new ConcurrentHashMap<>();
+    private final Map<String, MemorySegment> kernels = new ConcurrentHashMap<>();
+
+    private CudaProgram(String name, String source) {
+        this.name = name;
+        this.source = source;
+    }
+
+    /** The program in a resource beside a class. */
+    public static CudaProgram beside(Class<?> owner, String resource) {
+        try (InputStream in = owner.getResourceAsStream(resource)) {
+            if (in == null) {
+                throw new IllegalArgumentException("there is no " + resource + " beside " + owner);
+            }
+            return new CudaProgram(resource, new String(in.readAllBytes(), StandardCharsets.UTF_8));
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    /** Whether kernels can be had where a tensor of single precision lies without gaps. */
+    public static boolean suits(Tensor tensor) {
+        return tensor.device().kind() == Device.Kind.CUDA
+                && tensor.type() == DType.F32
+                && tensor.isContiguous()
+                && isAvailable();
+    }
+
+    static boolean isAvailable() {
+        return Availability.PRESENT;
+    }
+
+    private static final class Availability {
+        static final boolean PRESENT =
+                Libtorch.load().compiler().isPresent() && !"off".equalsIgnoreCase(System.getenv(SWITCH));
+    }
+
+    /**
+     * How many threads work: blocks in up to three dimensions, each of the same number of threads in up to two.
+     *
+     * @param x blocks
+     * @param y blocks
+     * @param z blocks
+     * @param across threads of a block
+     * @param down threads of a block
+     */
+    public record Grid(int x, int y, int z, int across, int down) {
+        /** Blocks of 256 threads for so many elements, one each. */
+        public static Grid over(long elements) {
+            return new Grid(Math.toIntExact(Math.ceilDiv(elements, 256L)), 1, 1, 256, 1);
+        }
+
+        /** The same with so many blocks at most, whose threads take several elements each. */
+        public static Grid over(long elements, int most) {
+            return new Grid((int) Math.clamp(Math.ceilDiv(elements, 256L), 1, most), 1, 1, 256, 1);
+        }
+    }
+
+    /**
+     * Gives a kernel to the GPU, after what this thread gave it before.
+     *
+     * @param kernel its name
+     * @param arguments tensors without gaps, the first of which says which GPU it is, and numbers: {@code Long}, {@code
+     *     Integer}, {@code Float} and {@code Double} are {@code long long}, {@code int}, {@code float} and {@code double} there
+     */
+    public void launch(String kernel, Grid grid, Object... arguments) {
+        Device device = ((Tensor) arguments[0]).device();
+        MemorySegment function = kernels.computeIfAbsent(
+                kernel + "@" + device.index(),
+                _ -> function(kernel, modules.computeIfAbsent(device.index(), this::load)));
+        if (arguments.length > ARGUMENTS) {
+            throw new IllegalArgumentException(
+                    kernel + ": at most " + ARGUMENTS + " arguments, found " + arguments.length);
+        }
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment cells = arena.allocate(JAVA_LONG, ARGUMENTS);
+            MemorySegment places = arena.allocate(ADDRESS, ARGUMENTS);
+            for (int i = 0; i < arguments.length; i++) {
+                write(kernel, cells, i, arguments[i]);
+                places.setAtIndex(ADDRESS, i, cells.asSlice(8L * i, 8));
+            }
+            Failures.check(
+                    (int) Cuda.Compiler.LAUNCH.invokeExact(
+                            function,
+                            grid.x,
+                            grid.y,
+                            grid.z,
+                            grid.across,
+                            grid.down,
+                            1,
+                            0,
+                            Cuda.currentStream(device),
+                            places,
+                            MemorySegment.NULL),
+                    kernel);
+        } catch (Throwable thrown) {
+            throw Failures.wrap(thrown);
+        }
+    }
+
+    private static void write(String kernel, MemorySegment cells, int place, Object argument) {
+        switch (argument) {
+            case Tensor tensor -> {
+                if (!tensor.isDense()) {
+                    throw new IllegalArgumentException(kernel + ": tensors without gaps are wanted, found " + tensor);
+                }
+                cells.set(ADDRESS, 8L * place, Native.data(tensor.handle()));
+            }
+            case Long number -> cells.set(JAVA_LONG, 8L * place, number);
+            case Integer number -> cells.set(JAVA_INT, 8L * place, number);
+            case Float number -> cells.set(JAVA_FLOAT, 8L * place, number);
+            case Double number -> cells.set(JAVA_DOUBLE, 8L * place, number);
+            default -> throw new IllegalArgumentException(kernel + ": no kernel takes a " + argument.getClass());
+        }
+    }
+
+    private MemorySegment function(String kernel, MemorySegment module) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment text = arena.allocateFrom(kernel);
+            return Cuda.pointer("kernel " + kernel + " of " + name, word ->
+                    (int) Cuda.Compiler.FIND.invokeExact(word, module, text));
+        }
+    }
+
+    /** Compiles for a GPU and loads the result into it. */
+    private MemorySegment load(int index) {
+        try (Arena arena = Arena.ofConfined()) {
+            Failures.check((int) Cuda.SET_DEVICE.invokeExact(index), "choice of the GPU");
+            MemorySegment program = Cuda.pointer(name, word -> (int) Cuda.Compiler.CREATE.invokeExact(
+                    word,
+                    arena.allocateFrom(source),
+                    arena.allocateFrom(name),
+                    0,
+                    MemorySegment.NULL,
+                    MemorySegment.NULL));
+            MemorySegment options = arena.allocate(ADDRESS);
+            options.set(
+                    ADDRESS,
+                    0,
+                    arena.allocateFrom(
+                            "--gpu-architecture=sm_" + attribute(MAJOR, index) + attribute(MAJOR + 1, index)));
+            int code = (int) Cuda.Compiler.COMPILE.invokeExact(program, 1, options);
+            if (code != 0) {
+                throw new LibtorchException(name + " cannot be compiled for this GPU; set " + SWITCH
+                        + "=off to do without. The compiler says: " + log(program));
+            }
+            MemorySegment size = arena.allocate(JAVA_LONG);
+            Failures.check((int) Cuda.Compiler.SIZE.invokeExact(program, size), name);
+            MemorySegment binary = arena.allocate(size.get(JAVA_LONG, 0), 64);
+            Failures.check((int) Cuda.Compiler.CODE.invokeExact(program, binary), name);
+            MemorySegment module =
+                    Cuda.pointer("loading of " + name, word -> (int) Cuda.Compiler.LOAD.invokeExact(word, binary));
+            MemorySegment handle = arena.allocate(ADDRESS);
+            handle.set(ADDRESS, 0, program);
+            Failures.check((int) Cuda.Compiler.DESTROY.invokeExact(handle), name);
+            return module;
+        } catch (Throwable thrown) {
+            throw Failures.wrap(thrown);
+        }
+    }
+
+    private static int attribute(int attribute, int index) throws Throwable {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment word = arena.allocate(JAVA_INT);
+            Failures.check((int) Cuda.ATTRIBUTE.invokeExact(word, attribute, index), "what the GPU can do");
+            return word.get(JAVA_INT, 0);
+        }
+    }
+
+    private static String log(MemorySegment program) throws Throwable {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment size = arena.allocate(JAVA_LONG);
+            Failures.check((int) Cuda.Compiler.LOG_SIZE.invokeExact(program, size), "compilation");
+            MemorySegment text = arena.allocate(Math.max(1, size.get(JAVA_LONG, 0)));
+            Failures.check((int) Cuda.Compiler.LOG.invokeExact(program, text), "compilation");
+            return text.getString(0);
+        }
+    }
+}

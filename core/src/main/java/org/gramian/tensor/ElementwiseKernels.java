@@ -1,0 +1,35 @@
+package org.gramian.tensor;
+
+import java.util.Arrays;
+import org.gramian.tensor.CudaProgram.Grid;
+
+/** Passes over single elements for which libtorch has no single operator, in kernels of our own on a GPU. */
+final class ElementwiseKernels {
+    private static final class Program {
+        static final CudaProgram ELEMENTWISE = CudaProgram.beside(ElementwiseKernels.class, "elementwise.cu");
+    }
+
+    private ElementwiseKernels() {}
+
+    /** Whether two tensors of one shape lie alike, densely, where these can be used. */
+    static boolean suit(Tensor a, Tensor b) {
+        return a.device().kind() == Device.Kind.CUDA
+                && CudaProgram.isAvailable()
+                && a.type() == b.type()
+                && (a.type() == DType.F32 || a.type() == DType.BF16 && a.shape().elements() % 2 == 0)
+                && a.shape().equals(b.shape())
+                && Arrays.equals(a.strides(), b.strides())
+                && a.isDense();
+    }
+
+    static Tensor reluBackward(Tensor g, Tensor y) {
+        long count = g.shape().elements();
+        Tensor result = Tensors.emptyLike(g);
+        if (g.type() == DType.F32) {
+            Program.ELEMENTWISE.launch("relu_backward", Grid.over(count), g, y, result, count);
+        } else {
+            Program.ELEMENTWISE.launch("relu_backward_bf16", Grid.over(count / 2), g, y, result, count / 2);
+        }
+        return result;
+    }
+}

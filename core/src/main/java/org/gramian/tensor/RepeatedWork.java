@@ -1,0 +1,45 @@
+package org.gramian.tensor;
+
+import java.util.Optional;
+
+/**
+ * Work that is done again and again over the same tensors: the first time as it is, from then on as a {@link CudaGraph}
+ * where it can be recorded. Elsewhere it is done as it is every time.
+ *
+ * <p>On a GPU, use it inside of a {@link CudaStream}.
+ */
+public final class RepeatedWork implements AutoCloseable {
+    private final Device device;
+    private final Runnable work;
+    private boolean done;
+    private Optional<CudaGraph> graph = Optional.empty();
+
+    public RepeatedWork(Device device, Runnable work) {
+        this.device = device;
+        this.work = work;
+    }
+
+    /** Does it once more. */
+    public void run() {
+        if (graph.isPresent()) {
+            graph.get().replay();
+            return;
+        }
+        work.run();
+        if (!done) {
+            done = true; // what cannot be recorded is not tried again
+            graph = CudaGraph.isAvailable(device) ? CudaGraph.record(device, work) : Optional.empty();
+        }
+    }
+
+    /** Whether it is a recording by now. */
+    public boolean isRecorded() {
+        return graph.isPresent();
+    }
+
+    @Override
+    public void close() {
+        graph.ifPresent(CudaGraph::close);
+        graph = Optional.empty();
+    }
+}

@@ -1,0 +1,134 @@
+package org.gramian.train;
+
+import org.gramian.tensor.CudaProgram;
+import org.gramian.tensor.CudaProgram.Grid;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/**
+ * A few numbers in the memory of a GPU through which its steps are told the learning rate, find their examples, and say
+ * what became of them, so that nobody waits between two steps.
+ */
+public final class StepCells implements AutoCloseable {
+    static final CudaProgram PROGRAM = CudaProgram.beside(StepCells.class, "step.cu");
+
+    /** The numbers, in the order of {@code step.cu}. */
+    enum Cell {
+        /** The learning rate. */
+        RATE,
+        /** Not 0 once a step went wrong: from then on nothing moves. */
+        WRONG,
+        /** Sum of the losses of all crops. */
+        LOSS,
+        /** Crops that were right. */
+        RIGHT,
+        /** Steps that were taken. */
+        STEPS,
+        /** Where in the order of an epoch the first of them began. */
+        FIRST,
+        /** The loss of the present batch times its crops. */
+        BATCH_LOSS,
+        /** Crops of the present batch that were right. */
+        BATCH_RIGHT
+    }
+
+    /**
+     * What became of the steps since {@link #begin}.
+     *
+     * @param steps that were taken
+     * @param loss sum of the losses of their crops
+     * @param right of their crops
+     * @param wrong whether the step after them went wrong, and was not taken
+     */
+    public record Outcome(int steps, double loss, int right, boolean wrong) {}
+
+    private final Tensor cells;
+
+    public StepCells(Device device) {
+        try (Scope scope = Scope.open()) {
+            cells = Tensors.zeros(Shape.of(Cell.values().length), DType.F64, device);
+            scope.release(cells);
+        }
+    }
+
+    Tensor tensor() {
+        return cells;
+    }
+
+    /** Begins to count, before steps whose examples begin at a place of the order. */
+    public void begin(long first) {
+        set(Cell.WRONG, 0);
+        set(Cell.LOSS, 0);
+        set(Cell.RIGHT, 0);
+        set(Cell.STEPS, 0);
+        set(Cell.FIRST, first);
+    }
+
+    /** The learning rate of the steps that follow. */
+    public void setRate(double rate) {
+        set(Cell.RATE, rate);
+    }
+
+    private void set(Cell cell, double value) {
+        PROGRAM.launch("set_cell", new Grid(1, 1, 1, 1, 1), cells, cell.ordinal(), value);
+    }
+
+    /** Waits for all steps that were begun. */
+    public Outcome read() {
+        double[] values = cells.toDoubles();
+        return new Outcome(
+                (int) values[Cell.STEPS.ordinal()],
+                values[Cell.LOSS.ordinal()],
+                (int) values[Cell.RIGHT.ordinal()],
+                values[Cell.WRONG.ordinal()] != 0);
+    }
+
+    /**
+     * Writes down which examples come next.
+     *
+     * @param order places of an epoch's examples, I64
+     * @param labels of all places, I64
+     * @param places of the batch, written
+     * @param batchLabels of the batch, written
+     */
+    public void nextPlaces(Tensor order, Tensor labels, Tensor places, Tensor batchLabels) {
+        int batch = Math.toIntExact(places.size(0));
+        PROGRAM.launch("next_places", Grid.over(batch), cells, order, labels, places, batchLabels, batch);
+    }
+
+    /**
+     * Notes what a batch's scores are worth, before the way back frees them.
+     *
+     * @param scores {@code [n, k]}
+     * @param labels I64 {@code [n]}
+     * @param loss the mean over the batch
+     */
+    public void observe(Tensor scores, Tensor labels, Tensor loss) {
+        try (Scope _ = Scope.open()) {
+            PROGRAM.launch(
+                    "observe",
+                    new Grid(1, 1, 1, 256, 1),
+                    Views.contiguous(scores),
+                    labels,
+                    loss,
+                    cells,
+                    Math.toIntExact(scores.size(0)),
+                    Math.toIntExact(scores.size(1)));
+        }
+    }
+
+    /** Counts the step to which the batch belongs that was observed last. */
+    void count() {
+        PROGRAM.launch("count", new Grid(1, 1, 1, 1, 1), cells);
+    }
+
+    @Override
+    public void close() {
+        cells.close();
+    }
+}

@@ -271,10 +271,10 @@ class Training(Task):
         self.gradients()
         values = {f"|gradient of {key}|": norm(leaf.grad) for key, leaf in self.leaves.items()}
         start = {key: leaf.detach().clone() for key, leaf in self.model.named.items()}
-        losses = self.trajectory(3)
-        values |= {"loss": losses[0], "loss of step 3": losses[2]}
+        values["loss"] = self.run().item()
         if self.sgd:
             values |= {f"|way of {key}|": norm(leaf - start[key]) for key, leaf in self.model.named.items()}
+        values["loss of step 3"] = self.trajectory(2)[-1]
         return values
 
 

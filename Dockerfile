@@ -12,9 +12,9 @@ COPY gramian pom.xml ./
 COPY .mvn .mvn
 COPY scripts scripts
 COPY core core
+COPY benchmarks benchmarks
 COPY app app
 COPY spark/pom.xml spark/pom.xml
-COPY benchmarks/pom.xml benchmarks/pom.xml
 # The launcher builds on its first start.
 RUN ./gramian --version
 

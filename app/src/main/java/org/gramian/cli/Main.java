@@ -46,7 +46,8 @@ import picocli.CommandLine.Spec;
             ExportCommand.class,
             ShowCommand.class,
             PoolCommand.class,
-            GradcheckCommand.class
+            GradcheckCommand.class,
+            BenchCommand.class
         })
 public final class Main implements Runnable {
     /** The commands' exit codes. */

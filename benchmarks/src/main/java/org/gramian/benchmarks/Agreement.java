@@ -4,16 +4,13 @@ import java.util.List;
 import java.util.SequencedMap;
 
 /**
- * How far the two sides' numbers lie apart.
+ * How far the numbers of two sides lie apart.
  *
  * @param numbers how many were compared
  * @param largestDifference the largest relative one
  * @param where the name of that number
  */
 record Agreement(int numbers, double largestDifference, String where) {
-    /** Both compute in single precision, each with its own order of summation. */
-    static final double TOLERANCE = 1e-3;
-
     static Agreement of(SequencedMap<String, Double> first, SequencedMap<String, Double> second) {
         if (!first.keySet().equals(second.keySet())) {
             throw new IllegalStateException(
@@ -39,8 +36,9 @@ record Agreement(int numbers, double largestDifference, String where) {
         return Double.isNaN(difference) ? Double.POSITIVE_INFINITY : difference;
     }
 
-    boolean holds() {
-        return largestDifference <= TOLERANCE;
+    /** Whether they lie no further apart than that. */
+    boolean holds(double tolerance) {
+        return largestDifference <= tolerance;
     }
 
     @Override

@@ -9,7 +9,6 @@ import java.util.SequencedMap;
  */
 final class KernelLoopTask implements Task {
     static final String NAME = "definition-loop";
-    static final int OPERATIONS = 20;
 
     private final float[][] maps;
 
@@ -32,11 +31,6 @@ final class KernelLoopTask implements Task {
     @Override
     public void run() {
         kernel();
-    }
-
-    @Override
-    public int operations() {
-        return OPERATIONS;
     }
 
     private float[] kernel() {

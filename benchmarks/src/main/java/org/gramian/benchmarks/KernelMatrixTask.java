@@ -36,11 +36,6 @@ final class KernelMatrixTask implements Task {
         kernel(_ -> null);
     }
 
-    @Override
-    public int operations() {
-        return KernelLoopTask.OPERATIONS;
-    }
-
     private <R extends @Nullable Object> R kernel(Function<Tensor, R> reading) {
         try (Tape tape = Tape.inference()) {
             return reading.apply(

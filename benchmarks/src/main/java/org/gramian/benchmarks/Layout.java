@@ -6,12 +6,14 @@ import java.util.stream.Collectors;
 
 /** A {@link Report} as text: columns for the terminal, or Markdown. */
 final class Layout {
-    /** Columns from here on hold numbers and stand at the right. */
+    /** Columns from here on hold numbers and stand at the right, up to the remark. */
     private static final int NUMBERS = 2;
+
+    private static final int REMARK = Report.HEADINGS.size() - 1;
 
     private Layout() {}
 
-    /** Aligned columns, then the agreement of the sides and the rates, then the facts. */
+    /** Aligned columns, then the agreement of the sides, then the facts. */
     static String columns(Report report) {
         List<List<String>> lines = new ArrayList<>(List.of(Report.HEADINGS));
         lines.addAll(report.rows());
@@ -25,7 +27,6 @@ final class Layout {
         lines.forEach(line -> text.append(aligned(line, widths)).append('\n'));
         text.append('\n');
         report.agreements().forEach(line -> text.append(line).append('\n'));
-        report.rates().forEach(line -> text.append(line).append('\n'));
         report.facts()
                 .forEach((name, fact) ->
                         text.append(name).append(": ").append(fact).append('\n'));
@@ -36,7 +37,7 @@ final class Layout {
         StringBuilder line = new StringBuilder();
         for (int i = 0; i < widths.length; i++) {
             String blanks = " ".repeat(widths[i] - cells.get(i).length());
-            line.append(i < NUMBERS ? cells.get(i) + blanks : blanks + cells.get(i))
+            line.append(i < NUMBERS || i == REMARK ? cells.get(i) + blanks : blanks + cells.get(i))
                     .append("  ");
         }
         return line.toString().stripTrailing();
@@ -44,16 +45,15 @@ final class Layout {
 
     /** A page of its own. */
     static String markdown(Report report) {
-        StringBuilder text = new StringBuilder("# Last run of `benchmarks/run`\n\n");
+        StringBuilder text = new StringBuilder("# Last run of `gramian bench`\n\n");
         text.append(markdownRow(Report.HEADINGS));
-        text.append("|---|---|---:|---:|---:|---:|---:|\n");
+        text.append("|---|---|---:|---:|---:|---:|---:|---:|---|\n");
         report.rows().forEach(row -> text.append(markdownRow(row)));
-        text.append(
-                "\nTimes as fast: the second side's median over the first's. Peak memory: of the side's process.\n\n");
+        text.append("\nTimes as fast: the median of the first other side over that of the row. Peak memory: of the"
+                + " GPU where it is used, else of the side's process.\n\n");
         report.agreements()
                 .forEach(line ->
                         text.append("- ").append(line.replace("|", "\\|")).append('\n'));
-        report.rates().forEach(line -> text.append("- ").append(line).append('\n'));
         text.append("\n| | |\n|---|---|\n");
         report.facts().forEach((name, fact) -> text.append(markdownRow(List.of(name, fact))));
         return text.toString();

@@ -1,10 +1,12 @@
 package org.gramian.benchmarks;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.stream.Stream;
 
@@ -16,8 +18,26 @@ public final class Machine {
         SequencedMap<String, String> facts = new LinkedHashMap<>();
         facts.put("system", System.getProperty("os.name") + " " + System.getProperty("os.arch"));
         facts.put("processor", processor() + ", " + Runtime.getRuntime().availableProcessors() + " cores");
+        gpu().ifPresent(name -> facts.put("GPU", name));
         facts.put("JDK", Runtime.version() + " (" + System.getProperty("java.vendor") + ")");
         return facts;
+    }
+
+    /** The first GPU's name, where NVIDIA's driver tells. */
+    private static Optional<String> gpu() {
+        try (Stream<Path> folders = Files.list(Path.of("/proc/driver/nvidia/gpus"))) {
+            Optional<Path> first = folders.sorted().findFirst();
+            if (first.isEmpty()) {
+                return Optional.empty();
+            }
+            try (Stream<String> lines = Files.lines(first.get().resolve("information"))) {
+                return lines.filter(line -> line.startsWith("Model:"))
+                        .map(line -> line.substring("Model:".length()).strip())
+                        .findFirst();
+            }
+        } catch (IOException | UncheckedIOException none) {
+            return Optional.empty();
+        }
     }
 
     private static String processor() {

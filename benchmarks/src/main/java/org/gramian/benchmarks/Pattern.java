@@ -42,25 +42,27 @@ final class Pattern {
     }
 
     /**
-     * An orthonormal matrix, a reflection with some columns negated: {@code (I − 2vvᵀ)·diag(±1)}.
+     * The first columns of an orthonormal matrix, a reflection with some columns negated: {@code (I − 2vvᵀ)·diag(±1)}.
      *
      * <p>It leaves a kernel matrix with elements far from 0, half of them negative: near 0 the root is so steep that the
      * gradient depends on rounding, and two right programs would disagree.
      */
-    static Tensor orthonormal(int size, int seed) {
+    static Tensor orthonormal(Shape shape, int seed) {
+        int size = Math.toIntExact(shape.at(0));
+        int columns = Math.toIntExact(shape.at(1));
         double[] v = new double[size];
         double squares = 0;
         for (int i = 0; i < size; i++) {
             v[i] = at(i, seed);
             squares += v[i] * v[i];
         }
-        double[] values = new double[size * size];
+        double[] values = new double[size * columns];
         for (int i = 0; i < size; i++) {
-            for (int j = 0; j < size; j++) {
+            for (int j = 0; j < columns; j++) {
                 double reflected = (i == j ? 1 : 0) - 2 * v[i] * v[j] / squares;
-                values[i * size + j] = at(j, seed + 1) < 0 ? -reflected : reflected;
+                values[i * columns + j] = at(j, seed + 1) < 0 ? -reflected : reflected;
             }
         }
-        return Tensors.of(values, Shape.of(size, size), DType.F32);
+        return Tensors.of(values, shape, DType.F32);
     }
 }

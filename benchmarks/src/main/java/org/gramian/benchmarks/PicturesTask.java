@@ -43,7 +43,7 @@ final class PicturesTask implements Task {
     private final Prefetch prefetch;
 
     PicturesTask(TaskSpec spec) {
-        Crops crops = CropPlan.parse("center").withSize(spec.number("side")).testing();
+        Crops crops = CropPlan.parse("center").withSize(spec.number("pixels")).testing();
         this.prefetch = new Prefetch(16, spec.number("threads"), 3);
         this.rendering =
                 new Rendering(new PictureReader(PictureLimits.DEFAULT)::read, crops, Preprocessing.TORCHVISION);

@@ -1,9 +1,12 @@
 package org.gramian.benchmarks;
 
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -11,19 +14,30 @@ import org.jspecify.annotations.Nullable;
  * A Python interpreter that has PyTorch, and the worker it runs.
  *
  * @param interpreter the command
- * @param script {@code worker.py}
+ * @param script {@code worker.py}, unpacked
  */
-record PythonTorch(String interpreter, Path script) {
+public record PythonTorch(String interpreter, Path script) {
     /** Where one is looked for unless it is named; Debian's package python3-torch belongs to the second. */
     static final List<String> USUAL = List.of("python3", "/usr/bin/python3");
 
-    /** The first of the usual interpreters, or of the one named, that can import torch. */
-    static Optional<PythonTorch> find(@Nullable String named, Path script) {
+    /** An interpreter may have to read a gigabyte of libraries first. */
+    private static final long SECONDS_TO_IMPORT = 120;
+
+    /**
+     * The one named, or the first of the usual interpreters, that can import torch.
+     *
+     * @param named a command or a file, or null for the usual ones
+     * @throws IllegalArgumentException if none can; the message says what was tried
+     */
+    public static PythonTorch find(@Nullable String named) {
         List<String> candidates = named == null ? USUAL : List.of(named);
         return candidates.stream()
                 .filter(PythonTorch::importsTorch)
                 .findFirst()
-                .map(interpreter -> new PythonTorch(interpreter, script));
+                .map(interpreter -> new PythonTorch(interpreter, unpacked()))
+                .orElseThrow(() -> new IllegalArgumentException("no Python with torch was found (tried "
+                        + String.join(", ", candidates) + "): name one by --against-python or GRAMIAN_PYTHON, or leave"
+                        + " --against-python out; on Debian: apt install python3-torch libopenblas0-pthread"));
     }
 
     private static boolean importsTorch(String interpreter) {
@@ -32,7 +46,7 @@ record PythonTorch(String interpreter, Path script) {
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
                     .start();
-            boolean ended = process.waitFor(60, TimeUnit.SECONDS);
+            boolean ended = process.waitFor(SECONDS_TO_IMPORT, TimeUnit.SECONDS);
             if (!ended) {
                 process.destroyForcibly();
             }
@@ -42,6 +56,21 @@ record PythonTorch(String interpreter, Path script) {
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             return false;
+        }
+    }
+
+    /** The script, as a file that goes when the program ends. */
+    private static Path unpacked() {
+        try (InputStream script = PythonTorch.class.getResourceAsStream("worker.py")) {
+            if (script == null) {
+                throw new IllegalStateException("worker.py is missing in this build");
+            }
+            Path file = Files.createTempFile("gramian-worker", ".py");
+            file.toFile().deleteOnExit();
+            Files.copy(script, file, StandardCopyOption.REPLACE_EXISTING);
+            return file;
+        } catch (IOException failed) {
+            throw new UncheckedIOException("worker.py cannot be unpacked", failed);
         }
     }
 }

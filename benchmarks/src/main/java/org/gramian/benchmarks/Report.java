@@ -5,30 +5,47 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.SequencedMap;
+import org.gramian.tensor.Libtorch;
 
 /**
  * All measurements of one run, and what they were made on.
  *
  * @param facts machine, versions, settings and date, by name
+ * @param ceilings operations in a second of a large matrix product, by precision
  * @param comparisons in the order in which they were run
  */
-record Report(SequencedMap<String, String> facts, List<Comparison> comparisons) {
-    static final List<String> HEADINGS =
-            List.of("workload", "side", "median", "min", "max", "peak memory", "times as fast");
+public record Report(
+        SequencedMap<String, String> facts, Map<Precision, Double> ceilings, List<Comparison> comparisons) {
+    static final List<String> HEADINGS = List.of(
+            "workload",
+            "side",
+            "median",
+            "pictures/s",
+            "TFLOP/s",
+            "of ceiling",
+            "peak memory",
+            "times as fast",
+            "remark");
 
     /** The machine's facts, and those that the workers told of themselves. */
-    static Report of(SequencedMap<String, String> settings, List<Comparison> comparisons) {
+    static Report of(
+            SequencedMap<String, String> settings, Map<Precision, Double> ceilings, List<Comparison> comparisons) {
         SequencedMap<String, String> facts = new LinkedHashMap<>(Machine.describe());
-        for (Comparison comparison : comparisons) {
-            facts.putIfAbsent("libtorch", comparison.first().about().getOrDefault("torch", "?"));
-            comparison
-                    .second()
-                    .filter(second -> second.label().equals("Python"))
-                    .ifPresent(second -> facts.putIfAbsent("Python", python(second.about())));
-        }
+        facts.put("libtorch", Libtorch.load().version());
+        comparisons.stream()
+                .flatMap(comparison -> comparison.outcomes().stream())
+                .forEach(outcome -> {
+                    if (outcome instanceof Outcome.Measured(Timing timing, var _)
+                            && timing.about().getOrDefault("runtime", "").startsWith("Python")) {
+                        facts.putIfAbsent("Python", python(timing.about()));
+                    }
+                });
         facts.putAll(settings);
-        return new Report(facts, List.copyOf(comparisons));
+        ceilings.forEach((precision, rate) ->
+                facts.put("ceiling of " + precision.text(), Units.teraflops(rate) + " TFLOP/s of a matrix product"));
+        return new Report(facts, ceilings, List.copyOf(comparisons));
     }
 
     private static String python(Map<String, String> about) {
@@ -36,81 +53,130 @@ record Report(SequencedMap<String, String> facts, List<Comparison> comparisons) 
                 + about.getOrDefault("mkldnn", "?") + ", BLAS " + about.getOrDefault("blas", "?");
     }
 
+    /** Whether the numbers of some side were others than Gramian's. */
+    public boolean failed() {
+        return comparisons.stream().anyMatch(Comparison::disagrees);
+    }
+
+    /** For the terminal. */
+    public String columns() {
+        return Layout.columns(this);
+    }
+
+    /** A page of its own. */
+    public String markdown() {
+        return Layout.markdown(this);
+    }
+
     /** The table's rows, in the order of {@link #HEADINGS}. */
     List<List<String>> rows() {
         List<List<String>> rows = new ArrayList<>();
         for (Comparison comparison : comparisons) {
-            rows.add(row(
-                    comparison.workload().title(comparison.spec()),
-                    comparison.first(),
-                    Units.ratio(comparison.ratio())));
-            comparison.second().ifPresent(second -> rows.add(row("", second, "")));
+            String title = comparison.title();
+            for (Outcome outcome : comparison.outcomes()) {
+                rows.add(
+                        switch (outcome) {
+                            case Outcome.Measured(Timing timing, var _) -> row(title, comparison, timing);
+                            case Outcome.Missing(String label, String reason, var _) ->
+                                List.of(title, label, "–", "–", "–", "–", "–", "–", "not measured: " + reason);
+                        });
+                title = "";
+            }
         }
         return rows;
     }
 
-    private static List<String> row(String title, Timing timing, String ratio) {
+    private List<String> row(String title, Comparison comparison, Timing timing) {
+        OptionalDouble pictures = comparison.picturesPerSecond(timing);
         return List.of(
                 title,
                 timing.label(),
                 Units.time(timing.median()),
-                Units.time(timing.min()),
-                Units.time(timing.max()),
+                pictures.isPresent() ? Units.rate(pictures.getAsDouble()) : "–",
+                Units.tera(comparison.operationsPerSecond(timing)),
+                Units.percent(ofCeiling(comparison, timing)),
                 Units.memory(timing.peakMemory()),
-                ratio);
+                Units.ratio(comparison.timesAsFast(timing)),
+                comparison.workload() == Workload.PICTURES
+                        ? String.format(Locale.ROOT, "at least %d pictures/s are asked for", PicturesTask.ASKED)
+                        : "");
     }
 
-    /** One line per workload on how well both sides agree. */
+    private OptionalDouble ofCeiling(Comparison comparison, Timing timing) {
+        OptionalDouble rate = comparison.operationsPerSecond(timing);
+        Double ceiling = ceilings.get(Precision.parse(comparison.spec().text("precision")));
+        return rate.isPresent() && ceiling != null ? OptionalDouble.of(rate.getAsDouble() / ceiling) : rate;
+    }
+
+    /** One line per comparison on how well the sides agree, and how their losses go on. */
     List<String> agreements() {
-        return comparisons.stream()
-                .flatMap(comparison -> comparison.agreement().stream()
-                        .map(agreement -> comparison.workload().text() + ": " + agreement))
-                .toList();
-    }
-
-    /** One line per workload of which not the time of a run is asked for, but how much is done in a second. */
-    List<String> rates() {
-        return comparisons.stream()
-                .flatMap(comparison -> comparison.perSecond().stream()
-                        .mapToObj(rate -> String.format(
-                                Locale.ROOT,
-                                "%s: %.0f per second; at least %d are asked for",
-                                comparison.workload().text(),
-                                rate,
-                                PicturesTask.ASKED)))
-                .toList();
+        List<String> lines = new ArrayList<>();
+        for (Comparison comparison : comparisons) {
+            for (Outcome outcome : comparison.outcomes()) {
+                if (outcome instanceof Outcome.Measured(Timing timing, var agreement)) {
+                    agreement.ifPresent(
+                            found -> lines.add(comparison.title() + ": " + timing.label() + ": " + found));
+                }
+            }
+            comparison.trajectory().ifPresent(found -> lines.add(comparison.title() + ": " + found));
+        }
+        return lines;
     }
 
     /** Everything, as JSON is made of: maps, lists and numbers. */
-    SequencedMap<String, Object> tree() {
+    public SequencedMap<String, Object> tree() {
         SequencedMap<String, Object> tree = new LinkedHashMap<>();
         tree.put("facts", facts);
-        tree.put("workloads", comparisons.stream().map(Report::tree).toList());
+        SequencedMap<String, Object> rates = new LinkedHashMap<>();
+        ceilings.forEach((precision, rate) -> rates.put(precision.text(), rate / 1e12));
+        tree.put("ceilings", rates);
+        tree.put("measurements", comparisons.stream().map(this::tree).toList());
         return tree;
     }
 
-    private static SequencedMap<String, Object> tree(Comparison comparison) {
+    private SequencedMap<String, Object> tree(Comparison comparison) {
         SequencedMap<String, Object> tree = new LinkedHashMap<>();
         tree.put("workload", comparison.workload().text());
-        tree.put("sizes", comparison.spec().values());
-        List<Object> sides = new ArrayList<>(List.of(tree(comparison.first())));
-        comparison.second().ifPresent(second -> sides.add(tree(second)));
-        tree.put("sides", sides);
-        comparison.ratio().ifPresent(ratio -> tree.put("timesAsFast", ratio));
-        comparison.perSecond().ifPresent(rate -> tree.put("perSecond", rate));
-        comparison.agreement().ifPresent(agreement -> tree.put("largestDifference", agreement.largestDifference()));
+        tree.put("settings", comparison.spec().values());
+        Operations.of(comparison.workload(), comparison.spec())
+                .ifPresent(count -> tree.put("operations", count));
+        tree.put(
+                "sides",
+                comparison.outcomes().stream()
+                        .map(outcome -> tree(comparison, outcome))
+                        .toList());
+        comparison.trajectory().ifPresent(found -> tree.put("trajectory", tree(found)));
         return tree;
     }
 
-    private static SequencedMap<String, Object> tree(Timing timing) {
+    private SequencedMap<String, Object> tree(Comparison comparison, Outcome outcome) {
         SequencedMap<String, Object> tree = new LinkedHashMap<>();
-        tree.put("side", timing.label());
-        tree.put("median", timing.median());
-        tree.put("min", timing.min());
-        tree.put("max", timing.max());
-        tree.put("seconds", timing.seconds());
-        timing.peakMemory().ifPresent(bytes -> tree.put("peakMemory", bytes));
-        tree.put("about", timing.about());
+        tree.put("side", outcome.label());
+        switch (outcome) {
+            case Outcome.Missing missing -> tree.put("notMeasured", missing.reason());
+            case Outcome.Measured(Timing timing, var agreement) -> {
+                tree.put("median", timing.median());
+                tree.put("min", timing.min());
+                tree.put("max", timing.max());
+                tree.put("seconds", timing.seconds());
+                comparison.picturesPerSecond(timing).ifPresent(rate -> tree.put("picturesPerSecond", rate));
+                comparison.operationsPerSecond(timing).ifPresent(rate -> tree.put("teraflops", rate / 1e12));
+                ofCeiling(comparison, timing).ifPresent(share -> tree.put("ofCeiling", share));
+                timing.peakMemory().ifPresent(bytes -> tree.put("peakMemory", bytes));
+                comparison.timesAsFast(timing).ifPresent(ratio -> tree.put("timesAsFast", ratio));
+                agreement.ifPresent(found -> tree.put("largestDifference", found.largestDifference()));
+                tree.put("about", timing.about());
+            }
+        }
+        return tree;
+    }
+
+    private static SequencedMap<String, Object> tree(Trajectory found) {
+        SequencedMap<String, Object> tree = new LinkedHashMap<>();
+        tree.put("against", found.other());
+        tree.put("steps", found.first().size());
+        tree.put("largestDifference", found.largestDifference());
+        tree.put("losses", List.of(found.first(), found.second()));
         return tree;
     }
 }

@@ -3,8 +3,9 @@ package org.gramian.benchmarks;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
-/** One of the two programs that are compared. */
+/** One of the programs that are compared. */
 sealed interface Side {
     /** Its name in the tables. */
     String label();
@@ -25,27 +26,35 @@ sealed interface Side {
             List<String> command = new ArrayList<>(List.of(
                     java.toString(),
                     "--enable-native-access=ALL-UNNAMED",
-                    "-Dslf4j.internal.verbosity=ERROR", // nothing is logged here, and that is no news
-                    "-cp",
-                    System.getProperty("java.class.path"),
-                    Worker.class.getName()));
+                    "-Dslf4j.internal.verbosity=ERROR")); // nothing is logged here, and that is no news
+            String libtorch = System.getProperty("gramian.libtorch");
+            if (libtorch != null) {
+                command.add("-Dgramian.libtorch=" + libtorch);
+            }
+            command.addAll(List.of("-cp", System.getProperty("java.class.path"), Worker.class.getName()));
             command.addAll(spec.named(task).words());
             return command;
         }
     }
 
-    /** A worker in Python. */
-    record Python(PythonTorch python) implements Side {
+    /**
+     * A worker in Python.
+     *
+     * @param python what runs it
+     * @param mode how
+     */
+    record Python(PythonTorch python, PythonMode mode) implements Side {
         @Override
         public String label() {
-            return "Python";
+            return mode.text();
         }
 
         @Override
         public List<String> command(TaskSpec spec) {
             List<String> command = new ArrayList<>(
                     List.of(python.interpreter(), python.script().toString()));
-            command.addAll(spec.words());
+            command.addAll(
+                    spec.with(Map.of("compiled", mode == PythonMode.COMPILED ? "yes" : "no")).words());
             return command;
         }
     }

@@ -1,5 +1,6 @@
 package org.gramian.benchmarks;
 
+import java.util.List;
 import java.util.SequencedMap;
 
 /**
@@ -11,12 +12,12 @@ interface Task extends AutoCloseable {
     /** Numbers that the other side must get too; called once, before the first {@link #run}. */
     SequencedMap<String, Double> check();
 
-    /** One operation, the work that is timed. */
+    /** One operation, the work that is timed; work for a GPU is handed over, not waited for. */
     void run();
 
-    /** How often {@link #run} is called for one time, which is then divided by it: several times where it is short. */
-    default int operations() {
-        return 1;
+    /** The losses of so many steps from the start; called on a task that has done nothing yet. */
+    default List<Double> trajectory(int steps) {
+        throw new IllegalArgumentException("this task has no course of losses");
     }
 
     @Override

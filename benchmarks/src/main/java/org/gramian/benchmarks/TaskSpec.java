@@ -43,7 +43,7 @@ record TaskSpec(String name, SequencedMap<String, String> values) {
         return Device.parse(text("device"));
     }
 
-    private String text(String key) {
+    String text(String key) {
         String value = values.get(key);
         if (value == null) {
             throw new IllegalArgumentException("the task " + name + " needs " + key + "=..., found " + words());

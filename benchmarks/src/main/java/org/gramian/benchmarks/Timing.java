@@ -9,8 +9,8 @@ import java.util.SequencedMap;
  * What one side needed.
  *
  * @param label the side's name
- * @param seconds of each run, in order
- * @param peakMemory largest resident memory of its process in bytes, where the system tells
+ * @param seconds of one step, of each timing in order
+ * @param peakMemory in bytes, see {@link WorkerProcess#peakMemory}
  * @param about what the side runs on
  */
 record Timing(String label, List<Double> seconds, OptionalLong peakMemory, SequencedMap<String, String> about) {

@@ -13,8 +13,25 @@ final class Units {
             return String.format(Locale.ROOT, "%.3f s", seconds);
         }
         return seconds >= 1e-3
-                ? String.format(Locale.ROOT, "%.1f ms", seconds * 1e3)
+                ? String.format(Locale.ROOT, "%.2f ms", seconds * 1e3)
                 : String.format(Locale.ROOT, "%.1f µs", seconds * 1e6);
+    }
+
+    static String rate(double perSecond) {
+        return String.format(Locale.ROOT, perSecond < 100 ? "%.1f" : "%.0f", perSecond);
+    }
+
+    /** Operations in a second, in units of 10¹². */
+    static String teraflops(double perSecond) {
+        return String.format(Locale.ROOT, perSecond < 1e13 ? "%.3f" : "%.1f", perSecond / 1e12);
+    }
+
+    static String tera(OptionalDouble perSecond) {
+        return perSecond.isPresent() ? teraflops(perSecond.getAsDouble()) : "–";
+    }
+
+    static String percent(OptionalDouble share) {
+        return share.isPresent() ? String.format(Locale.ROOT, "%.1f %%", share.getAsDouble() * 100) : "–";
     }
 
     static String memory(OptionalLong bytes) {

@@ -15,7 +15,8 @@ import org.gramian.tensor.Scope;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The process of one side in Java: says what it is, then answers {@code check}, {@code run} and {@code quit}.
+ * The process of one side in Java: says what it is, then answers {@code check}, {@code run STEPS}, {@code trajectory
+ * STEPS}, {@code memory} and {@code quit}.
  *
  * <p>Commands come as lines on standard input, answers go as lines of JSON to standard output; {@code worker.py} speaks
  * the same way.
@@ -25,10 +26,17 @@ final class Worker {
 
     private final TaskSpec spec;
     private final PrintStream out;
+    private final Device device;
+    private final GpuMemory memory;
 
     private Worker(TaskSpec spec, PrintStream out) {
         this.spec = spec;
         this.out = out;
+        Libtorch libtorch = Libtorch.load();
+        libtorch.setThreads(spec.number("threads"));
+        libtorch.setTf32(Precision.parse(spec.text("precision")) != Precision.F32);
+        this.device = spec.device();
+        this.memory = new GpuMemory(device);
     }
 
     /** Arguments: the words of a {@link TaskSpec}. */
@@ -37,40 +45,48 @@ final class Worker {
     }
 
     private void serve() throws IOException {
-        Libtorch libtorch = Libtorch.load();
-        libtorch.setThreads(spec.number("threads"));
-        libtorch.setTf32(false); // both sides compute in full single precision
-        Device device = spec.device();
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         try (Scope _ = Scope.open();
-                Task task = Workload.open(spec)) {
-            say(about(libtorch));
-            String command = in.readLine();
-            while (command != null && !command.equals("quit")) {
-                switch (command) {
-                    case "check" -> say(task.check());
-                    case "run" -> say(Map.of("seconds", seconds(task, device)));
-                    default -> throw new IllegalArgumentException("check, run or quit is wanted, found " + command);
-                }
-                command = in.readLine();
+                Task task = memory.during(() -> Workload.open(spec))) {
+            say(about());
+            String line = in.readLine();
+            while (line != null && !line.equals("quit")) {
+                String[] words = line.split(" ", 2);
+                int steps = words.length > 1 ? Integer.parseInt(words[1]) : 1;
+                say(memory.during(() -> answer(task, words[0], steps)));
+                line = in.readLine();
             }
         }
     }
 
-    private static double seconds(Task task, Device device) {
+    private Map<String, ?> answer(Task task, String command, int steps) {
+        return switch (command) {
+            case "check" -> task.check();
+            case "run" -> Map.of("seconds", seconds(task, steps));
+            case "trajectory" -> Map.of("losses", task.trajectory(steps));
+            case "memory" ->
+                memory.peak().isPresent() ? Map.of("gpu", memory.peak().getAsLong()) : Map.of();
+            default ->
+                throw new IllegalArgumentException("check, run, trajectory, memory or quit is wanted, found " + command);
+        };
+    }
+
+    /** Seconds of one step, when so many are taken between two waits for the device. */
+    private double seconds(Task task, int steps) {
+        Libtorch.load().synchronize(device);
         long start = System.nanoTime();
-        for (int i = 0; i < task.operations(); i++) {
+        for (int i = 0; i < steps; i++) {
             task.run();
         }
         Libtorch.load().synchronize(device);
-        return (System.nanoTime() - start) / 1e9 / task.operations();
+        return (System.nanoTime() - start) / 1e9 / steps;
     }
 
-    private static SequencedMap<String, String> about(Libtorch libtorch) {
+    private static SequencedMap<String, String> about() {
         SequencedMap<String, String> about = new LinkedHashMap<>();
-        about.put("torch", libtorch.version());
+        about.put("torch", Libtorch.load().version());
         about.put("runtime", "Java " + Runtime.version());
-        about.put("threads", "" + libtorch.threads());
+        about.put("threads", "" + Libtorch.load().threads());
         return about;
     }
 

@@ -7,6 +7,7 @@ import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.OptionalLong;
@@ -39,7 +40,12 @@ final class WorkerProcess implements AutoCloseable {
         }
         answers = process.inputReader(StandardCharsets.UTF_8);
         commands = process.outputWriter(StandardCharsets.UTF_8);
-        answer().properties().forEach(e -> about.put(e.getKey(), e.getValue().asString()));
+        try {
+            answer().properties().forEach(e -> about.put(e.getKey(), e.getValue().asString()));
+        } catch (RuntimeException failed) {
+            close();
+            throw failed;
+        }
     }
 
     /** What the worker runs on: versions, threads and the like by name. */
@@ -56,13 +62,25 @@ final class WorkerProcess implements AutoCloseable {
         return values;
     }
 
-    /** Does the work once; the seconds it took, measured in the worker. */
-    double run() {
-        return ask("run").get("seconds").asDouble();
+    /** Does the work so many times; the seconds of one, measured in the worker. */
+    double run(int steps) {
+        return ask("run " + steps).get("seconds").asDouble();
     }
 
-    /** The largest resident memory so far in bytes, where the system tells. */
+    /** The losses of so many steps, by a worker that has done nothing else. */
+    List<Double> trajectory(int steps) {
+        List<Double> losses = new ArrayList<>();
+        ask("trajectory " + steps).get("losses").forEach(loss -> losses.add(loss.asDouble()));
+        return losses;
+    }
+
+    /** The most memory so far in bytes: of the GPU where it is used, else of the process, where the system tells. */
     OptionalLong peakMemory() {
+        JsonNode gpu = ask("memory").get("gpu");
+        return gpu == null ? peakOfProcess() : OptionalLong.of(gpu.asLong());
+    }
+
+    private OptionalLong peakOfProcess() {
         try {
             return Files.readAllLines(Path.of("/proc", "" + process.pid(), "status")).stream()
                     .filter(line -> line.startsWith("VmHWM:"))
@@ -94,7 +112,11 @@ final class WorkerProcess implements AutoCloseable {
                 throw new IllegalStateException(side.label() + ": the worker ended without an answer, with exit code "
                         + process.waitFor() + "; its message is above");
             }
-            return JsonMapper.shared().readTree(line);
+            JsonNode answer = JsonMapper.shared().readTree(line);
+            if (answer.has("unavailable")) {
+                throw new UnavailableException(answer.get("unavailable").asString());
+            }
+            return answer;
         } catch (IOException failed) {
             throw new UncheckedIOException(side.label() + ": the worker's answer cannot be read", failed);
         } catch (InterruptedException interrupted) {

@@ -1,98 +1,112 @@
 package org.gramian.benchmarks;
 
 import java.util.Arrays;
-import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
-import java.util.SequencedMap;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Stream;
 
 /** What is measured. */
-enum Workload {
-    /** One step of training of the SPD head: forward, backward to the features, and both optimizers. */
-    HEAD("SPD head, training step"),
-    /** VGG-16, conv1_1 to conv5_3, forward only. */
-    VGG_FORWARD("VGG-16 to conv5_3, forward"),
-    /** VGG-16, conv1_1 to conv5_3, forward and backward of the mean of the output. */
-    VGG_TRAINING("VGG-16 to conv5_3, forward and backward"),
+public enum Workload {
+    /** Scores of feature maps. */
+    HEAD_FORWARD("head, forward", "scores of given feature maps"),
+    /** One step of training of the head: forward, backward to the maps, and both optimizers. */
+    HEAD_TRAINING("head, training step", "forward, backward to the maps, SGD, Riemannian SGD on W"),
+    /** Scores of pictures. */
+    NETWORK_FORWARD("network and head, forward", "scores of pictures"),
+    /** One step of training of everything: forward, backward, and both optimizers. */
+    NETWORK_TRAINING("network and head, training step", "forward, backward, SGD, Riemannian SGD on W"),
+    /** Feature maps of pictures. */
+    BACKBONE_FORWARD("network alone, forward", "feature maps of pictures"),
+    /** Gradients of the mean of the feature maps, without an optimizer. */
+    BACKBONE_TRAINING("network alone, forward and backward", "gradients of the mean of the feature maps"),
     /** The kernel matrix of one picture: the matrix form against the paper's double loop in plain Java. */
-    DEFINITION("kernel matrix of one picture"),
+    DEFINITION("kernel matrix of one picture", "the matrix form against the paper's double loop in plain Java"),
     /** Pictures from their files to crops, with no network behind: enough of them to take a second. */
-    PICTURES("JPEG files of 512×384 decoded, resized and cropped");
+    PICTURES("JPEG files decoded, resized and cropped", "pictures of 512x384 from their files to crops");
 
     private final String title;
+    private final String meaning;
 
-    Workload(String title) {
+    Workload(String title, String meaning) {
         this.title = title;
+        this.meaning = meaning;
     }
 
-    /** The name on the command line, as {@code vgg-forward}. */
-    String text() {
+    /** The name on the command line, as {@code head-training}. */
+    public String text() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    static Workload parse(String text) {
-        return Arrays.stream(values())
-                .filter(workload -> workload.text().equals(text))
-                .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("no workload '" + text + "'; there are "
-                        + Arrays.stream(values()).map(Workload::text).collect(Collectors.joining(", "))));
+    /** What it is, in a few words. */
+    public String meaning() {
+        return meaning;
     }
 
     /** What it is, with its sizes. */
     String title(TaskSpec spec) {
-        if (this == PICTURES) {
-            return spec.number("batch") + " " + title + " to " + square(spec.number("side"));
-        }
-        String sizes = this == HEAD || this == DEFINITION
-                ? spec.number("channels") + " maps of " + square(spec.number("side"))
-                : square(spec.number("side")) + " pixels";
-        return title + " (" + (this == DEFINITION ? "" : "batch " + spec.number("batch") + ", ") + sizes + ")";
+        return switch (this) {
+            case DEFINITION -> title;
+            case PICTURES -> title + ", " + spec.number("batch");
+            default -> title + ", batch " + spec.number("batch") + ", " + spec.text("precision");
+        };
     }
 
-    private static String square(int side) {
-        return side + "×" + side;
+    /**
+     * Those of some names; {@code head}, {@code network} and {@code backbone} mean both of theirs.
+     *
+     * @throws IllegalArgumentException if one is unknown; the message lists those that there are
+     */
+    public static List<Workload> chosen(List<String> names) {
+        return names.stream().flatMap(Workload::ofName).distinct().toList();
     }
 
-    /** The task's name and sizes; the batch may be another than the size's. */
-    TaskSpec spec(Size size, @Nullable Integer batch) {
-        if (this == PICTURES) {
-            return pictures(size, batch);
+    private static Stream<Workload> ofName(String name) {
+        List<Workload> found = Arrays.stream(values())
+                .filter(workload ->
+                        workload.text().equals(name) || workload.text().startsWith(name + "-"))
+                .toList();
+        if (found.isEmpty()) {
+            throw new IllegalArgumentException("no workload '" + name + "'; there are head, network, backbone, "
+                    + Arrays.stream(values()).map(Workload::text).collect(Collectors.joining(", ")));
         }
-        SequencedMap<String, String> values = new LinkedHashMap<>();
-        boolean vgg = this == VGG_FORWARD || this == VGG_TRAINING;
-        if (this != DEFINITION) {
-            values.put("batch", "" + (batch != null ? batch : vgg ? size.vggBatch : size.headBatch));
-        }
-        if (vgg) {
-            values.put("width", "" + size.width);
-            values.put("side", "" + size.pixels);
-        } else {
-            values.put("channels", "" + size.channels);
-            values.put("side", "" + size.side);
-        }
-        if (this == HEAD) {
-            values.put("classes", "" + size.classes);
-        }
-        return new TaskSpec(text(), values);
+        return found.stream();
     }
 
-    private TaskSpec pictures(Size size, @Nullable Integer batch) {
-        SequencedMap<String, String> values = new LinkedHashMap<>();
-        values.put("batch", "" + (batch != null ? batch : size.pictures));
-        values.put("side", "" + size.pixels);
-        return new TaskSpec(text(), values);
+    boolean hasHead() {
+        return this == HEAD_FORWARD || this == HEAD_TRAINING || this == NETWORK_FORWARD || this == NETWORK_TRAINING;
     }
 
-    /** The task of a worker; {@code definition-loop} is the second side of {@link #DEFINITION}. */
+    boolean hasBackbone() {
+        return this == NETWORK_FORWARD
+                || this == NETWORK_TRAINING
+                || this == BACKBONE_FORWARD
+                || this == BACKBONE_TRAINING;
+    }
+
+    /** Whether gradients are computed. */
+    boolean trains() {
+        return this == HEAD_TRAINING || this == NETWORK_TRAINING || this == BACKBONE_TRAINING;
+    }
+
+    /** Whether parameters are moved, so that losses of several steps have a course. */
+    boolean moves() {
+        return trains() && hasHead();
+    }
+
+    /** The task of a worker. */
     static Task open(TaskSpec spec) {
-        if (spec.name().equals(KernelLoopTask.NAME)) {
-            return new KernelLoopTask(spec);
-        }
-        return switch (parse(spec.name())) {
-            case HEAD -> new HeadTask(spec);
-            case VGG_FORWARD -> new VggForwardTask(spec);
-            case VGG_TRAINING -> new VggTrainingTask(spec);
+        return switch (spec.name()) {
+            case KernelLoopTask.NAME -> new KernelLoopTask(spec);
+            case CeilingTask.NAME -> new CeilingTask(spec);
+            default -> open(chosen(List.of(spec.name())).getFirst(), spec);
+        };
+    }
+
+    private static Task open(Workload workload, TaskSpec spec) {
+        return switch (workload) {
+            case HEAD_TRAINING, NETWORK_TRAINING, BACKBONE_TRAINING -> new TrainingTask(Subject.of(workload, spec));
+            case HEAD_FORWARD, NETWORK_FORWARD, BACKBONE_FORWARD -> new ForwardTask(Subject.of(workload, spec));
             case DEFINITION -> new KernelMatrixTask(spec);
             case PICTURES -> new PicturesTask(spec);
         };

@@ -1,74 +1,96 @@
 package org.gramian.benchmarks;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.junit.jupiter.api.Assumptions.abort;
 
-import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Everything at the smallest size. */
+/** Everything at small sizes. */
 class BenchmarkTest {
-    @TempDir
-    Path folder;
-
-    private final StringWriter out = new StringWriter();
-    private final StringWriter err = new StringWriter();
-
-    private int execute(String... arguments) {
-        CommandLine line = Main.commandLine();
-        line.setOut(new PrintWriter(out));
-        line.setErr(new PrintWriter(err));
-        return line.execute(Stream.concat(
-                        Stream.of("--size", "tiny", "--threads", "1", "--repeat", "1", "--warmup", "0"),
-                        Stream.of(arguments))
-                .toArray(String[]::new));
-    }
+    private final Tiny listener = new Tiny();
 
     @Test
-    void everyWorkloadIsMeasuredWithoutPython() throws IOException {
-        Path json = folder.resolve("result.json");
-        Path markdown = folder.resolve("result.md");
-        int code = execute("--python", "none", "--json", json.toString(), "--markdown", markdown.toString());
-        assertThat(code).as(err.toString()).isZero();
-        assertThat(out.toString())
-                .contains("SPD head", "VGG-16 to conv5_3, forward ", "backward", "double loop", "not compared");
-        JsonNode workloads =
-                JsonMapper.shared().readTree(Files.readString(json)).get("workloads");
-        assertThat(workloads.size()).isEqualTo(Workload.values().length);
-        for (JsonNode workload : workloads) {
-            assertThat(workload.get("sides").get(0).get("seconds").size()).isEqualTo(1);
+    void withoutPythonGramianIsMeasuredAlone() {
+        Report report = Bench.run(
+                Tiny.plan(Workload.HEAD_TRAINING, Workload.DEFINITION), null, List.of(PythonMode.EAGER), listener);
+        assertThat(report.failed()).isFalse();
+        assertThat(listener.reports).hasSize(2);
+        JsonNode tree = JsonMapper.shared().valueToTree(report.tree());
+        assertThat(tree.get("facts").get("processor").asString()).isNotEmpty();
+        double ceiling = tree.get("ceilings").get("f32").asDouble();
+        assertThat(ceiling).isPositive();
+        JsonNode head = tree.get("measurements").get(0);
+        assertThat(head.get("settings").get("batch").asString()).isEqualTo("3");
+        assertThat(head.get("sides").size()).isEqualTo(1);
+        JsonNode side = head.get("sides").get(0);
+        assertThat(side.get("seconds").size()).isEqualTo(1);
+        assertThat(side.get("ofCeiling").asDouble() * ceiling)
+                .isCloseTo(side.get("teraflops").asDouble(), org.assertj.core.data.Percentage.withPercentage(1));
+        assertThat(side.has("timesAsFast")).isFalse();
+        JsonNode definition = tree.get("measurements").get(1).get("sides");
+        assertThat(definition.get(1).get("side").asString()).isEqualTo("double loop");
+        assertThat(definition.get(0).get("timesAsFast").asDouble()).isPositive();
+        assertThat(report.columns()).contains("head, training step, batch 3, f32", "matrix form", "processor: ");
+        assertThat(report.markdown()).contains("| kernel matrix of one picture | matrix form |");
+    }
+
+    private static PythonTorch python() {
+        try {
+            return PythonTorch.find(System.getenv("GRAMIAN_PYTHON"));
+        } catch (IllegalArgumentException none) {
+            return abort("no Python with torch here");
         }
-        assertThat(workloads.get(3).get("timesAsFast").asDouble()).isPositive();
-        assertThat(workloads.get(4).get("perSecond").asDouble()).isPositive();
-        assertThat(Files.readString(markdown))
-                .contains("| kernel matrix of one picture", "| libtorch | ")
-                .contains("| 5 JPEG files of 512×384 decoded, resized and cropped to 32×32 | Gramian |")
-                .containsPattern("- pictures: \\d+ per second; at least 150 are asked for");
     }
 
     @Test
-    void bothLanguagesAgreeWherePythonHasTorch() {
-        assumeTrue(
-                PythonTorch.find(System.getenv("GRAMIAN_PYTHON"), Path.of("")).isPresent(),
-                "no Python with torch here");
-        int code = execute("--only", "head,vgg-training");
-        assertThat(code).as(err.toString()).isZero();
-        assertThat(out.toString()).contains("head: 9 numbers agree", "vgg-training: 9 numbers agree");
+    void bothLanguagesComputeTheSameWherePythonHasTorch() {
+        PythonTorch torch = python();
+        BenchPlan plan = new BenchPlan(
+                List.of(Workload.HEAD_TRAINING), Tiny.grid(Precision.F32), Tiny.SIZES, new BenchPlan.Runs(0, 1, 10));
+        Report report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
+        assertThat(report.failed()).as(report.columns()).isFalse();
+        assertThat(report.agreements())
+                .hasSize(2)
+                .anySatisfy(line -> assertThat(line).contains("python: 13 numbers agree"))
+                .anySatisfy(line -> assertThat(line).contains("losses of 10 steps", "within the 1e-03 asked for"));
+        assertThat(report.comparisons().getFirst().outcomes().getFirst())
+                .isInstanceOfSatisfying(Outcome.Measured.class, measured -> assertThat(
+                                report.comparisons().getFirst().timesAsFast(measured.timing()))
+                        .isPresent());
+    }
+
+    @Test
+    @EnabledIfSystemProperty(named = "gramian.full", matches = "true", disabledReason = "VGG-16 in two languages takes a while")
+    void aWholeNetworkIsTheSameInBothLanguagesToo() {
+        PythonTorch torch = python();
+        BenchPlan.Sizes sizes =
+                new BenchPlan.Sizes("conv:64/rbf/spd:32/relu/triu/root/l2", "vgg16", 512, 14, 64, 5);
+        BenchPlan plan = new BenchPlan(
+                Workload.chosen(List.of("network", "backbone")), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
+        Report report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
+        assertThat(report.failed()).as(report.columns()).isFalse();
+        assertThat(report.agreements()).hasSize(4);
+    }
+
+    @Test
+    void whatPythonDoesNotHaveIsSaidInsteadOfANumber() {
+        PythonTorch torch = python();
+        BenchPlan.Sizes sizes = new BenchPlan.Sizes("bilinear/triu/root/l2", "vgg16", 12, 4, 32, 5);
+        BenchPlan plan = new BenchPlan(List.of(Workload.HEAD_FORWARD), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
+        Report report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
+        assertThat(report.failed()).isFalse();
+        assertThat(report.columns()).contains("not measured: worker.py has conv:N, rbf").contains("not 'bilinear'");
     }
 
     @ParameterizedTest
@@ -82,9 +104,8 @@ class BenchmarkTest {
     }
 
     private static void run(Workload workload) {
-        TaskSpec spec = workload.spec(Size.TINY, null).with(Map.of("device", "cpu", "threads", "1"));
         try (Scope _ = Scope.open();
-                Task task = Workload.open(spec)) {
+                Task task = Workload.open(Tiny.spec(workload))) {
             assertThat(task.check().values()).allMatch(Double::isFinite).anyMatch(value -> value > 0);
             task.run();
         }
@@ -92,30 +113,25 @@ class BenchmarkTest {
 
     @Test
     void numbersThatDifferAreNotTimed() {
-        TaskSpec spec = Workload.DEFINITION.spec(Size.TINY, null).with(Map.of("device", "cpu"));
+        TaskSpec spec = Tiny.spec(Workload.DEFINITION);
         try (Scope _ = Scope.open();
                 Task loop = new KernelLoopTask(spec);
                 Task matrix = new KernelMatrixTask(spec);
                 Task other = new KernelLoopTask(spec.with(Map.of("side", "5")))) {
             var expected = loop.check();
-            assertThat(Agreement.of(matrix.check(), expected).holds()).isTrue();
-            assertThat(Agreement.of(other.check(), expected).holds()).isFalse();
+            double tolerance = Precision.F32.tolerance();
+            assertThat(Agreement.of(matrix.check(), expected).holds(tolerance)).isTrue();
+            assertThat(Agreement.of(other.check(), expected).holds(tolerance)).isFalse();
             expected.replaceAll((_, _) -> Double.NaN);
-            assertThat(Agreement.of(matrix.check(), expected).holds()).isFalse();
+            assertThat(Agreement.of(matrix.check(), expected).holds(tolerance)).isFalse();
         }
     }
 
     @Test
-    void anUnknownWorkloadIsRefusedWithTheKnownOnes() {
-        assertThat(execute("--only", "heads")).isEqualTo(2);
-        assertThat(err.toString()).contains("heads", "vgg-forward");
-    }
-
-    @Test
-    void aPythonWithoutTorchIsSaidSo() {
-        assertThat(execute("--python", "no-such-python", "--only", "head"))
-                .as(err.toString())
-                .isZero();
-        assertThat(err.toString()).contains("no Python with torch was found (tried no-such-python)");
+    void aPythonThatIsNotThereIsNamed() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> PythonTorch.find("no-such-python"))
+                .withMessageContaining("no Python with torch was found (tried no-such-python)")
+                .withMessageContaining("GRAMIAN_PYTHON");
     }
 }

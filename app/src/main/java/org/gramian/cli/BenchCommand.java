@@ -1,0 +1,175 @@
+package org.gramian.cli;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.gramian.benchmarks.Bench;
+import org.gramian.benchmarks.BenchPlan;
+import org.gramian.benchmarks.Precision;
+import org.gramian.benchmarks.PythonMode;
+import org.gramian.benchmarks.PythonTorch;
+import org.gramian.benchmarks.Report;
+import org.gramian.benchmarks.Workload;
+import org.gramian.report.IndentedJson;
+import org.gramian.tensor.Device;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** {@code gramian bench}: how fast head and network are here, alone and against PyTorch. */
+@Command(
+        name = "bench",
+        mixinStandardHelpOptions = true,
+        header = "How fast head and network are on this machine, alone and against PyTorch.",
+        description = {
+            "Times forward and training steps of a head, and of a network with its head, on made-up numbers: no pictures and",
+            "no weights are needed. Each side is a process of its own; they take turns, and are timed only when they compute",
+            "the same losses and gradients. TFLOP/s are those of convolutions and products; the ceiling is a large matrix",
+            "product, measured first."
+        },
+        footer = {
+            "",
+            "Examples:",
+            "  gramian bench --only head --batch 32 --against-python",
+            "  gramian bench --device cuda --batch 32,128 --precision tf32,bf16 --against-python python3 --json bench.json",
+            "Exit codes: 0 measured; 1 the numbers of a side were others, or the program failed; 2 wrong options."
+        })
+final class BenchCommand implements Callable<Integer> {
+    @Mixin
+    private final Console console = new Console();
+
+    @Mixin
+    private final TorchOptions torch = new TorchOptions();
+
+    @Mixin
+    private final BenchSizes sizes = new BenchSizes();
+
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "NAME",
+            defaultValue = "head,network",
+            description = {
+                "head, network (with its head), backbone (a network alone), each also",
+                "with -forward or -training behind; definition (the kernel's matrix form",
+                "against the paper's double loop), pictures (decoding)",
+                "(default: ${DEFAULT-VALUE})"
+            })
+    private List<String> only = new ArrayList<>();
+
+    @Option(
+            names = "--batch",
+            split = ",",
+            paramLabel = "N",
+            description = "pictures at once, as 32,128 (default: 32; a network on the processor 8)")
+    private List<Integer> batches = new ArrayList<>();
+
+    @Option(
+            names = "--precision",
+            split = ",",
+            paramLabel = "WORD",
+            description = {
+                "f32; tf32, on the GPU alone; bf16: convolutions of a network in bfloat16,",
+                "the head in single precision (default: all on the GPU, else f32)"
+            })
+    private List<String> precisions = new ArrayList<>();
+
+    @Option(names = "--repeat", paramLabel = "N", description = "timings of each side (default: 15 on the GPU, else 7)")
+    private @Nullable Integer repeat;
+
+    @Option(names = "--warmup", paramLabel = "N", description = "rounds before them (default: 10 on the GPU, else 2)")
+    private @Nullable Integer warmup;
+
+    @Option(
+            names = "--trajectory",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "compare the losses of N steps from the same start, as 100")
+    private int trajectory;
+
+    @Option(
+            names = "--against-python",
+            arity = "0..1",
+            paramLabel = "PYTHON",
+            fallbackValue = "",
+            description = {
+                "the same in PyTorch, in turns; PYTHON is an interpreter that has torch",
+                "(default: GRAMIAN_PYTHON, else the first of python3 and /usr/bin/python3 with it)"
+            })
+    private @Nullable String python;
+
+    @Option(
+            names = "--sides",
+            split = ",",
+            paramLabel = "NAME",
+            defaultValue = "python,python-compiled",
+            description = "ways of PyTorch: python, python-compiled (default: both)")
+    private List<String> sides = new ArrayList<>();
+
+    @Option(names = "--json", paramLabel = "FILE", description = "write machine, versions, settings and all timings")
+    private @Nullable Path json;
+
+    @Option(names = "--markdown", paramLabel = "FILE", description = "write the table as Markdown")
+    private @Nullable Path markdown;
+
+    @Override
+    public Integer call() throws IOException {
+        List<Workload> workloads = Workload.chosen(only);
+        List<Precision> chosen = precisions.stream().map(Precision::parse).toList();
+        List<PythonMode> modes = sides.stream().map(PythonMode::parse).toList();
+        Device device = torch.prepare();
+        int threads = torch.threads() == 0 ? Runtime.getRuntime().availableProcessors() : torch.threads();
+        BenchPlan plan = new BenchPlan(
+                workloads, new BenchPlan.Grid(batches, chosen, device, threads), sizes.sizes(), runs(device));
+        Report report = Bench.run(plan, python(), modes, listener());
+        console.out().print(report.columns());
+        console.out().flush();
+        if (markdown != null) {
+            Files.writeString(markdown, report.markdown());
+        }
+        return report.failed() ? Main.FAILED : Main.DONE;
+    }
+
+    private BenchPlan.Runs runs(Device device) {
+        boolean cuda = device.kind() == Device.Kind.CUDA;
+        return new BenchPlan.Runs(
+                warmup != null ? warmup : cuda ? 10 : 2, repeat != null ? repeat : cuda ? 15 : 7, trajectory);
+    }
+
+    private @Nullable PythonTorch python() {
+        if (python == null) {
+            return null;
+        }
+        return PythonTorch.find(python.isEmpty() ? System.getenv("GRAMIAN_PYTHON") : python);
+    }
+
+    /** The file is written after each measurement: a run that is broken off leaves what it has. */
+    private Bench.Listener listener() {
+        return new Bench.Listener() {
+            @Override
+            public void say(String sentence) {
+                console.say(sentence);
+            }
+
+            @Override
+            public void measured(Report soFar) {
+                if (json != null) {
+                    write(json, IndentedJson.of(soFar.tree()) + "\n");
+                }
+            }
+        };
+    }
+
+    private static void write(Path file, String text) {
+        try {
+            Files.writeString(file, text);
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+}

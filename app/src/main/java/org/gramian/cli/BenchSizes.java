@@ -1,0 +1,55 @@
+package org.gramian.cli;
+
+import org.gramian.benchmarks.BenchPlan;
+import picocli.CommandLine.Option;
+
+/** Options of {@code gramian bench}: what is computed; the paper's sizes unless told otherwise. */
+final class BenchSizes {
+    @Option(
+            names = "--pooling",
+            paramLabel = "SPEC",
+            defaultValue = "conv:512/rbf/spd:512/relu/triu/root/l2",
+            description = "of the head; PyTorch has conv, rbf, spd, relu, triu, root, l2 (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String pooling;
+
+    @Option(
+            names = "--backbone",
+            paramLabel = "NAME",
+            defaultValue = "vgg16",
+            description = "the network; PyTorch has vgg16 and vgg19 (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String backbone;
+
+    @Option(
+            names = "--channels",
+            paramLabel = "N",
+            defaultValue = "512",
+            description = "maps that a head alone is given (default: ${DEFAULT-VALUE})")
+    private int channels;
+
+    @Option(
+            names = "--side",
+            paramLabel = "N",
+            defaultValue = "14",
+            description = "rows and columns of these maps (default: ${DEFAULT-VALUE})")
+    private int side;
+
+    @Option(
+            names = "--pixels",
+            paramLabel = "N",
+            defaultValue = "224",
+            description = "rows and columns of pictures (default: ${DEFAULT-VALUE})")
+    private int pixels;
+
+    @Option(
+            names = "--classes",
+            paramLabel = "N",
+            defaultValue = "47",
+            description = "of the classifier (default: ${DEFAULT-VALUE})")
+    private int classes;
+
+    BenchPlan.Sizes sizes() {
+        return new BenchPlan.Sizes(pooling, backbone, channels, side, pixels, classes);
+    }
+}

@@ -1,0 +1,59 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+class BenchCommandTest {
+    private static Run bench(Object... arguments) {
+        Stream<Object> small = Stream.of(
+                "bench --device cpu --threads 1 --repeat 2 --warmup 0 --batch 2 --channels 8 --side 3 --classes 3 --pooling conv:8/rbf/spd:4/relu/triu/root/l2"
+                        .split(" "));
+        return Run.of(Stream.concat(small, Stream.of(arguments)).toArray());
+    }
+
+    @Test
+    void theTableAndTheFileHoldTheSameNumbers(@TempDir Path folder) throws IOException {
+        Path json = folder.resolve("bench.json");
+        Run run = bench("--only", "head-forward", "--json", json);
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out())
+                .startsWith("workload ")
+                .contains("pictures/s", "TFLOP/s", "of ceiling", "peak memory")
+                .containsPattern("head, forward, batch 2, f32 +gramian ")
+                .contains("threads of each side: 1");
+        JsonNode tree = JsonMapper.shared().readTree(Files.readString(json));
+        JsonNode side = tree.get("measurements").get(0).get("sides").get(0);
+        assertThat(side.get("seconds").size()).isEqualTo(2);
+        assertThat(side.get("picturesPerSecond").asDouble() * side.get("median").asDouble())
+                .isCloseTo(2, org.assertj.core.data.Offset.offset(1e-6));
+        assertThat(tree.get("facts").get("libtorch").asString()).isNotEmpty();
+    }
+
+    @Test
+    void aPythonThatIsMissingIsWrongInputAndNothingIsMeasured() {
+        Run run = bench("--only", "head", "--against-python", "no-such-python");
+        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.out()).isEmpty();
+        assertThat(run.err()).contains("no Python with torch was found (tried no-such-python)");
+    }
+
+    @Test
+    void wrongWordsAreRefusedWithTheRightOnes() {
+        Run workload = bench("--only", "hed");
+        assertThat(workload.code()).isEqualTo(Main.USAGE);
+        assertThat(workload.err()).contains("no workload 'hed'", "head, network");
+        assertThat(bench("--precision", "f16").err()).contains("no precision 'f16'; there are f32, tf32, bf16");
+        assertThat(bench("--precision", "tf32").err()).contains("on the processor measure f32 or bf16");
+        assertThat(bench("--sides", "jax").err()).contains("no side 'jax'; there are python, python-compiled");
+        assertThat(bench("--only", "network", "--backbone", "vgg17").err()).contains("vgg16");
+        assertThat(bench("--batch", "0").code()).isEqualTo(Main.USAGE);
+    }
+}

@@ -1,0 +1,142 @@
+package org.gramian.benchmarks;
+
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
+import org.jspecify.annotations.Nullable;
+
+/** Follows a {@link BenchPlan}: the ceilings first, then one measurement after the other. */
+public final class Bench {
+    private static final String GRAMIAN = "gramian";
+
+    private final BenchPlan plan;
+    private final List<Side> others;
+    private final Listener listener;
+
+    private Bench(BenchPlan plan, List<Side> others, Listener listener) {
+        this.plan = plan;
+        this.others = others;
+        this.listener = listener;
+    }
+
+    /** Is told how it goes. */
+    public interface Listener {
+        /** A sentence. */
+        void say(String sentence);
+
+        /** All measurements so far, after each of them: a run that is broken off leaves what it has. */
+        void measured(Report soFar);
+    }
+
+    /**
+     * Measures.
+     *
+     * @param python what Gramian is compared with, or null for nothing
+     * @param modes ways in which it runs
+     * @throws IllegalStateException if Gramian's own side fails
+     */
+    public static Report run(
+            BenchPlan plan, @Nullable PythonTorch python, List<PythonMode> modes, Listener listener) {
+        List<Side> others = new ArrayList<>();
+        if (python != null) {
+            modes.forEach(mode -> others.add(new Side.Python(python, mode)));
+        }
+        return new Bench(plan, others, listener).run();
+    }
+
+    private Report run() {
+        List<BenchPlan.Case> cases = plan.cases();
+        Map<Precision, Double> ceilings = ceilings(cases);
+        List<Comparison> comparisons = new ArrayList<>();
+        Report report = Report.of(settings(), ceilings, comparisons);
+        for (BenchPlan.Case each : cases) {
+            List<Side> sides = sides(each.workload());
+            List<Outcome> outcomes =
+                    Measurement.of(each.workload(), each.spec(), sides, plan.runs(), listener::say);
+            comparisons.add(new Comparison(each.workload(), each.spec(), outcomes, trajectory(each, outcomes)));
+            report = Report.of(settings(), ceilings, comparisons);
+            listener.measured(report);
+        }
+        return report;
+    }
+
+    /** The best rate of a large matrix product, for every precision that is measured. */
+    private Map<Precision, Double> ceilings(List<BenchPlan.Case> cases) {
+        Map<Precision, Double> ceilings = new EnumMap<>(Precision.class);
+        for (BenchPlan.Case each : cases) {
+            if (Operations.of(each.workload(), each.spec()).isPresent()) {
+                ceilings.computeIfAbsent(Precision.parse(each.spec().text("precision")), this::ceiling);
+            }
+        }
+        return ceilings;
+    }
+
+    private double ceiling(Precision precision) {
+        TaskSpec spec = plan.spec(CeilingTask.NAME, 1, precision);
+        try (WorkerProcess worker = new WorkerProcess(new Side.Java(GRAMIAN, CeilingTask.NAME), spec)) {
+            double best = worker.run(1);
+            for (int i = 0; i < CeilingTask.TIMES; i++) {
+                best = Math.min(best, worker.run((int) Math.clamp(Measurement.LEAST_SECONDS / best, 1, 100)));
+            }
+            double rate = CeilingTask.operations(plan.grid().device()) / best;
+            listener.say("the ceiling of " + precision.text() + ", a product of square matrices of "
+                    + CeilingTask.size(plan.grid().device()) + ": " + Units.teraflops(rate) + " TFLOP/s");
+            return rate;
+        }
+    }
+
+    private List<Side> sides(Workload workload) {
+        if (workload == Workload.DEFINITION) {
+            return List.of(
+                    new Side.Java("matrix form", workload.text()), new Side.Java("double loop", KernelLoopTask.NAME));
+        }
+        List<Side> sides = new ArrayList<>(List.of(new Side.Java(GRAMIAN, workload.text())));
+        if (workload != Workload.PICTURES) {
+            sides.addAll(others);
+        }
+        return sides;
+    }
+
+    /** By fresh workers, of Gramian and of the first other side that was measured. */
+    private Optional<Trajectory> trajectory(BenchPlan.Case each, List<Outcome> outcomes) {
+        int steps = plan.runs().trajectory();
+        Optional<Side> other = others.stream()
+                .filter(side -> outcomes.stream()
+                        .anyMatch(outcome -> outcome instanceof Outcome.Measured
+                                && outcome.label().equals(side.label())))
+                .findFirst();
+        if (steps == 0 || !each.workload().moves() || other.isEmpty()) {
+            return Optional.empty();
+        }
+        Trajectory found = new Trajectory(
+                losses(new Side.Java(GRAMIAN, each.workload().text()), each.spec(), steps),
+                losses(other.get(), each.spec(), steps),
+                other.get().label());
+        listener.say(each.workload().title(each.spec()) + ": " + found);
+        return Optional.of(found);
+    }
+
+    private static List<Double> losses(Side side, TaskSpec spec, int steps) {
+        try (WorkerProcess worker = new WorkerProcess(side, spec)) {
+            return worker.trajectory(steps);
+        }
+    }
+
+    private SequencedMap<String, String> settings() {
+        SequencedMap<String, String> settings = new LinkedHashMap<>();
+        settings.put("device", plan.grid().device().toString());
+        settings.put("threads of each side", "" + plan.grid().threads());
+        settings.put("pooling", plan.sizes().pooling());
+        settings.put("backbone", plan.sizes().backbone());
+        settings.put(
+                "runs", plan.runs().timed() + " timed, " + plan.runs().warmups() + " before them, sides in turns");
+        settings.put("date", Instant.now().truncatedTo(ChronoUnit.MINUTES).toString());
+        return settings;
+    }
+}

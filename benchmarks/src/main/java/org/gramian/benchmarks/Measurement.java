@@ -1,0 +1,176 @@
+package org.gramian.benchmarks;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.function.Consumer;
+
+/**
+ * Measures one workload: starts a worker for each side, compares their numbers, lets them warm up, and times them in turns,
+ * A B C, C B A, A B C, …, so that whatever else the machine does hits all.
+ *
+ * <p>A timing takes as many steps as make {@link #LEAST_SECONDS} on the fastest side, the same number on all: on a GPU a
+ * step is over before the program has handed over the next, and only many of them show what one costs.
+ */
+final class Measurement implements AutoCloseable {
+    /** Between two waits for the device. */
+    static final double LEAST_SECONDS = 0.03;
+
+    private static final int MOST_STEPS = 1000;
+
+    /** Lets the threads of the side that has just run go to sleep: they spin for a while, and would be in the other's way. */
+    private static final long PAUSE_MILLISECONDS = 200;
+
+    private final String title;
+    private final TaskSpec spec;
+    private final Consumer<String> log;
+    private final List<String> order = new ArrayList<>();
+    private final SequencedMap<String, WorkerProcess> workers = new LinkedHashMap<>();
+    private final Map<String, Outcome.Missing> missing = new LinkedHashMap<>();
+    private final Map<String, Agreement> agreements = new LinkedHashMap<>();
+    private int steps = 1;
+
+    private Measurement(Workload workload, TaskSpec spec, Consumer<String> log) {
+        this.title = workload.title(spec);
+        this.spec = spec;
+        this.log = log;
+    }
+
+    /** Outcomes of all sides, in their order; the first is Gramian's, whose failure is the run's. */
+    static List<Outcome> of(Workload workload, TaskSpec spec, List<Side> sides, BenchPlan.Runs runs, Consumer<String> log) {
+        try (Measurement measurement = new Measurement(workload, spec, log)) {
+            sides.forEach(measurement::start);
+            measurement.compare(Precision.parse(spec.text("precision")).tolerance());
+            return measurement.time(runs);
+        }
+    }
+
+    private void start(Side side) {
+        order.add(side.label());
+        attempt(side.label(), () -> workers.put(side.label(), new WorkerProcess(side, spec)));
+    }
+
+    /** A side other than the first may fail: the table says why. */
+    private void attempt(String label, Runnable work) {
+        try {
+            work.run();
+        } catch (UnavailableException failed) {
+            if (label.equals(order.getFirst())) {
+                throw new IllegalStateException(label + ": " + failed.getMessage(), failed);
+            }
+            drop(new Outcome.Missing(label, String.valueOf(failed.getMessage()), false));
+        }
+    }
+
+    private void drop(Outcome.Missing why) {
+        log.accept(title + ": " + why.label() + " is not measured: " + why.reason());
+        missing.put(why.label(), why);
+        WorkerProcess worker = workers.remove(why.label());
+        if (worker != null) {
+            worker.close();
+        }
+    }
+
+    private void compare(double tolerance) {
+        SequencedMap<String, Double> expected = new LinkedHashMap<>();
+        for (String label : List.copyOf(workers.keySet())) {
+            attempt(label, () -> {
+                SequencedMap<String, Double> found = worker(label).check();
+                if (label.equals(order.getFirst())) {
+                    expected.putAll(found);
+                } else {
+                    agree(label, Agreement.of(expected, found), tolerance);
+                }
+            });
+        }
+    }
+
+    private void agree(String label, Agreement agreement, double tolerance) {
+        if (agreement.holds(tolerance)) {
+            log.accept(title + ": " + label + ": " + agreement);
+            agreements.put(label, agreement);
+        } else {
+            drop(new Outcome.Missing(
+                    label,
+                    "its numbers differ by %.1e in '%s', more than %.0e"
+                            .formatted(agreement.largestDifference(), agreement.where(), tolerance),
+                    true));
+        }
+    }
+
+    private List<Outcome> time(BenchPlan.Runs runs) {
+        // one round at least, to find out how many steps fit
+        for (int round = 0; round < Math.max(1, runs.warmups()); round++) {
+            double fastest = round(round % 2 == 1).values().stream()
+                    .mapToDouble(Double::doubleValue)
+                    .min()
+                    .orElse(LEAST_SECONDS);
+            steps = (int) Math.clamp(Math.ceil(LEAST_SECONDS / fastest), 1, MOST_STEPS);
+        }
+        Map<String, List<Double>> seconds = new LinkedHashMap<>();
+        for (int round = 0; round < runs.timed(); round++) {
+            Map<String, Double> times = round(round % 2 == 1);
+            times.forEach((label, time) ->
+                    seconds.computeIfAbsent(label, _ -> new ArrayList<>()).add(time));
+            log.accept(progress(round, runs, times));
+        }
+        return order.stream().map(label -> outcome(label, seconds)).toList();
+    }
+
+    private Outcome outcome(String label, Map<String, List<Double>> seconds) {
+        WorkerProcess worker = workers.get(label);
+        if (worker == null) {
+            return missing.getOrDefault(label, new Outcome.Missing(label, "it has ended", false));
+        }
+        SequencedMap<String, String> about = new LinkedHashMap<>(worker.about());
+        about.put("steps per timing", "" + steps);
+        Timing timing = new Timing(label, seconds.getOrDefault(label, List.of()), worker.peakMemory(), about);
+        return new Outcome.Measured(timing, Optional.ofNullable(agreements.get(label)));
+    }
+
+    private Map<String, Double> round(boolean reversed) {
+        List<String> turns = List.copyOf(reversed ? workers.reversed().keySet() : workers.keySet());
+        Map<String, Double> times = new LinkedHashMap<>();
+        for (String label : turns) {
+            pause();
+            attempt(label, () -> times.put(label, worker(label).run(steps)));
+        }
+        return times;
+    }
+
+    private WorkerProcess worker(String label) {
+        WorkerProcess worker = workers.get(label);
+        if (worker == null) {
+            throw new UnavailableException("it has ended");
+        }
+        return worker;
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(PAUSE_MILLISECONDS);
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted", interrupted);
+        }
+    }
+
+    private String progress(int round, BenchPlan.Runs runs, Map<String, Double> times) {
+        StringBuilder line = new StringBuilder(title + " " + (round + 1) + "/" + runs.timed() + ":");
+        order.stream()
+                .filter(times::containsKey)
+                .forEach(label -> line.append("  ")
+                        .append(label)
+                        .append(' ')
+                        .append(Units.time(times.getOrDefault(label, Double.NaN))));
+        return line.toString();
+    }
+
+    @Override
+    public void close() {
+        workers.values().forEach(WorkerProcess::close);
+    }
+}

@@ -1,0 +1,128 @@
+package org.gramian.benchmarks;
+
+import java.util.OptionalDouble;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.Branches;
+import org.gramian.backbone.Chain;
+import org.gramian.backbone.Conv;
+import org.gramian.backbone.Dense;
+import org.gramian.backbone.FilterBank;
+import org.gramian.backbone.Pool;
+import org.gramian.backbone.Residual;
+import org.gramian.backbone.ResponseNormalization;
+import org.gramian.backbone.Stage;
+import org.gramian.pooling.Average;
+import org.gramian.pooling.Pooling;
+import org.gramian.pooling.Reduction;
+import org.gramian.pooling.SecondOrder;
+import org.gramian.pooling.Transform;
+import org.gramian.tensor.Shape;
+
+/**
+ * Floating-point operations of a workload: those of its convolutions and matrix products, a multiplication and an addition
+ * counted as two, symmetry not made use of, anything elementwise and the optimizer not counted.
+ *
+ * <p>Forward, for one picture:
+ *
+ * <ul>
+ *   <li>a convolution of k filters of c·s² inputs at P positions: {@code 2·k·c·s²·P}
+ *   <li>a kernel matrix of C maps at N positions: {@code 2·C²·N}
+ *   <li>{@code WᵀKW} with W of C×C′: {@code 2·C²·C′ + 2·C·C′²}
+ *   <li>a classifier of K classes on descriptors of length d: {@code 2·K·d}
+ * </ul>
+ *
+ * <p>A training step is three times that, since each product has two in its adjoint; of a network's first convolution twice,
+ * since pictures get no gradient. The paper's head with C = C′ = 512 at 14×14, 47 classes: 0.76 GFLOP a picture forward, 72
+ * GFLOP a step of 32. Poolings and networks with other products have no formula here, and no rate is shown for them.
+ */
+final class Operations {
+    /** What makes every sum unknown that it is part of. */
+    private static final double UNKNOWN = Double.NaN;
+
+    private Operations() {}
+
+    /** Of one step with the whole batch; nothing where there is no formula. */
+    static OptionalDouble of(Workload workload, TaskSpec spec) {
+        if (!workload.hasHead() && !workload.hasBackbone()) {
+            return OptionalDouble.empty();
+        }
+        double each = 0;
+        Shape maps = Shape.of(spec.number("channels"), spec.number("side"), spec.number("side"));
+        if (workload.hasBackbone()) {
+            Backbone backbone = Backbone.of(spec.text("backbone"));
+            int pixels = spec.number("pixels");
+            Shape pictures = Shape.of(3, pixels, pixels);
+            double forward = ofStage(new Chain("all", backbone.stages()), pictures);
+            double first = ofStage(backbone.stages().getFirst(), pictures);
+            each += workload.trains() ? 3 * forward - first : forward;
+            maps = backbone.features(pixels, pixels);
+        }
+        if (workload.hasHead()) {
+            double forward = ofHead(Pooling.parse(spec.text("pooling")), maps, spec.number("classes"));
+            each += workload.trains() ? 3 * forward : forward;
+        }
+        double all = each * spec.number("batch");
+        return Double.isNaN(all) ? OptionalDouble.empty() : OptionalDouble.of(all);
+    }
+
+    private static double ofStage(Stage stage, Shape maps) {
+        return switch (stage) {
+            case Conv _, Dense _ -> {
+                Shape out = stage.output(maps);
+                long filters =
+                        stage.parameters(maps.at(0)).getFirst().shape().elements();
+                yield 2.0 * filters * out.at(1) * out.at(2);
+            }
+            case Chain chain -> {
+                double sum = 0;
+                Shape entering = maps;
+                for (Stage part : chain.stages()) {
+                    sum += ofStage(part, entering);
+                    entering = part.output(entering);
+                }
+                yield sum;
+            }
+            case Branches branches ->
+                branches.branches().stream()
+                        .mapToDouble(branch -> ofStage(branch, maps))
+                        .sum();
+            case Residual residual -> ofStage(residual.body(), maps) + ofStage(residual.shortcut(), maps);
+            case Pool _, ResponseNormalization _ -> 0;
+            case FilterBank _ -> UNKNOWN;
+        };
+    }
+
+    /** Of a head on maps {@code [c, h, w]}. */
+    private static double ofHead(Pooling pooling, Shape maps, int classes) {
+        double positions = (double) maps.at(1) * maps.at(2);
+        long channels = maps.at(0);
+        double sum = 2.0 * classes * pooling.descriptorSize(channels);
+        for (Reduction reduction : pooling.reductions()) {
+            long leaving = reduction.outputs(channels);
+            sum += reduction instanceof Reduction.Conv ? 2.0 * leaving * channels * positions : UNKNOWN;
+            channels = leaving;
+        }
+        return sum
+                + switch (pooling.aggregation()) {
+                    case SecondOrder second -> ofSecondOrder(second, channels, positions);
+                    case Average _ -> 0;
+                    default -> UNKNOWN;
+                };
+    }
+
+    private static double ofSecondOrder(SecondOrder second, long channels, double positions) {
+        double size = second.kernel().size(channels);
+        double sum = 2 * size * size * positions;
+        for (Transform transform : second.transforms()) {
+            switch (transform) {
+                case Transform.Spd spd -> {
+                    sum += 2 * size * size * spd.size() + 2 * size * spd.size() * spd.size();
+                    size = spd.size();
+                }
+                case Transform.Relu _ -> {}
+                default -> sum = UNKNOWN;
+            }
+        }
+        return sum;
+    }
+}

@@ -1,0 +1,137 @@
+package org.gramian.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.SplittableRandom;
+import java.util.stream.LongStream;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.backbone.Backbone;
+import org.gramian.model.Head;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.train.ParameterGroup;
+
+/**
+ * What is computed: a head on given feature maps, a network with its head, or a network alone, with a batch of input and
+ * first parameters made by the {@link Pattern}.
+ *
+ * <p>The loss is the cross-entropy of the scores; of a network alone, the mean of its maps. A head alone also gets the
+ * gradient of its maps, as fine-tuning needs it.
+ */
+final class Subject implements AutoCloseable {
+    /** The name of the maps that a head alone is given, among the variables. */
+    static final String FEATURES = "features";
+
+    /** Factor on the learning rate of a network: its weights are random, and would run away at the head's. */
+    private static final double BACKBONE_RATE = 0.01;
+
+    private final Optional<Backbone> backbone;
+    private final Optional<Head> head;
+    private final ParameterSet parameters;
+    private final Precision precision;
+    private final Tensor input;
+    private final Tensor targets;
+
+    private Subject(Optional<Backbone> backbone, Optional<Head> head, TaskSpec spec) {
+        this.backbone = backbone;
+        this.head = head;
+        this.precision = Precision.parse(spec.text("precision"));
+        Device device = spec.device();
+        parameters = ParameterSet.initialize(
+                FirstValues.of(backbone, head, spec.number("channels")), new SplittableRandom(0), DType.F32, device);
+        int batch = spec.number("batch");
+        input = input(batch, spec);
+        int classes = spec.number("classes");
+        long[] labels = LongStream.range(0, batch).map(i -> i % classes).toArray();
+        targets = Tensors.to(Classification.oneHot(labels, classes, DType.F32), device);
+    }
+
+    static Subject of(Workload workload, TaskSpec spec) {
+        Optional<Backbone> backbone =
+                workload.hasBackbone() ? Optional.of(Backbone.of(spec.text("backbone"))) : Optional.empty();
+        Optional<Head> head = workload.hasHead()
+                ? Optional.of(new Head(Pooling.parse(spec.text("pooling")), spec.number("classes"), false))
+                : Optional.empty();
+        return new Subject(backbone, head, spec);
+    }
+
+    private Tensor input(int batch, TaskSpec spec) {
+        int pixels = spec.number("pixels");
+        int side = spec.number("side");
+        Shape shape = backbone.isPresent()
+                ? Shape.of(batch, 3, pixels, pixels)
+                : Shape.of(batch, spec.number("channels"), side, side);
+        Tensor made = Pattern.uniform(shape, 1, 1, spec.device());
+        return precision == Precision.BF16 ? channelsLast(made) : made;
+    }
+
+    /** The same numbers with the channels of a pixel side by side, as tensor cores like them. */
+    private static Tensor channelsLast(Tensor maps) {
+        try (Scope scope = Scope.open()) {
+            Tensor last = Views.contiguous(Views.transpose(Views.transpose(maps, 1, 2), 2, 3));
+            return scope.keep(Views.transpose(Views.transpose(last, 2, 3), 1, 2));
+        }
+    }
+
+    /**
+     * A way through.
+     *
+     * @param output scores {@code [n, k]}, or the maps of a network alone
+     * @param variables all parameters, and {@link #FEATURES} where a head is alone, by name
+     */
+    record Forward(Var output, SequencedMap<String, Var> variables) {}
+
+    Forward forward(Tape tape) {
+        SequencedMap<String, Var> variables = parameters.variables(tape);
+        Bindings bindings = Bindings.of(variables);
+        Var maps;
+        if (backbone.isPresent()) {
+            Var pictures = tape.constant(input);
+            Var entering = precision == Precision.BF16 ? Arithmetic.cast(pictures, DType.BF16) : pictures;
+            maps = Arithmetic.cast(backbone.get().apply(entering, bindings), DType.F32);
+        } else {
+            maps = tape.variable(input);
+            variables.put(FEATURES, maps);
+        }
+        Var output = head.map(each -> each.apply(maps, bindings, Head.Mode.TRAINING))
+                .orElse(maps);
+        return new Forward(output, variables);
+    }
+
+    Var loss(Var output) {
+        return head.isPresent() ? Classification.crossEntropy(output, targets) : Arithmetic.mean(output);
+    }
+
+    /** The parameters that a step moves, by rate; none of a network alone. */
+    List<ParameterGroup> groups() {
+        List<ParameterGroup> groups = new ArrayList<>();
+        if (head.isPresent()) {
+            backbone.ifPresent(
+                    _ -> groups.add(new ParameterGroup(parameters.only(name -> !isHeads(name)), BACKBONE_RATE, 1)));
+            groups.add(ParameterGroup.of(parameters.only(Subject::isHeads)));
+        }
+        return groups;
+    }
+
+    private static boolean isHeads(String name) {
+        return name.startsWith("pooling.") || name.startsWith(Head.CLASSIFIER + ".");
+    }
+
+    @Override
+    public void close() {
+        parameters.close();
+    }
+}

@@ -1,0 +1,70 @@
+package org.gramian.benchmarks;
+
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.spd.Retraction;
+import org.gramian.spd.Stiefel;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.train.ParameterGroup;
+import org.gramian.train.Sgd;
+import org.gramian.train.SgdOptions;
+import org.gramian.train.StiefelOptions;
+import org.jspecify.annotations.Nullable;
+
+/** A training step as the loop of training takes it: a tape, its gradients, {@link Sgd} with momentum. */
+final class TapeTrainingStep implements TrainingStep {
+    /** As in {@code worker.py}; W moves fast enough that its step is more than rounding. */
+    static final SgdOptions OPTIONS =
+            new SgdOptions(0.1, 0.9, 5e-4, new StiefelOptions(0.1, Stiefel.Metric.CANONICAL, Retraction.QR));
+
+    private final Subject subject;
+    private final Sgd sgd = new Sgd(OPTIONS);
+    private @Nullable Tensor loss;
+
+    TapeTrainingStep(Subject subject) {
+        this.subject = subject;
+    }
+
+    @Override
+    public void run() {
+        try (Tape tape = Tape.recording()) {
+            Subject.Forward forward = subject.forward(tape);
+            Var value = subject.loss(forward.output());
+            try (Gradients gradients = tape.backward(value)) {
+                for (ParameterGroup group : subject.groups()) {
+                    sgd.step(group, forward.variables(), gradients);
+                }
+            }
+            keep(Tensors.copy(value.value()));
+        }
+    }
+
+    /** It is read when somebody asks: until then nothing waits for the GPU. */
+    private void keep(Tensor next) {
+        Scope.detach(next);
+        Tensor former = loss;
+        if (former != null) {
+            former.close();
+        }
+        loss = next;
+    }
+
+    @Override
+    public double loss() {
+        if (loss == null) {
+            throw new IllegalStateException("no step was taken yet");
+        }
+        return loss.item();
+    }
+
+    @Override
+    public void close() {
+        if (loss != null) {
+            loss.close();
+        }
+        sgd.close();
+    }
+}

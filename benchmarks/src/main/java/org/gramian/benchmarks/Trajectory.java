@@ -1,0 +1,49 @@
+package org.gramian.benchmarks;
+
+import java.util.List;
+
+/**
+ * The losses of two sides that begin with the same numbers and take the same steps.
+ *
+ * @param first losses of the first side
+ * @param second losses of the other
+ * @param other the other side's name
+ */
+record Trajectory(List<Double> first, List<Double> second, String other) {
+    /** What is asked of two right programs in single precision. */
+    static final double ASKED = 1e-3;
+
+    Trajectory {
+        if (first.size() != second.size() || first.isEmpty()) {
+            throw new IllegalArgumentException(
+                    "courses of one length are wanted, found " + first.size() + " and " + second.size() + " losses");
+        }
+        first = List.copyOf(first);
+        second = List.copyOf(second);
+    }
+
+    /** The largest difference of losses of the same step, relative to the larger one. */
+    double largestDifference() {
+        double largest = 0;
+        for (int i = 0; i < first.size(); i++) {
+            double a = first.get(i);
+            double b = second.get(i);
+            double difference = a == b ? 0 : Math.abs(a - b) / Math.max(Math.abs(a), Math.abs(b));
+            largest = Math.max(largest, Double.isNaN(difference) ? Double.POSITIVE_INFINITY : difference);
+        }
+        return largest;
+    }
+
+    @Override
+    public String toString() {
+        return "losses of %d steps from %.4f to %.4f differ from those of %s by at most %.1e, %s the %.0e asked for"
+                .formatted(
+                        first.size(),
+                        first.getFirst(),
+                        first.getLast(),
+                        other,
+                        largestDifference(),
+                        largestDifference() <= ASKED ? "within" : "MORE THAN",
+                        ASKED);
+    }
+}

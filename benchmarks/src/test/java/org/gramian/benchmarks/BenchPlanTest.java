@@ -1,0 +1,105 @@
+package org.gramian.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.util.List;
+import org.gramian.tensor.Device;
+import org.junit.jupiter.api.Test;
+
+/** What a plan measures, what it refuses, and how operations are counted. */
+class BenchPlanTest {
+    private static final BenchPlan.Sizes PAPER =
+            new BenchPlan.Sizes("conv:512/rbf/spd:512/relu/triu/root/l2", "vgg16", 512, 14, 224, 47);
+
+    private static List<BenchPlan.Case> cases(List<Workload> workloads, List<Integer> batches, Precision... precisions) {
+        BenchPlan.Grid grid = new BenchPlan.Grid(batches, List.of(precisions), Device.CPU, 1);
+        return new BenchPlan(workloads, grid, PAPER, Tiny.ONCE).cases();
+    }
+
+    private static double operations(Workload workload, int batch) {
+        BenchPlan.Case found = cases(List.of(workload), List.of(batch)).getFirst();
+        return Operations.of(found.workload(), found.spec()).orElseThrow();
+    }
+
+    @Test
+    void aNameMeansForwardAndTraining() {
+        assertThat(Workload.chosen(List.of("head", "network-forward", "head-training")))
+                .containsExactly(Workload.HEAD_FORWARD, Workload.HEAD_TRAINING, Workload.NETWORK_FORWARD);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Workload.chosen(List.of("heads")))
+                .withMessageContaining("no workload 'heads'")
+                .withMessageContaining("network-training");
+    }
+
+    @Test
+    void everyBatchIsMeasuredInEveryPrecisionThatMakesSense() {
+        List<BenchPlan.Case> found = cases(
+                List.of(Workload.HEAD_FORWARD, Workload.NETWORK_FORWARD, Workload.PICTURES),
+                List.of(2, 4),
+                Precision.F32,
+                Precision.BF16);
+        assertThat(found.stream().map(each -> each.workload().title(each.spec())))
+                .containsExactly(
+                        "head, forward, batch 2, f32",
+                        "head, forward, batch 4, f32",
+                        "network and head, forward, batch 2, f32",
+                        "network and head, forward, batch 2, bf16",
+                        "network and head, forward, batch 4, f32",
+                        "network and head, forward, batch 4, bf16",
+                        "JPEG files decoded, resized and cropped, 150");
+    }
+
+    @Test
+    void whatMakesNoSenseIsRefusedWithWhatDoes() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> cases(List.of(Workload.HEAD_FORWARD), List.of(2), Precision.TF32))
+                .withMessageContaining("on the processor measure f32 or bf16");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> cases(List.of(Workload.HEAD_FORWARD), List.of(2), Precision.BF16))
+                .withMessageContaining("--only network");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> cases(List.of(Workload.HEAD_FORWARD), List.of(0)))
+                .withMessageContaining("a batch must be at least 1, found 0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new BenchPlan(
+                        List.of(Workload.NETWORK_FORWARD),
+                        Tiny.grid(),
+                        new BenchPlan.Sizes("average", "vgg61", 2, 1, 32, 2),
+                        Tiny.ONCE))
+                .withMessageContaining("vgg16");
+    }
+
+    @Test
+    void operationsAreThoseOfTheFormula() {
+        double c = 512;
+        double positions = 196;
+        double head = 2 * c * c * positions * 2 + 4 * c * c * c + 2 * 47 * (c * (c + 1) / 2);
+        assertThat(operations(Workload.HEAD_FORWARD, 1)).isEqualTo(head);
+        assertThat(operations(Workload.HEAD_TRAINING, 32)).isEqualTo(96 * head).isBetween(72e9, 73e9);
+        // the 15.3 billion multiplications of VGG-16's convolutions that the literature counts
+        double vgg = operations(Workload.BACKBONE_FORWARD, 1);
+        assertThat(vgg / 2).isBetween(15.2e9, 15.4e9);
+        assertThat(operations(Workload.NETWORK_FORWARD, 1)).isEqualTo(vgg + head);
+        double first = 2.0 * 64 * 27 * 224 * 224;
+        assertThat(operations(Workload.NETWORK_TRAINING, 2)).isEqualTo(2 * (3 * (vgg + head) - first));
+    }
+
+    @Test
+    void aPoolingWithoutAFormulaHasNoRate() {
+        BenchPlan.Sizes sizes = new BenchPlan.Sizes("conv:8/covariance/isqrt/triu", "vgg16", 8, 4, 32, 2);
+        BenchPlan plan = new BenchPlan(List.of(Workload.HEAD_FORWARD), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
+        assertThat(Operations.of(Workload.HEAD_FORWARD, plan.cases().getFirst().spec()))
+                .isEmpty();
+    }
+
+    @Test
+    void coursesDifferByTheirWorstStep() {
+        Trajectory course = new Trajectory(List.of(4.0, 2.0, 1.0), List.of(4.0, 1.9, 1.0), "python");
+        assertThat(course.largestDifference()).isEqualTo(0.1 / 2, org.assertj.core.data.Offset.offset(1e-12));
+        assertThat(course).hasToString(course.toString()).asString().contains("MORE THAN the 1e-03 asked for");
+        assertThat(new Trajectory(List.of(1.0), List.of(Double.NaN), "python").largestDifference())
+                .isInfinite();
+        assertThatIllegalArgumentException().isThrownBy(() -> new Trajectory(List.of(1.0), List.of(), "python"));
+    }
+}

@@ -4,17 +4,31 @@ import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 import java.util.function.Function;
 import org.gramian.autodiff.Tape;
+import org.gramian.tensor.CudaStream;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.RepeatedWork;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
-/** A {@link Subject} forward, with nothing kept for going backwards. */
+/** A {@link Subject} forward, with nothing kept for going backwards; recorded where that can be. */
 final class ForwardTask implements Task {
     private final Subject subject;
+    private final CudaStream stream;
+    private final Tensor result;
+    private final RepeatedWork work;
 
     ForwardTask(Subject subject) {
         this.subject = subject;
+        Device device = subject.labels().device();
+        this.stream = CudaStream.open(device);
+        this.result = forward(Tensors::copy);
+        this.work = new RepeatedWork(device, () -> forward(output -> {
+            result.copyFrom(output);
+            return result;
+        }));
     }
 
     private <R extends @Nullable Object> R forward(Function<Tensor, R> reading) {
@@ -37,11 +51,13 @@ final class ForwardTask implements Task {
 
     @Override
     public void run() {
-        forward(_ -> null);
+        work.run();
     }
 
     @Override
     public void close() {
+        stream.close();
+        work.close();
         subject.close();
     }
 }

@@ -43,6 +43,7 @@ final class Subject implements AutoCloseable {
     private final ParameterSet parameters;
     private final Precision precision;
     private final Tensor input;
+    private final Tensor labels;
     private final Tensor targets;
 
     private Subject(Optional<Backbone> backbone, Optional<Head> head, TaskSpec spec) {
@@ -55,8 +56,9 @@ final class Subject implements AutoCloseable {
         int batch = spec.number("batch");
         input = input(batch, spec);
         int classes = spec.number("classes");
-        long[] labels = LongStream.range(0, batch).map(i -> i % classes).toArray();
-        targets = Tensors.to(Classification.oneHot(labels, classes, DType.F32), device);
+        long[] classOf = LongStream.range(0, batch).map(i -> i % classes).toArray();
+        labels = Tensors.to(Tensors.ofLongs(classOf, Shape.of(batch)), device);
+        targets = Tensors.to(Classification.oneHot(classOf, classes, DType.F32), device);
     }
 
     static Subject of(Workload workload, TaskSpec spec) {
@@ -113,6 +115,11 @@ final class Subject implements AutoCloseable {
 
     Var loss(Var output) {
         return head.isPresent() ? Classification.crossEntropy(output, targets) : Arithmetic.mean(output);
+    }
+
+    /** The classes of the batch, I64 {@code [n]}. */
+    Tensor labels() {
+        return labels;
     }
 
     /** The parameters that a step moves, by rate; none of a network alone. */

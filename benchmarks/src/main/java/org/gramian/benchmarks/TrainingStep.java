@@ -18,6 +18,6 @@ interface TrainingStep extends AutoCloseable {
 
     /** The way in which steps are taken. */
     static TrainingStep of(Subject subject) {
-        return new TapeTrainingStep(subject);
+        return RecordedTrainingStep.suits(subject) ? new RecordedTrainingStep(subject) : new TapeTrainingStep(subject);
     }
 }

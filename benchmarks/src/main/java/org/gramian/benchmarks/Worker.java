@@ -35,6 +35,7 @@ final class Worker {
         Libtorch libtorch = Libtorch.load();
         libtorch.setThreads(spec.number("threads"));
         libtorch.setTf32(Precision.parse(spec.text("precision")) != Precision.F32);
+        libtorch.setDeterministic(false);
         this.device = spec.device();
         this.memory = new GpuMemory(device);
     }

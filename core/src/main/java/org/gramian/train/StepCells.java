@@ -44,8 +44,9 @@ public final class StepCells implements AutoCloseable {
      * @param loss sum of the losses of their crops
      * @param right of their crops
      * @param wrong whether the step after them went wrong, and was not taken
+     * @param last loss of the last batch times its crops, right or wrong
      */
-    public record Outcome(int steps, double loss, int right, boolean wrong) {}
+    public record Outcome(int steps, double loss, int right, boolean wrong, double last) {}
 
     private final Tensor cells;
 
@@ -85,7 +86,8 @@ public final class StepCells implements AutoCloseable {
                 (int) values[Cell.STEPS.ordinal()],
                 values[Cell.LOSS.ordinal()],
                 (int) values[Cell.RIGHT.ordinal()],
-                values[Cell.WRONG.ordinal()] != 0);
+                values[Cell.WRONG.ordinal()] != 0,
+                values[Cell.BATCH_LOSS.ordinal()]);
     }
 
     /**

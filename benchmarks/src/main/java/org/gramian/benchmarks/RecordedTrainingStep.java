@@ -1,0 +1,84 @@
+package org.gramian.benchmarks;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.CudaStream;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.RepeatedWork;
+import org.gramian.tensor.Tensor;
+import org.gramian.train.ParameterGroup;
+import org.gramian.train.RecordedSgd;
+import org.gramian.train.Sgd;
+import org.gramian.train.StepCells;
+
+/** A training step as training takes it on a GPU: recorded, with parameters moved by {@link RecordedSgd}. */
+final class RecordedTrainingStep implements TrainingStep {
+    private final Subject subject;
+    private final List<ParameterGroup> groups;
+    private final CudaStream stream;
+    private final StepCells cells;
+    private final Sgd velocities = new Sgd(TapeTrainingStep.OPTIONS);
+    private final RecordedSgd sgd;
+    private final RepeatedWork work;
+
+    RecordedTrainingStep(Subject subject) {
+        this.subject = subject;
+        this.groups = subject.groups();
+        Device device = subject.labels().device();
+        this.stream = CudaStream.open(device);
+        this.cells = new StepCells(device);
+        this.sgd = new RecordedSgd(velocities, cells);
+        this.work = new RepeatedWork(device, this::step);
+        cells.setRate(TapeTrainingStep.OPTIONS.learningRate());
+        cells.begin(0);
+    }
+
+    static boolean suits(Subject subject) {
+        return !subject.groups().isEmpty() && RecordedSgd.suits(subject.groups(), TapeTrainingStep.OPTIONS);
+    }
+
+    private void step() {
+        try (Tape tape = Tape.recording()) {
+            Subject.Forward forward = subject.forward(tape);
+            Var loss = subject.loss(forward.output());
+            cells.observe(forward.output().value(), subject.labels(), loss.value());
+            try (Gradients gradients = tape.backward(loss)) {
+                Map<Parameter, Tensor> reached = new LinkedHashMap<>();
+                for (ParameterGroup group : groups) {
+                    for (Parameter parameter : group.parameters().all()) {
+                        reached.put(parameter, gradients.of(forward.variables().get(parameter.name())));
+                    }
+                }
+                sgd.step(groups, reached);
+            }
+        }
+    }
+
+    @Override
+    public void run() {
+        work.run();
+    }
+
+    @Override
+    public double loss() {
+        StepCells.Outcome outcome = cells.read();
+        if (outcome.wrong()) {
+            throw new IllegalStateException("step " + outcome.steps() + " went wrong: its loss was "
+                    + outcome.last() / subject.labels().size(0));
+        }
+        return outcome.last() / subject.labels().size(0);
+    }
+
+    @Override
+    public void close() {
+        stream.close();
+        work.close();
+        cells.close();
+        velocities.close();
+    }
+}

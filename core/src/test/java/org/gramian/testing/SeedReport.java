@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.InvocationInterceptor;
 import org.junit.jupiter.api.extension.ReflectiveInvocationContext;
+import org.opentest4j.TestAbortedException;
 
 /** Puts the seed in front of the message of a failed {@link RandomTest}. */
 final class SeedReport implements InvocationInterceptor {
@@ -13,6 +14,8 @@ final class SeedReport implements InvocationInterceptor {
             throws Throwable {
         try {
             invocation.proceed();
+        } catch (TestAbortedException skipped) {
+            throw skipped;
         } catch (AssertionError | Exception failed) {
             throw new AssertionError(method.getArguments().getFirst() + ": " + failed.getMessage(), failed);
         }

@@ -52,9 +52,13 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     static final String SPD = "conv:6/rbf/spd:4/relu/triu/root/l2";
     private static final CropPlan CROPS = CropPlan.parse("center:16");
 
-    /** What should not matter: threads that decode, and a cache of features. */
-    record Means(int threads, Optional<Path> cache) {
+    /** What should not matter: threads that decode, a cache of features, and, but for rounding, the device. */
+    record Means(int threads, Optional<Path> cache, Device device) {
         static final Means PLAIN = new Means(2, Optional.empty());
+
+        Means(int threads, Optional<Path> cache) {
+            this(threads, cache, Device.CPU);
+        }
     }
 
     /**
@@ -134,7 +138,8 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
 
     /** Until it ends or is stopped. */
     Outcome run(Consumer<TrainEvent> listener, Breaks breaks, Optional<Keeper> keeper) throws IOException {
-        try (FrozenBackbone network = FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), Device.CPU)) {
+        try (FrozenBackbone network =
+                FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device())) {
             FeatureExtractor extractor = new FeatureExtractor(network, 4, DType.F32);
             if (means.cache().isEmpty()) {
                 return run(extractor, Optional.empty(), new Session(listener, breaks, keeper));

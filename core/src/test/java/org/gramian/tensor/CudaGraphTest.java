@@ -1,0 +1,112 @@
+package org.gramian.tensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Optional;
+import org.gramian.testing.Gpu;
+import org.junit.jupiter.api.Test;
+
+class CudaGraphTest {
+    @Test
+    void recordedWorkFindsWhatWasWrittenIntoItsTensors() {
+        Device gpu = Gpu.required();
+        try (CudaStream _ = CudaStream.open(gpu);
+                Scope _ = Scope.open()) {
+            Tensor x = Tensors.full(1, Shape.of(64, 64), DType.F32, gpu);
+            Tensor sum = Tensors.zeros(Shape.of(64, 64), DType.F32, gpu);
+            Runnable work = () -> {
+                try (Scope _ = Scope.open()) {
+                    sum.copyFrom(Elementwise.add(sum, Products.matmul(x, x)));
+                }
+            };
+            work.run();
+            try (CudaGraph graph = CudaGraph.record(gpu, work).orElseThrow()) {
+                assertThat(sum.toDoubles()[0]).as("recording does nothing").isEqualTo(64);
+                graph.replay();
+                Tensors.fill(x, 2);
+                graph.replay();
+                assertThat(sum.toDoubles()[5]).isEqualTo(64 + 64 + 256);
+            }
+        }
+    }
+
+    @Test
+    void memoryOfAGraphIsNotGivenToOthers() {
+        Device gpu = Gpu.required();
+        try (CudaStream _ = CudaStream.open(gpu);
+                Scope _ = Scope.open()) {
+            Tensor result = Tensors.zeros(Shape.of(1 << 20), DType.F32, gpu);
+            Tensor x = Tensors.full(3, Shape.of(1 << 20), DType.F32, gpu);
+            Runnable work = () -> {
+                try (Scope _ = Scope.open()) {
+                    result.copyFrom(Elementwise.mul(Elementwise.mul(x, x), x));
+                }
+            };
+            work.run();
+            try (CudaGraph graph = CudaGraph.record(gpu, work).orElseThrow()) {
+                Tensor others = Tensors.full(7, Shape.of(1 << 20), DType.F32, gpu);
+                graph.replay();
+                assertThat(others.toFloats()).containsOnly(7f);
+                assertThat(result.toFloats()).containsOnly(27f);
+            }
+        }
+    }
+
+    @Test
+    void workThatWaitsForTheGpuIsNotRecordedAndNothingIsLost() {
+        Device gpu = Gpu.required();
+        try (CudaStream _ = CudaStream.open(gpu);
+                Scope _ = Scope.open()) {
+            Tensor x = Tensors.full(2, Shape.of(4), DType.F32, gpu);
+            Optional<CudaGraph> graph = CudaGraph.record(gpu, x::toDoubles);
+            assertThat(graph).isEmpty();
+            assertThat(Elementwise.add(x, 1).toDoubles()).containsOnly(3);
+        }
+    }
+
+    @Test
+    void repeatedWorkIsDoneAsOftenAsItIsRun() {
+        Device gpu = Gpu.required();
+        try (CudaStream _ = CudaStream.open(gpu);
+                Scope _ = Scope.open()) {
+            Tensor count = Tensors.zeros(Shape.of(1), DType.F32, gpu);
+            Runnable more = () -> {
+                try (Scope _ = Scope.open()) {
+                    count.copyFrom(Elementwise.add(count, 1));
+                }
+            };
+            try (RepeatedWork work = new RepeatedWork(gpu, more)) {
+                for (int i = 1; i <= 5; i++) {
+                    work.run();
+                    assertThat(count.item()).isEqualTo(i);
+                }
+                assertThat(work.isRecorded()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void onTheProcessorWorkIsRepeatedAsItIs() {
+        int[] runs = new int[1];
+        try (CudaStream _ = CudaStream.open(Device.CPU);
+                RepeatedWork work = new RepeatedWork(Device.CPU, () -> runs[0]++)) {
+            work.run();
+            work.run();
+            assertThat(work.isRecorded()).isFalse();
+        }
+        assertThat(runs[0]).isEqualTo(2);
+    }
+
+    @Test
+    void aFreedGraphCannotBeReplayed() {
+        Device gpu = Gpu.required();
+        try (CudaStream _ = CudaStream.open(gpu);
+                Scope _ = Scope.open()) {
+            Tensor x = Tensors.zeros(Shape.of(1), DType.F32, gpu);
+            CudaGraph graph = CudaGraph.record(gpu, () -> Tensors.fill(x, 1)).orElseThrow();
+            graph.close();
+            assertThatThrownBy(graph::replay).isInstanceOf(IllegalStateException.class);
+        }
+    }
+}

@@ -46,7 +46,7 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
                 Explanations.require(lease.model());
             }
             Set<Engine.Rows> rows = EnumSet.of(Engine.Rows.SCORES);
-            if (question.nearest() > 0 && lease.model().gallery().isPresent()) {
+            if (question.nearest() > 0 && lease.model().nearest().isPresent()) {
                 rows.add(Engine.Rows.DESCRIPTORS);
             }
             Telling telling = (upload, computed, end) -> prediction(new Asked(question, lease, end), upload, computed);
@@ -84,11 +84,12 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
                     asked.end().await(pipeline.alone(asked.lease(), () -> Explanations.of(model, picture, name))));
         }
         if (asked.question().nearest() > 0) {
-            NearestAnswer.add(
-                    result.putArray("nearest"),
-                    model.gallery(),
-                    computed,
-                    asked.question().nearest());
+            ArrayNode list = result.putArray("nearest");
+            model.nearest()
+                    .ifPresent(pictures -> pictures.tell(
+                            list,
+                            computed.of(Engine.Rows.DESCRIPTORS),
+                            asked.question().nearest()));
         }
         return result;
     }

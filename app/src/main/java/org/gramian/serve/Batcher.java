@@ -5,7 +5,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import org.gramian.model.Engine;
 import org.gramian.tensor.Shape;
 
 /**
@@ -66,7 +69,7 @@ final class Batcher implements AutoCloseable {
         int each = first.count();
         int size = first.model().header().card().crops().size();
         int crops = each * batch.size();
-        float[][] rows;
+        Map<Engine.Rows, float[][]> rows;
         try (Arena arena = Arena.ofConfined()) {
             long bytes = (long) Float.BYTES * first.crops().length;
             MemorySegment memory = arena.allocate(bytes * batch.size(), ALIGNMENT);
@@ -78,7 +81,10 @@ final class Batcher implements AutoCloseable {
         }
         listener.computed(batch.size(), crops, Duration.ofNanos(System.nanoTime() - start));
         for (int i = 0; i < batch.size(); i++) {
-            batch.get(i).rows().complete(Arrays.copyOfRange(rows, i * each, (i + 1) * each));
+            int from = i * each;
+            Map<Engine.Rows, float[][]> own = new EnumMap<>(Engine.Rows.class);
+            rows.forEach((kind, all) -> own.put(kind, Arrays.copyOfRange(all, from, from + each)));
+            batch.get(i).rows().complete(own);
         }
     }
 

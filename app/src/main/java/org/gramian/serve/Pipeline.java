@@ -1,7 +1,6 @@
 package org.gramian.serve;
 
 import java.lang.foreign.MemorySegment;
-import java.util.EnumMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -81,23 +80,17 @@ final class Pipeline implements AutoCloseable {
                 new float[Math.toIntExact(rendering.bytes() * rendering.crops().count() / Float.BYTES)];
         // Test crops do not depend on a name: none of them is drawn.
         rendering.write(picture, "", MemorySegment.ofArray(crops));
-        Map<Engine.Rows, CompletableFuture<float[][]>> rows = new EnumMap<>(Engine.Rows.class);
-        for (Engine.Rows wanted : order.wanted()) {
-            rows.put(wanted, new CompletableFuture<>());
-        }
         Optional<Picture> kept = order.picture() ? Optional.of(picture) : Optional.empty();
-        var _ = CompletableFuture.allOf(rows.values().toArray(CompletableFuture[]::new))
-                .whenComplete((_, failed) -> {
-                    if (failed == null) {
-                        Map<Engine.Rows, float[][]> computed = new EnumMap<>(Engine.Rows.class);
-                        rows.forEach((wanted, row) -> computed.put(wanted, row.join()));
-                        outcome.complete(new Order.Computed(computed, kept));
-                    } else {
-                        outcome.completeExceptionally(failed);
-                    }
-                });
-        var _ = outcome.whenComplete((_, _) -> rows.values().forEach(row -> row.cancel(false)));
-        rows.forEach((wanted, row) -> queue.add(new Work.Crops(order.lease().share(), wanted, crops, row)));
+        CompletableFuture<Map<Engine.Rows, float[][]>> rows = new CompletableFuture<>();
+        var _ = rows.whenComplete((computed, failed) -> {
+            if (failed == null) {
+                outcome.complete(new Order.Computed(computed, kept));
+            } else {
+                outcome.completeExceptionally(failed);
+            }
+        });
+        var _ = outcome.whenComplete((_, _) -> rows.cancel(false));
+        queue.add(new Work.Crops(order.lease().share(), order.wanted(), crops, rows));
     }
 
     /** Ends the threads once they have done what they were given. */

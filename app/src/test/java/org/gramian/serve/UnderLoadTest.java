@@ -19,7 +19,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.gramian.cli.TinyModel;
-import org.gramian.model.Engine;
 import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,21 +34,15 @@ class UnderLoadTest {
         private final List<Long> batches = new ArrayList<>();
 
         private LoadedModel guard(LoadedModel model) {
-            LoadedModel.Computing inside = model.computing();
-            Engine waiting = (crops, shape, wanted) -> {
+            return Served.computedBy(model, engine -> (crops, shape, wanted) -> {
                 batches.add(shape.at(0));
                 try {
                     open.await();
                 } catch (InterruptedException stopped) {
                     throw new IllegalStateException(stopped);
                 }
-                return inside.engine().compute(crops, shape, wanted);
-            };
-            return new LoadedModel(
-                    model.name(),
-                    model.header(),
-                    new LoadedModel.Computing(inside.name(), waiting, inside.model(), inside.release()),
-                    model.gallery());
+                return engine.compute(crops, shape, wanted);
+            });
         }
     }
 

@@ -10,6 +10,8 @@ import java.util.List;
 import java.util.Map;
 import org.gramian.model.Engine;
 import org.gramian.tensor.Shape;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The one thread that computes: it takes batches from a queue and hands every picture its rows.
@@ -17,7 +19,9 @@ import org.gramian.tensor.Shape;
  * <p>One, because a batch has all cores through libtorch already; decoding, which other threads do meanwhile, costs a small
  * part of what a network does. A batch that fails fails for its own pictures only.
  */
-final class Batcher implements AutoCloseable {
+final class Batcher {
+    private static final Logger LOG = LoggerFactory.getLogger(Batcher.class);
+
     /** What tensors are aligned to, and the processor's caches. */
     private static final long ALIGNMENT = 64;
 
@@ -38,15 +42,33 @@ final class Batcher implements AutoCloseable {
     }
 
     private void run() {
-        try {
-            List<Work> batch = queue.take();
-            while (!batch.isEmpty()) {
-                compute(batch);
-                batch = queue.take();
+        boolean more = true;
+        while (more) {
+            try {
+                List<Work> batch = queue.take();
+                more = !batch.isEmpty();
+                if (more) {
+                    compute(batch);
+                }
+            } catch (InterruptedException _) {
+                more = false;
+            } catch (Throwable failed) { // even telling of a failure may fail; without this thread nobody is answered
+                report(failed);
             }
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
         }
+    }
+
+    private static void report(Throwable failed) {
+        try {
+            LOG.error("a batch was lost; computing goes on", failed);
+        } catch (Throwable _) {
+            // As when there is no memory left even for a line: the next batch is worth more than the line.
+        }
+    }
+
+    /** Whether it computes still. */
+    boolean isAlive() {
+        return thread.isAlive();
     }
 
     private void compute(List<Work> batch) {
@@ -88,12 +110,11 @@ final class Batcher implements AutoCloseable {
         }
     }
 
-    /** Computes what is left in the queue, and ends. */
-    @Override
-    public void close() {
+    /** Computes what is left in the queue, and ends; does not wait longer for it than told. */
+    void close(Duration longest) {
         queue.close();
         try {
-            thread.join();
+            var _ = thread.join(longest);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }

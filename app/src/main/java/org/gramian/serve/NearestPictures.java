@@ -21,8 +21,7 @@ public record NearestPictures(Gallery gallery, Sketch sketch, Neighbours neighbo
 
     /** Those of a gallery. */
     public static NearestPictures of(Gallery gallery) {
-        return new NearestPictures(
-                gallery, Sketch.of(gallery.descriptorSize()), Neighbours.of(gallery, Part.TRAINING));
+        return new NearestPictures(gallery, Sketch.of(gallery.descriptorSize()), Neighbours.of(gallery, Part.TRAINING));
     }
 
     /** Tells those that are most like a picture with such descriptors of its crops. */

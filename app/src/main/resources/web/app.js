@@ -34,6 +34,11 @@ async function learnModel() {
   }
 }
 
+/** Whoever comes back to the page sees the model that answers now. */
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible' && $('token-form').hidden) learnModel();
+});
+
 function notice(text, again) {
   $('notices').replaceChildren();
   if (!text) return;
@@ -120,13 +125,22 @@ async function readable(file) {
   }
 }
 
-/** Asks again after the time that a busy server names, a few times. */
+/**
+ * Asks again after the time that a busy server names, a few times; and once where the question is wrong, for another model may
+ * have taken the place of the one that it was meant for.
+ */
 async function patiently(card) {
+  let renewed = false;
   for (let attempt = 1; ; attempt++) {
     say(card, 'Looking…', 'busy');
     try {
       return await predict(card.file, { explain: model?.explain ?? false, nearest: model?.gallery ?? false });
     } catch (refusal) {
+      if (refusal.code === 'bad-request' && !renewed && !card.removed) {
+        renewed = true;
+        await learnModel();
+        continue;
+      }
       if (refusal.code !== 'busy' || refusal.retryAfter === undefined || attempt >= PATIENCE || card.removed) throw refusal;
       const seconds = Math.min(LONGEST_WAIT, Math.max(1, refusal.retryAfter));
       say(card, `The server is busy; asking again in ${seconds} s.`, 'busy');

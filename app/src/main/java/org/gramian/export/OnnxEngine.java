@@ -2,6 +2,7 @@ package org.gramian.export;
 
 import ai.onnxruntime.NodeInfo;
 import ai.onnxruntime.OnnxTensor;
+import ai.onnxruntime.OnnxValue;
 import ai.onnxruntime.OrtEnvironment;
 import ai.onnxruntime.OrtException;
 import ai.onnxruntime.OrtLoggingLevel;
@@ -13,12 +14,15 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.stream.Collectors;
 import org.gramian.export.graph.ModelGraph;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFileException;
@@ -128,22 +132,28 @@ public final class OnnxEngine implements Engine, AutoCloseable {
     }
 
     @Override
-    public float[][] compute(MemorySegment crops, Shape shape, Rows wanted) {
-        return rows(
-                crops,
-                shape,
-                switch (wanted) {
-                    case SCORES -> ModelGraph.SCORES;
-                    case DESCRIPTORS -> ModelGraph.DESCRIPTORS;
-                });
+    public Map<Rows, float[][]> compute(MemorySegment crops, Shape shape, Set<Rows> wanted) {
+        Map<String, float[][]> computed =
+                run(crops, shape, wanted.stream().map(OnnxEngine::output).collect(Collectors.toSet()));
+        Map<Rows, float[][]> rows = new EnumMap<>(Rows.class);
+        wanted.forEach(each -> rows.put(each, Objects.requireNonNull(computed.get(output(each)))));
+        return rows;
+    }
+
+    private static String output(Rows wanted) {
+        return switch (wanted) {
+            case SCORES -> ModelGraph.SCORES;
+            case DESCRIPTORS -> ModelGraph.DESCRIPTORS;
+        };
     }
 
     /** Probabilities of each crop at the card's temperature, as the file computes them. */
     public float[][] probabilities(MemorySegment crops, Shape shape) {
-        return rows(crops, shape, ModelGraph.PROBABILITIES);
+        String output = ModelGraph.PROBABILITIES;
+        return Objects.requireNonNull(run(crops, shape, Set.of(output)).get(output));
     }
 
-    private float[][] rows(MemorySegment crops, Shape shape, String output) {
+    private Map<String, float[][]> run(MemorySegment crops, Shape shape, Set<String> outputs) {
         requireFits(crops, shape);
         lock.readLock().lock();
         try {
@@ -151,12 +161,17 @@ public final class OnnxEngine implements Engine, AutoCloseable {
                 throw new IllegalStateException("this engine was closed: open the file again");
             }
             try (OnnxTensor input = OnnxTensor.createTensor(environment(), numbers(crops, shape), shape.sizes());
-                    OrtSession.Result result = session.run(Map.of(ModelGraph.PICTURES, input), Set.of(output))) {
-                return (float[][]) Objects.requireNonNull(result.get(0).getValue());
+                    OrtSession.Result result = session.run(Map.of(ModelGraph.PICTURES, input), outputs)) {
+                Map<String, float[][]> rows = new HashMap<>();
+                for (Map.Entry<String, OnnxValue> output : result) {
+                    rows.put(output.getKey(), (float[][])
+                            Objects.requireNonNull(output.getValue().getValue()));
+                }
+                return rows;
             }
         } catch (OrtException failed) {
             throw new IllegalStateException(
-                    "ONNX Runtime could not compute " + output + " of crops " + shape + ": " + failed.getMessage(),
+                    "ONNX Runtime could not compute " + outputs + " of crops " + shape + ": " + failed.getMessage(),
                     failed);
         } finally {
             lock.readLock().unlock();

@@ -8,11 +8,12 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Counts what was taken on and refuses what would be too much, so that memory stays bounded however many ask.
  *
- * <p>A request enters with the bytes that its body may have, and names its pictures once they are known; what it holds is
- * given back when its ticket is closed.
+ * <p>A request asks for room for bytes as they come or are about to be made, and names its pictures once they are known; what
+ * it holds is given back when its ticket is closed. What a body only announces is not counted: whoever announces much and sends
+ * nothing would keep others out.
  */
 final class Admission {
-    /** Of the memory that Java may take, the part that bodies may: decoded pictures and crops need the rest. */
+    /** Of the memory that Java may take, the part that requests may: pictures that are decoded and crops need the rest. */
     private static final long SHARE_OF_MEMORY = 8;
 
     private static final long LONGEST_RETRY_SECONDS = 60;
@@ -35,11 +36,25 @@ final class Admission {
 
     /** A request's share; closing it gives everything back. */
     final class Ticket implements AutoCloseable {
-        private final long ownBytes;
+        private long ownBytes;
         private int ownPictures;
+        private boolean returned;
 
-        private Ticket(long ownBytes) {
-            this.ownBytes = ownBytes;
+        private Ticket() {}
+
+        /** Asks for room for so many bytes more; any thread may, for as long as the request lasts. */
+        void bytes(long more) throws Refusal {
+            lock.lock();
+            try {
+                // A request that is larger than all the room is served when it is alone.
+                if (returned || (bytes > ownBytes && bytes + more > mostBytes)) {
+                    throw busy();
+                }
+                ownBytes += more;
+                bytes += more;
+            } finally {
+                lock.unlock();
+            }
         }
 
         /** Asks for room for so many pictures. */
@@ -57,10 +72,21 @@ final class Admission {
             }
         }
 
+        /** What it has room for. */
+        long bytes() {
+            lock.lock();
+            try {
+                return ownBytes;
+            } finally {
+                lock.unlock();
+            }
+        }
+
         @Override
         public void close() {
             lock.lock();
             try {
+                returned = true;
                 bytes -= ownBytes;
                 pictures -= ownPictures;
                 requests--;
@@ -73,19 +99,18 @@ final class Admission {
         }
     }
 
-    /** Takes a request on, whose body has at most so many bytes. */
-    Ticket enter(long most) throws Refusal {
+    /** Takes a request on, where there is room for anything. */
+    Ticket enter() throws Refusal {
         lock.lock();
         try {
             if (closed) {
                 throw Refusal.stopping();
             }
-            if (pictures >= mostPictures || (bytes > 0 && bytes + most > mostBytes)) {
+            if (pictures >= mostPictures || bytes >= mostBytes) {
                 throw busy();
             }
-            bytes += most;
             requests++;
-            return new Ticket(most);
+            return new Ticket();
         } finally {
             lock.unlock();
         }
@@ -95,7 +120,8 @@ final class Admission {
         long seconds = (long) Math.ceil(pictures * secondsPerPicture);
         return Refusal.busy(
                 "there is more to do than this server takes on (" + pictures + " of " + mostPictures
-                        + " pictures are waiting); ask again after the time in Retry-After",
+                        + " pictures, " + (bytes >> 20) + " of " + (mostBytes >> 20)
+                        + " MiB); ask again after the time in Retry-After",
                 Math.clamp(seconds, 1, LONGEST_RETRY_SECONDS));
     }
 
@@ -115,6 +141,16 @@ final class Admission {
         lock.lock();
         try {
             return pictures;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Whether no more requests are taken. */
+    boolean isClosed() {
+        lock.lock();
+        try {
+            return closed;
         } finally {
             lock.unlock();
         }

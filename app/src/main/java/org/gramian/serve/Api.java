@@ -1,12 +1,12 @@
 package org.gramian.serve;
 
 import io.javalin.http.Context;
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import org.gramian.image.Picture;
+import org.gramian.explain.HeatMap;
+import org.gramian.explain.View;
 import org.gramian.model.Answer;
 import org.gramian.model.Engine;
 import tools.jackson.databind.node.ArrayNode;
@@ -28,8 +28,8 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
         ObjectNode of(Upload upload, Order.Computed computed, Deadline end) throws Refusal;
     }
 
-    /** What all pictures of a request are computed for, and what is then said of each. */
-    private record Wish(Set<Engine.Rows> rows, boolean picture, Telling telling) {}
+    /** What is computed of all pictures of a request, and what is then said of each. */
+    private record Plan(Order.Wish wish, Telling telling) {}
 
     void model(Context context) throws Refusal {
         Question.only(context.queryParamMap(), List.of());
@@ -40,32 +40,36 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
 
     void predict(Context context) throws Refusal {
         Question question = Question.of(context.queryParamMap());
-        try (Admission.Ticket ticket = admission.enter(announced(context));
+        check(context);
+        try (Admission.Ticket ticket = admission.enter();
                 ModelSlot.Lease lease = slot.lease()) {
             if (question.explain()) {
                 Explanations.require(lease.model());
             }
             Set<Engine.Rows> rows = EnumSet.of(Engine.Rows.SCORES);
-            if (question.nearest() > 0 && lease.model().gallery().isPresent()) {
+            if (question.nearest() > 0 && lease.model().nearest().isPresent()) {
                 rows.add(Engine.Rows.DESCRIPTORS);
             }
             Telling telling = (upload, computed, end) -> prediction(new Asked(question, lease, end), upload, computed);
-            answer(context, ticket, lease, new Wish(rows, question.explain(), telling));
+            answer(context, ticket, lease, new Plan(new Order.Wish(rows, question.explain()), telling));
         }
     }
 
     void embed(Context context) throws Refusal {
         Question.only(context.queryParamMap(), List.of());
-        try (Admission.Ticket ticket = admission.enter(announced(context));
+        check(context);
+        try (Admission.Ticket ticket = admission.enter();
                 ModelSlot.Lease lease = slot.lease()) {
+            Order.Wish wish = new Order.Wish(Set.of(Engine.Rows.DESCRIPTORS), false);
             Telling telling = (upload, computed, _) -> PictureAnswers.descriptor(upload, computed);
-            answer(context, ticket, lease, new Wish(Set.of(Engine.Rows.DESCRIPTORS), false, telling));
+            answer(context, ticket, lease, new Plan(wish, telling));
         }
     }
 
-    private long announced(Context context) throws Refusal {
+    /** Refuses what can be told to be wrong before the body is read. */
+    private void check(Context context) throws Refusal {
         Uploads.accepted(context.contentType());
-        return Body.most(context.req(), limits.upload());
+        Body.check(context.req(), limits.upload());
     }
 
     /** A question to a model, and until when it is to be answered. */
@@ -77,31 +81,32 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
         ObjectNode result =
                 PictureAnswers.prediction(upload, answer, asked.question().top());
         if (asked.question().explain()) {
-            Picture picture = computed.picture().orElseThrow();
+            View view = computed.view().orElseThrow();
             String name = answer.best().name();
-            result.set(
-                    "explanation",
-                    asked.end().await(pipeline.alone(asked.lease(), () -> Explanations.of(model, picture, name))));
+            HeatMap heat = asked.end().await(pipeline.alone(asked.lease(), () -> Explanations.of(model, view, name)));
+            result.set("explanation", Explanations.tell(heat, name));
         }
         if (asked.question().nearest() > 0) {
-            NearestAnswer.add(
-                    result.putArray("nearest"),
-                    model.gallery(),
-                    computed,
-                    asked.question().nearest());
+            ArrayNode list = result.putArray("nearest");
+            model.nearest()
+                    .ifPresent(pictures -> pictures.tell(
+                            list,
+                            computed.of(Engine.Rows.DESCRIPTORS),
+                            asked.question().nearest()));
         }
         return result;
     }
 
-    private void answer(Context context, Admission.Ticket ticket, ModelSlot.Lease lease, Wish wish) throws Refusal {
-        byte[] body = Body.read(context.req(), limits.upload());
+    private void answer(Context context, Admission.Ticket ticket, ModelSlot.Lease lease, Plan plan) throws Refusal {
+        byte[] body = Body.read(context.req(), limits.upload(), ticket);
         List<Upload> uploads = Uploads.of(context.contentType(), body, limits.upload());
         ticket.pictures(uploads.size());
+        ticket.bytes(uploads.size() * plan.wish().bytes(lease.model()));
         Deadline end = Deadline.in(limits.load().answer());
-        List<CompletableFuture<Order.Outcome>> pending = new ArrayList<>();
+        List<CompletableFuture<Order.Outcome>> pending = pipeline.begin(uploads.stream()
+                .map(upload -> new Order(upload.content(), lease, plan.wish(), ticket))
+                .toList());
         try {
-            uploads.forEach(upload ->
-                    pending.add(pipeline.begin(new Order(upload.content(), lease, wish.rows(), wish.picture()))));
             ObjectNode document = Json.object();
             ArrayNode results = document.putArray("results");
             int unread = 0;
@@ -112,11 +117,11 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
                         results.add(PictureAnswers.unreadable(upload, reason));
                         unread++;
                     }
-                    case Order.Computed computed -> results.add(wish.telling().of(upload, computed, end));
+                    case Order.Computed computed -> results.add(plan.telling().of(upload, computed, end));
                 }
             }
             meters.pictures(uploads.size() - unread, unread);
-            Json.answer(context, document);
+            Json.send(context, document, limits.upload().time());
         } finally {
             pending.forEach(outcome -> outcome.cancel(false)); // what is left undone by a failure
         }

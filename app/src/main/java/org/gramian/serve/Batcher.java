@@ -5,8 +5,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import org.gramian.model.Engine;
 import org.gramian.tensor.Shape;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The one thread that computes: it takes batches from a queue and hands every picture its rows.
@@ -14,7 +19,9 @@ import org.gramian.tensor.Shape;
  * <p>One, because a batch has all cores through libtorch already; decoding, which other threads do meanwhile, costs a small
  * part of what a network does. A batch that fails fails for its own pictures only.
  */
-final class Batcher implements AutoCloseable {
+final class Batcher {
+    private static final Logger LOG = LoggerFactory.getLogger(Batcher.class);
+
     /** What tensors are aligned to, and the processor's caches. */
     private static final long ALIGNMENT = 64;
 
@@ -35,15 +42,33 @@ final class Batcher implements AutoCloseable {
     }
 
     private void run() {
-        try {
-            List<Work> batch = queue.take();
-            while (!batch.isEmpty()) {
-                compute(batch);
-                batch = queue.take();
+        boolean more = true;
+        while (more) {
+            try {
+                List<Work> batch = queue.take();
+                more = !batch.isEmpty();
+                if (more) {
+                    compute(batch);
+                }
+            } catch (InterruptedException _) {
+                more = false;
+            } catch (Throwable failed) { // even telling of a failure may fail; without this thread nobody is answered
+                report(failed);
             }
-        } catch (InterruptedException _) {
-            Thread.currentThread().interrupt();
         }
+    }
+
+    private static void report(Throwable failed) {
+        try {
+            LOG.error("a batch was lost; computing goes on", failed);
+        } catch (Throwable _) {
+            // As when there is no memory left even for a line: the next batch is worth more than the line.
+        }
+    }
+
+    /** Whether it computes still. */
+    boolean isAlive() {
+        return thread.isAlive();
     }
 
     private void compute(List<Work> batch) {
@@ -66,7 +91,7 @@ final class Batcher implements AutoCloseable {
         int each = first.count();
         int size = first.model().header().card().crops().size();
         int crops = each * batch.size();
-        float[][] rows;
+        Map<Engine.Rows, float[][]> rows;
         try (Arena arena = Arena.ofConfined()) {
             long bytes = (long) Float.BYTES * first.crops().length;
             MemorySegment memory = arena.allocate(bytes * batch.size(), ALIGNMENT);
@@ -78,16 +103,18 @@ final class Batcher implements AutoCloseable {
         }
         listener.computed(batch.size(), crops, Duration.ofNanos(System.nanoTime() - start));
         for (int i = 0; i < batch.size(); i++) {
-            batch.get(i).rows().complete(Arrays.copyOfRange(rows, i * each, (i + 1) * each));
+            int from = i * each;
+            Map<Engine.Rows, float[][]> own = new EnumMap<>(Engine.Rows.class);
+            rows.forEach((kind, all) -> own.put(kind, Arrays.copyOfRange(all, from, from + each)));
+            batch.get(i).rows().complete(own);
         }
     }
 
-    /** Computes what is left in the queue, and ends. */
-    @Override
-    public void close() {
+    /** Computes what is left in the queue, and ends; does not wait longer for it than told. */
+    void close(Duration longest) {
         queue.close();
         try {
-            thread.join();
+            var _ = thread.join(longest);
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
         }

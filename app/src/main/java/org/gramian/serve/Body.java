@@ -13,29 +13,27 @@ final class Body {
 
     private Body() {}
 
-    /** The most bytes that a request's body may turn out to have, from what it says of itself. */
-    static long most(HttpServletRequest request, Limits.Upload limits) throws Refusal {
-        long announced = request.getContentLengthLong();
-        if (announced > limits.bytes()) {
+    /** Refuses a body that announces too much; asked before anything of it is read. */
+    static void check(HttpServletRequest request, Limits.Upload limits) throws Refusal {
+        if (request.getContentLengthLong() > limits.bytes()) {
             throw tooLarge(limits);
         }
-        return announced < 0 ? limits.bytes() : announced;
     }
 
-    /** All of it. */
-    static byte[] read(HttpServletRequest request, Limits.Upload limits) throws Refusal {
-        long announced = most(request, limits);
+    /** All of it, for which the ticket gets room as it comes. */
+    static byte[] read(HttpServletRequest request, Limits.Upload limits, Admission.Ticket ticket) throws Refusal {
         long start = System.nanoTime();
         // What is announced is not believed before it comes: the buffer grows with what is there.
-        ByteArrayOutputStream body = new ByteArrayOutputStream((int) Math.min(announced, PIECE));
+        ByteArrayOutputStream body = new ByteArrayOutputStream();
         byte[] piece = new byte[PIECE];
         try {
             InputStream in = request.getInputStream();
             for (int count = in.read(piece); count >= 0; count = in.read(piece)) {
-                body.write(piece, 0, count);
-                if (body.size() > limits.bytes()) {
+                if (body.size() + count > limits.bytes()) {
                     throw tooLarge(limits);
                 }
+                ticket.bytes(count);
+                body.write(piece, 0, count);
                 if (Duration.ofNanos(System.nanoTime() - start).compareTo(limits.time()) > 0) {
                     throw tooSlow(limits);
                 }

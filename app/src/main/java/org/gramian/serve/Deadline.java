@@ -17,6 +17,10 @@ record Deadline(long nanos, Duration time) {
         return new Deadline(System.nanoTime() + time.toNanos(), time);
     }
 
+    boolean isOver() {
+        return nanos - System.nanoTime() <= 0;
+    }
+
     /** Waits for something that is computed; gives it up when time is over. */
     <T> T await(CompletableFuture<T> future) throws Refusal {
         try {
@@ -31,6 +35,9 @@ record Deadline(long nanos, Duration time) {
         } catch (ExecutionException failed) {
             if (failed.getCause() instanceof Refusal refusal) {
                 throw refusal;
+            }
+            if (failed.getCause() instanceof OutOfMemoryError) {
+                throw Refusal.noMemory();
             }
             throw new IllegalStateException("computing a picture failed", failed.getCause());
         }

@@ -1,27 +1,38 @@
 package org.gramian.serve;
 
 import java.util.Base64;
+import java.util.Optional;
 import org.gramian.explain.Explainer;
-import org.gramian.explain.Explanation;
 import org.gramian.explain.HeatImage;
-import org.gramian.image.Picture;
-import org.gramian.model.Model;
+import org.gramian.explain.HeatMap;
+import org.gramian.explain.View;
+import org.gramian.model.ModelCard;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Where a decision comes from, as an image to lay over the picture. */
 final class Explanations {
     private static final String PNG = "data:image/png;base64,";
 
+    /** No pairs of feature maps, which nobody would see. */
+    private static final Explainer.Settings REGIONS =
+            new Explainer.Settings(Optional.empty(), Explainer.Settings.USUAL.attribution(), 0);
+
     private Explanations() {}
 
-    static ObjectNode of(LoadedModel loaded, Picture picture, String name) {
-        Model model = loaded.explained().orElseThrow();
-        int label = loaded.header().card().classes().indexOf(name);
-        Explanation found = Explainer.explain(model, loaded.header().card(), picture, label);
-        byte[] heat = HeatImage.png(HeatImage.overlay(found.heat()));
+    /** Where it comes from; for the thread that computes. */
+    static HeatMap of(LoadedModel loaded, View view, String name) {
+        ModelCard card = loaded.header().card();
+        return new Explainer(loaded.explained().orElseThrow(), card, REGIONS)
+                .explain(view, card.classes().indexOf(name))
+                .heat();
+    }
+
+    /** As an answer; for a thread that others do not wait for. */
+    static ObjectNode tell(HeatMap heat, String name) {
+        byte[] png = HeatImage.png(HeatImage.overlay(heat));
         return Json.object()
                 .put("class", name)
-                .put("heat", PNG + Base64.getEncoder().encodeToString(heat));
+                .put("heat", PNG + Base64.getEncoder().encodeToString(png));
     }
 
     /** Refuses to explain what cannot be. */

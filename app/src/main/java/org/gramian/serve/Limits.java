@@ -18,7 +18,7 @@ public record Limits(Upload upload, Load load) {
      * @param bytes most bytes of a body
      * @param pictures most pictures in one body
      * @param pixels most pixels of a picture, looked up in its header before anything is decoded
-     * @param time the longest that a body may take to arrive
+     * @param time the longest that a body may take to arrive, and an answer to be taken
      */
     public record Upload(int bytes, int pictures, long pixels, Duration time) {
         /** 20 MB; 32 pictures; 50 megapixels, which take up to 1 GB while they are decoded; half a minute. */

@@ -19,9 +19,9 @@ import org.gramian.model.ModelHeader;
  * @param name for people: the name of its file
  * @param header what it is made of, and its card
  * @param computing what computes it
- * @param gallery the pictures that it was trained on, where they are at hand
+ * @param nearest the pictures that it was trained on, where they are at hand
  */
-public record LoadedModel(String name, ModelHeader header, Computing computing, Optional<Gallery> gallery) {
+public record LoadedModel(String name, ModelHeader header, Computing computing, Optional<NearestPictures> nearest) {
     /**
      * What computes a model.
      *
@@ -42,7 +42,10 @@ public record LoadedModel(String name, ModelHeader header, Computing computing, 
         Model model = stored.model();
         Computing computing = new Computing("libtorch", Engine.of(model), Optional.of(model), stored::close);
         return new LoadedModel(
-                name, new ModelHeader(model.backbone(), model.head(), stored.card()), computing, gallery);
+                name,
+                new ModelHeader(model.backbone(), model.head(), stored.card()),
+                computing,
+                gallery.map(NearestPictures::of));
     }
 
     /** How pictures, which never come from files here, become crops. */

@@ -21,7 +21,7 @@ final class ModelAnswer {
                 .put("parameters", header.count(""));
         ObjectNode metrics = document.putObject("metrics");
         header.card().metrics().forEach((name, value) -> metrics.put(name, value));
-        return document.put("gallery", model.gallery().isPresent())
+        return document.put("gallery", model.nearest().isPresent())
                 .put("explain", model.explained().isPresent());
     }
 }

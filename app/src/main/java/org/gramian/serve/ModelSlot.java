@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 final class ModelSlot implements AutoCloseable {
     private Counted present;
+    private boolean closed;
 
     ModelSlot(LoadedModel first) {
         this.present = new Counted(first);
@@ -68,8 +69,12 @@ final class ModelSlot implements AutoCloseable {
         return new Lease(present.retain());
     }
 
-    /** From now on another model answers. */
+    /** From now on another model answers; frees it at once where nobody is answered any more. */
     synchronized void replace(LoadedModel next) {
+        if (closed) {
+            next.release();
+            return;
+        }
         Counted previous = present;
         present = new Counted(next);
         previous.release();
@@ -78,6 +83,7 @@ final class ModelSlot implements AutoCloseable {
     /** Frees the model as soon as nobody uses it. */
     @Override
     public synchronized void close() {
+        closed = true;
         present.release();
     }
 }

@@ -51,7 +51,7 @@ public interface ModelSource {
                         name(file),
                         opened.header(),
                         new LoadedModel.Computing(opened.engineName(), opened.engine(), opened.model(), opened::close),
-                        gallery);
+                        gallery.map(NearestPictures::of));
             }
         };
     }

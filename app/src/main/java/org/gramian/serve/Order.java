@@ -3,7 +3,7 @@ package org.gramian.serve;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.gramian.image.Picture;
+import org.gramian.explain.View;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.model.Engine;
 
@@ -12,11 +12,27 @@ import org.gramian.model.Engine;
  *
  * @param content of its file
  * @param lease of the model that answers
- * @param wanted which rows are computed
- * @param picture whether the decoded picture itself is needed afterwards
+ * @param wish what is computed
+ * @param ticket of the request, for room for what is kept of the picture
  */
 @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
-record Order(byte[] content, ModelSlot.Lease lease, Set<Engine.Rows> wanted, boolean picture) {
+record Order(byte[] content, ModelSlot.Lease lease, Wish wish, Admission.Ticket ticket) {
+    /**
+     * What is computed of every picture of a request.
+     *
+     * @param rows which rows
+     * @param explained whether a decision is to be explained afterwards
+     */
+    record Wish(Set<Engine.Rows> rows, boolean explained) {
+        /** What a picture's rows take until they are told; its scores are too few to count. */
+        long bytes(LoadedModel model) {
+            long crops = model.header().card().crops().testing().count();
+            long numbers =
+                    rows.contains(Engine.Rows.DESCRIPTORS) ? model.header().descriptorSize() : 0;
+            return Float.BYTES * (crops + 1) * numbers; // those of the crops, and their mean
+        }
+    }
+
     LoadedModel model() {
         return lease.model();
     }
@@ -31,9 +47,9 @@ record Order(byte[] content, ModelSlot.Lease lease, Set<Engine.Rows> wanted, boo
      * Rows of each crop.
      *
      * @param rows of every kind that was wanted
-     * @param picture where it was wanted
+     * @param view what an explanation needs, where one is wanted
      */
-    record Computed(Map<Engine.Rows, float[][]> rows, Optional<Picture> picture) implements Outcome {
+    record Computed(Map<Engine.Rows, float[][]> rows, Optional<View> view) implements Outcome {
         float[][] of(Engine.Rows wanted) {
             float[][] found = rows.get(wanted);
             if (found == null) {

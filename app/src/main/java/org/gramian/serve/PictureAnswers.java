@@ -53,11 +53,7 @@ final class PictureAnswers {
 
     /** Its descriptor: the mean over its crops. */
     static ObjectNode descriptor(Upload upload, Order.Computed computed) {
-        ObjectNode result = Json.object().put("name", upload.name());
-        ArrayNode numbers = result.putArray("descriptor");
-        for (float number : Scoring.mean(computed.of(Engine.Rows.DESCRIPTORS))) {
-            numbers.add(number);
-        }
-        return result;
+        float[] mean = Scoring.mean(computed.of(Engine.Rows.DESCRIPTORS));
+        return Json.object().put("name", upload.name()).putPOJO("descriptor", mean); // no object for each number
     }
 }

@@ -1,56 +1,64 @@
 package org.gramian.serve;
 
 import java.lang.foreign.MemorySegment;
-import java.util.EnumMap;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import org.gramian.explain.View;
 import org.gramian.image.Picture;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
 import org.gramian.image.Reading;
+import org.gramian.image.Reading.Problem;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.batch.Rendering;
 import org.gramian.model.Engine;
 
 /**
- * From the bytes of a picture to its rows: a few threads decode, each picture's crops go to the queue of what is computed.
+ * From the bytes of a picture to its rows: a few threads decode, pictures of different requests in turns; each picture's crops
+ * go to the queue of what is computed.
  *
  * <p>A picture waits as the bytes that it came as. Only so many are decoded and not computed yet as keep the computing thread
  * busy, so that memory does not grow with the number of those who wait.
  */
-final class Pipeline implements AutoCloseable {
+final class Pipeline {
     private final WorkQueue queue;
-    private final PictureReader reader;
-    private final ExecutorService decoders;
+    private final Function<byte[], Reading> reader;
+    private final FairThreads decoders;
     private final Semaphore ahead;
 
-    Pipeline(WorkQueue queue, Limits limits) {
+    Pipeline(WorkQueue queue, Limits.Load load, Function<byte[], Reading> reader) {
         int threads = Runtime.getRuntime().availableProcessors();
         this.queue = queue;
-        this.reader = new PictureReader(
-                new PictureLimits(limits.upload().bytes(), limits.upload().pixels()));
-        this.decoders = Executors.newFixedThreadPool(
-                threads, Thread.ofPlatform().name("gramian-decode-", 0).daemon().factory());
+        this.reader = reader;
+        this.decoders = new FairThreads(threads, "gramian-decode-");
         // A batch that is computed, one that is complete, and what the threads have in hand.
-        this.ahead = new Semaphore(2 * limits.load().batch() + threads);
+        this.ahead = new Semaphore(2 * load.batch() + threads);
     }
 
-    /** Begins with a picture. Whoever gives up waiting completes the future, and the work is left undone. */
-    CompletableFuture<Order.Outcome> begin(Order order) {
-        CompletableFuture<Order.Outcome> outcome = new CompletableFuture<>();
-        // Whoever asks may give up, and the model be replaced, while a thread still works on it.
-        ModelSlot.Lease lease = order.lease().share();
-        decoders.execute(() -> {
-            try (lease) {
-                decode(order, outcome);
-            }
-        });
-        return outcome;
+    /**
+     * Begins with the pictures of a request. Whoever gives up waiting completes the future, and the work is left undone.
+     */
+    List<CompletableFuture<Order.Outcome>> begin(List<Order> orders) {
+        List<CompletableFuture<Order.Outcome>> outcomes = new ArrayList<>();
+        List<Runnable> tasks = new ArrayList<>();
+        for (Order order : orders) {
+            CompletableFuture<Order.Outcome> outcome = new CompletableFuture<>();
+            // Whoever asks may give up, and the model be replaced, while a thread still works on it.
+            ModelSlot.Lease lease = order.lease().share();
+            outcomes.add(outcome);
+            tasks.add(() -> {
+                try (lease) {
+                    decode(order, outcome);
+                }
+            });
+        }
+        decoders.execute(tasks);
+        return outcomes;
     }
 
     /** Has something computed alone, between two batches. */
@@ -65,7 +73,9 @@ final class Pipeline implements AutoCloseable {
             ahead.acquire();
             var _ = outcome.whenComplete((_, _) -> ahead.release());
             if (!outcome.isDone()) {
-                switch (order.model().rendering().crops().seen(reader.read(order.content()))) {
+                switch (order.model().rendering().crops().seen(reader.apply(order.content()))) {
+                    case Unreadable(Problem problem, var _)
+                    when problem == Problem.NO_MEMORY -> throw Refusal.noMemory();
                     case Unreadable reason -> outcome.complete(new Order.Unread(reason));
                     case Reading.Readable(Picture picture, var _) -> compute(order, picture, outcome);
                 }
@@ -75,34 +85,37 @@ final class Pipeline implements AutoCloseable {
         }
     }
 
-    private void compute(Order order, Picture picture, CompletableFuture<Order.Outcome> outcome) {
+    private void compute(Order order, Picture picture, CompletableFuture<Order.Outcome> outcome) throws Refusal {
         Rendering rendering = order.model().rendering();
         float[] crops =
                 new float[Math.toIntExact(rendering.bytes() * rendering.crops().count() / Float.BYTES)];
         // Test crops do not depend on a name: none of them is drawn.
         rendering.write(picture, "", MemorySegment.ofArray(crops));
-        Map<Engine.Rows, CompletableFuture<float[][]>> rows = new EnumMap<>(Engine.Rows.class);
-        for (Engine.Rows wanted : order.wanted()) {
-            rows.put(wanted, new CompletableFuture<>());
-        }
-        Optional<Picture> kept = order.picture() ? Optional.of(picture) : Optional.empty();
-        var _ = CompletableFuture.allOf(rows.values().toArray(CompletableFuture[]::new))
-                .whenComplete((_, failed) -> {
-                    if (failed == null) {
-                        Map<Engine.Rows, float[][]> computed = new EnumMap<>(Engine.Rows.class);
-                        rows.forEach((wanted, row) -> computed.put(wanted, row.join()));
-                        outcome.complete(new Order.Computed(computed, kept));
-                    } else {
-                        outcome.completeExceptionally(failed);
-                    }
-                });
-        var _ = outcome.whenComplete((_, _) -> rows.values().forEach(row -> row.cancel(false)));
-        rows.forEach((wanted, row) -> queue.add(new Work.Crops(order.lease().share(), wanted, crops, row)));
+        Optional<View> kept = view(order, picture);
+        CompletableFuture<Map<Engine.Rows, float[][]>> rows = new CompletableFuture<>();
+        var _ = rows.whenComplete((computed, failed) -> {
+            if (failed == null) {
+                outcome.complete(new Order.Computed(computed, kept));
+            } else {
+                outcome.completeExceptionally(failed);
+            }
+        });
+        var _ = outcome.whenComplete((_, _) -> rows.cancel(false));
+        queue.add(new Work.Crops(order.lease().share(), order.wish().rows(), crops, rows));
     }
 
-    /** Ends the threads once they have done what they were given. */
-    @Override
-    public void close() {
-        decoders.close();
+    /** What is kept of a picture: a large one itself would fill memory while it waits for its explanation. */
+    private static Optional<View> view(Order order, Picture picture) throws Refusal {
+        if (!order.wish().explained()) {
+            return Optional.empty();
+        }
+        View view = View.of(picture, order.model().header().card());
+        order.ticket().bytes(view.bytes());
+        return Optional.of(view);
+    }
+
+    /** Ends the threads once they have done what they were given, but does not wait longer than told. */
+    void close(Duration longest) {
+        decoders.close(longest);
     }
 }

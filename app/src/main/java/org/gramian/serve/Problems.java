@@ -39,7 +39,7 @@ final class Problems {
     /** What is left when Java itself gives up, as for want of memory. */
     static void fatal(HttpServletResponse response, Error failed) {
         LOG.error("a request failed", failed);
-        response.setStatus(500);
+        response.setStatus(failed instanceof OutOfMemoryError ? 503 : 500);
     }
 
     /** What Javalin itself finds wrong. */

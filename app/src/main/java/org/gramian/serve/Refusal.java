@@ -6,6 +6,9 @@ import java.util.OptionalLong;
 final class Refusal extends Exception {
     private static final long serialVersionUID = 1L;
 
+    /** About how long the requests take that are answered meanwhile. */
+    private static final long RETRY_WITHOUT_MEMORY_SECONDS = 5;
+
     private final int status;
     private final String code;
     private final long retryAfter;
@@ -33,6 +36,16 @@ final class Refusal extends Exception {
     /** The server is about to end. */
     static Refusal stopping() {
         return new Refusal(503, "stopping", "this server is stopping and takes no more requests; ask again in a while");
+    }
+
+    /** Memory did not suffice this time. */
+    static Refusal noMemory() {
+        return new Refusal(
+                503,
+                "no-memory",
+                "there was too little memory left for this; ask again in a while, and where that does not help, with"
+                        + " smaller pictures",
+                RETRY_WITHOUT_MEMORY_SECONDS);
     }
 
     int status() {

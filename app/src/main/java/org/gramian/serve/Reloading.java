@@ -4,20 +4,25 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Puts a new model in the place of the present one when it is asked to, or when a file of it changed and then stayed as it was
- * for a second.
+ * for a second. It loads the first one too, so that it knows what that one was made of.
  *
  * <p>The new one is loaded whole before the old one goes. One that cannot be used is reported, and the old one stays.
  */
-final class Reloading implements AutoCloseable {
+final class Reloading {
+    private static final Logger LOG = LoggerFactory.getLogger(Reloading.class);
+
     private static final long LOOK_MILLIS = 250;
     private static final long STABLE_NANOS = 1_000_000_000L;
 
@@ -44,14 +49,29 @@ final class Reloading implements AutoCloseable {
         }
     }
 
-    Reloading(ModelSource source, ModelSlot slot, Meters meters, Consumer<String> say) {
+    /** @throws IOException if there is no first model that can be used */
+    Reloading(ModelSource source, Meters meters, Consumer<String> say) throws IOException {
         this.source = source;
-        this.slot = slot;
         this.meters = meters;
         this.say = say;
-        this.loaded = stamps();
+        this.loaded = stamps(); // before the model: what changes while it is loaded is noticed afterwards
         this.seen = loaded;
-        var _ = thread.scheduleWithFixedDelay(this::look, LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        this.slot = new ModelSlot(source.load(say));
+        var _ = thread.scheduleWithFixedDelay(this::watch, LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** The model that answers now. */
+    ModelSlot slot() {
+        return slot;
+    }
+
+    /** One look; whatever is thrown here would end all further ones in silence. */
+    private void watch() {
+        try {
+            look();
+        } catch (Throwable failed) {
+            LOG.error("the files of the model could not be looked at; they are looked at again", failed);
+        }
     }
 
     private List<Optional<Stamp>> stamps() {
@@ -81,14 +101,20 @@ final class Reloading implements AutoCloseable {
             slot.replace(next);
             meters.reloaded(true);
             say.accept("loaded the model " + next.name() + " again: " + why);
-        } catch (IOException | RuntimeException | OutOfMemoryError wrong) {
+        } catch (Throwable wrong) { // also what a runtime's native library throws
             meters.reloaded(false);
-            say.accept("the model stays as it was, for the new one cannot be used: " + wrong.getMessage());
+            say.accept("the model stays as it was, for the new one cannot be used: "
+                    + (wrong.getMessage() == null ? wrong : wrong.getMessage()));
         }
     }
 
-    @Override
-    public void close() {
-        thread.close();
+    /** Looks no more, and waits for a model that is being loaded, but not longer than told. */
+    void close(Duration longest) {
+        thread.shutdown();
+        try {
+            var _ = thread.awaitTermination(longest.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException _) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

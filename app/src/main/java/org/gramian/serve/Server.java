@@ -4,6 +4,7 @@ import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
+import io.javalin.util.JavalinException;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -12,6 +13,8 @@ import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.gramian.basis.Found;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
 
 /**
  * A model behind HTTP, from its start to its end.
@@ -25,6 +28,8 @@ public final class Server implements AutoCloseable {
     private static final int LONGEST_HEADERS = 16 << 10;
     /** The longest silence within a body. */
     private static final long SILENCE_MILLIS = 10_000;
+    /** How long an end waits, once requests are answered or given up, for each thing that should be done at once. */
+    private static final Duration LAST = Duration.ofSeconds(2);
 
     private final ServeOptions options;
     private final Voice voice;
@@ -50,13 +55,16 @@ public final class Server implements AutoCloseable {
     private Server(ServeOptions options, ModelSource source, Voice voice) throws IOException {
         this.options = options;
         this.voice = voice;
-        this.slot = new ModelSlot(source.load(voice.events()));
-        this.admission = new Admission(options.limits());
+        Limits limits = options.limits();
+        this.admission = new Admission(limits);
         this.meters = new Meters(admission);
-        WorkQueue queue = new WorkQueue(options.limits().load().batch());
+        this.reloading = new Reloading(source, meters, voice.events());
+        this.slot = reloading.slot();
+        WorkQueue queue = new WorkQueue(limits.load().batch());
         this.batcher = new Batcher(queue, this::computed);
-        this.pipeline = new Pipeline(queue, options.limits());
-        this.reloading = new Reloading(source, slot, meters, voice.events());
+        PictureLimits pictures =
+                new PictureLimits(limits.upload().bytes(), limits.upload().pixels());
+        this.pipeline = new Pipeline(queue, limits.load(), new PictureReader(pictures)::read);
         this.javalin = Javalin.create(this::configure);
     }
 
@@ -112,9 +120,9 @@ public final class Server implements AutoCloseable {
         config.jetty.modifyServer(server -> {
             server.addBean(new NetworkConnectionLimit(MOST_CONNECTIONS, server));
             server.setErrorHandler(new PlainErrors());
-            // Stopping waits until answers are written, which is after our part of them is done.
+            // Stopping waits until short answers are written, which is after our part of them is done.
             server.setHandler(new GracefulHandler());
-            server.setStopTimeout(options.limits().load().grace().toMillis());
+            server.setStopTimeout(LAST.toMillis());
         });
         config.jetty.modifyServletContextHandler(handler -> handler.setErrorHandler(new PlainErrors()));
         config.router.javaLangErrorHandler(Problems::fatal);
@@ -141,13 +149,23 @@ public final class Server implements AutoCloseable {
         routes.post(Addresses.PREDICT, api::predict);
         routes.post(Addresses.EMBED, api::embed);
         routes.get(Addresses.MODEL, api::model);
-        routes.get(
-                Addresses.HEALTH, context -> Json.answer(context, Json.object().put("status", "ok")));
+        routes.get(Addresses.HEALTH, this::health);
         routes.get(Addresses.METRICS, meters::answer);
         routes.get(Addresses.OPENAPI, WebFiles::document);
         routes.get("/", WebFiles::answer);
         routes.get("/<name>", WebFiles::answer);
         Problems.handle(routes);
+    }
+
+    /** Whether it is worth asking: not when nobody would be answered. */
+    private void health(Context context) throws Refusal {
+        if (admission.isClosed()) {
+            throw Refusal.stopping();
+        }
+        if (!batcher.isAlive()) {
+            throw new Refusal(503, "broken", "this server computes no more; start it again, and see its log for why");
+        }
+        Json.answer(context, Json.object().put("status", "ok"));
     }
 
     /** Where it listens. */
@@ -160,17 +178,25 @@ public final class Server implements AutoCloseable {
         reloading.ask();
     }
 
-    /** Takes no more requests, answers those that it has, and ends. */
+    /**
+     * Takes no more requests, answers those that it has, and ends. What cannot be waited for is left to threads that do not keep
+     * the program alive; their leases keep the model.
+     */
     @Override
     public void close() {
         boolean complete = admission.drain(options.limits().load().grace());
         if (!complete) {
             voice.events().accept("some requests were not answered in time, and are given up");
+            javalin.jettyServer().server().setStopTimeout(0); // which would wait for the same requests again
         }
-        javalin.stop();
-        reloading.close();
-        pipeline.close();
-        batcher.close();
+        try {
+            javalin.stop();
+        } catch (JavalinException slow) {
+            voice.events().accept("some answers were not taken in time, and are given up");
+        }
+        reloading.close(LAST);
+        pipeline.close(LAST);
+        batcher.close(LAST);
         slot.close();
         meters.close();
     }

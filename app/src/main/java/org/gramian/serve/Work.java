@@ -1,5 +1,7 @@
 package org.gramian.serve;
 
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.gramian.model.Engine;
 
@@ -18,12 +20,16 @@ sealed interface Work {
      * Crops of a picture, which may be computed together with those of others.
      *
      * @param lease of the model whose rows are wanted
-     * @param wanted which rows
+     * @param wanted which rows, all computed in one pass
      * @param crops {@code [count, 3, size, size]}, one after the other
      * @param rows where they go
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
-    record Crops(ModelSlot.Lease lease, Engine.Rows wanted, float[] crops, CompletableFuture<float[][]> rows)
+    record Crops(
+            ModelSlot.Lease lease,
+            Set<Engine.Rows> wanted,
+            float[] crops,
+            CompletableFuture<Map<Engine.Rows, float[][]>> rows)
             implements Work {
         LoadedModel model() {
             return lease.model();
@@ -37,7 +43,7 @@ sealed interface Work {
         /** Whether both can be computed in one batch. */
         @SuppressWarnings("ReferenceEquality") // an equal model in other memory is another one
         boolean fits(Crops other) {
-            return model() == other.model() && wanted == other.wanted;
+            return model() == other.model() && wanted.equals(other.wanted);
         }
 
         @Override

@@ -68,8 +68,9 @@ final class WorkQueue {
     }
 
     private List<Work> batch() {
-        Work first = waiting.remove();
-        List<Work> taken = new ArrayList<>(List.of(first));
+        List<Work> taken = new ArrayList<>();
+        Work first = waiting.remove(); // after the list, for which there may be no memory
+        taken.add(first);
         if (first instanceof Work.Crops crops) {
             int room = batch - crops.count();
             Iterator<Work> others = waiting.iterator();

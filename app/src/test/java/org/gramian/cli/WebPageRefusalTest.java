@@ -3,6 +3,7 @@ package org.gramian.cli;
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.microsoft.playwright.APIResponse;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.Route;
@@ -120,6 +121,48 @@ class WebPageRefusalTest {
             page.locator("#notices button").click();
             assertThat(page.locator("#summary")).containsText("3 classes");
             assertThat(page.locator("#notices")).isEmpty();
+        }
+    }
+
+    /** From now on a model of another name answers, which cannot explain. */
+    private static void swapModel(Page page) {
+        page.route("**/v1/model", route -> {
+            APIResponse real = route.fetch();
+            String other = real.text()
+                    .replaceFirst("\"name\":\"[^\"]*\"", "\"name\":\"another\"")
+                    .replace("\"explain\":true", "\"explain\":false");
+            route.fulfill(new Route.FulfillOptions().setResponse(real).setBody(other));
+        });
+        page.route(PREDICT, route -> {
+            if (route.request().url().contains("explain=true")) {
+                route.fulfill(refusal(400, "bad-request", "this model cannot be explained"));
+            } else {
+                route.resume();
+            }
+        });
+    }
+
+    @Test
+    void aModelThatTookOverIsLearntWhenItRefusesWhatTheOldOneCould() throws IOException {
+        try (Visit visit = Visit.desktop().expectingRefusals()) {
+            Page page = visit.page();
+            page.navigate(TinyService.address());
+            assertThat(page.locator("#summary")).containsText("3 classes");
+            swapModel(page);
+            assertThat(ask(page).locator(".answer")).isVisible();
+            assertThat(page).hasTitle("another · Gramian");
+        }
+    }
+
+    @Test
+    void whoComesBackToThePageSeesTheModelThatAnswersNow() {
+        try (Visit visit = Visit.desktop()) {
+            Page page = visit.page();
+            page.navigate(TinyService.address());
+            assertThat(page.locator("#summary")).containsText("3 classes");
+            swapModel(page);
+            page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+            assertThat(page).hasTitle("another · Gramian");
         }
     }
 

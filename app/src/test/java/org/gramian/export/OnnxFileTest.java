@@ -7,13 +7,17 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedOutputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.gramian.model.Engine;
@@ -234,19 +238,28 @@ class OnnxFileTest {
                 .hasMessageContaining("closed");
     }
 
+    /** Rows of several kinds that are computed together are those that are computed alone. */
+    private static void requireOnePassAgrees(Engine engine, MemorySegment crops, Shape shape) {
+        Map<Engine.Rows, float[][]> together = engine.compute(crops, shape, EnumSet.allOf(Engine.Rows.class));
+        assertThat(together).containsOnlyKeys(Engine.Rows.values());
+        together.forEach((kind, rows) -> assertThat(rows).isDeepEqualTo(engine.compute(crops, shape, kind)));
+    }
+
     @Test
     void aModelOfEitherKindOpensAndAgrees() throws IOException {
         Path trained = folder.resolve("model.safetensors");
         try (SmallModel small = SmallModel.of(POOLING, 32)) {
             ModelFile.write(trained, small.model(), small.card());
-            var crops = MemorySegment.ofArray(small.crops(2));
+            var crops = Arena.ofAuto().allocateFrom(ValueLayout.JAVA_FLOAT, small.crops(2));
             try (OpenModel torch = OpenModel.open(trained, OpenModel.EngineChoice.AUTO, () -> Device.CPU, 0);
                     OpenModel onnx = OpenModel.open(file, OpenModel.EngineChoice.AUTO, OnnxFileTest::noDevice, 1);
                     OpenModel changed =
                             OpenModel.open(trained, OpenModel.EngineChoice.ONNX, OnnxFileTest::noDevice, 1)) {
                 assertThat(torch.engineName()).isEqualTo("libtorch");
                 assertThat(torch.model()).isPresent();
+                requireOnePassAgrees(torch.engine(), crops, small.shape(2));
                 for (OpenModel other : List.of(onnx, changed)) {
+                    requireOnePassAgrees(other.engine(), crops, small.shape(2));
                     assertThat(other.engineName()).isEqualTo("onnx");
                     assertThat(other.header()).isEqualTo(torch.header());
                     float[][] found = other.engine().compute(crops, small.shape(2), Engine.Rows.SCORES);

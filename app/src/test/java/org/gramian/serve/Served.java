@@ -11,8 +11,10 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
 import javax.imageio.ImageIO;
 import org.gramian.cli.TinyModel;
+import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;
 import org.gramian.tensor.Device;
 import tools.jackson.databind.JsonNode;
@@ -33,6 +35,17 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
 
     static LoadedModel load(Path file) throws IOException {
         return LoadedModel.of("tiny", ModelFile.read(file, Device.CPU));
+    }
+
+    /** The same model with something around its engine. */
+    static LoadedModel computedBy(LoadedModel model, UnaryOperator<Engine> around) {
+        LoadedModel.Computing inside = model.computing();
+        return new LoadedModel(
+                model.name(),
+                model.header(),
+                new LoadedModel.Computing(
+                        inside.name(), around.apply(inside.engine()), inside.model(), inside.release()),
+                model.nearest());
     }
 
     HttpRequest.Builder to(String path) {

@@ -3,8 +3,10 @@ package org.gramian.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -12,14 +14,15 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import org.gramian.cli.TinyModel;
-import org.gramian.model.Engine;
 import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -35,21 +38,15 @@ class UnderLoadTest {
         private final List<Long> batches = new ArrayList<>();
 
         private LoadedModel guard(LoadedModel model) {
-            LoadedModel.Computing inside = model.computing();
-            Engine waiting = (crops, shape, wanted) -> {
+            return Served.computedBy(model, engine -> (crops, shape, wanted) -> {
                 batches.add(shape.at(0));
                 try {
                     open.await();
                 } catch (InterruptedException stopped) {
                     throw new IllegalStateException(stopped);
                 }
-                return inside.engine().compute(crops, shape, wanted);
-            };
-            return new LoadedModel(
-                    model.name(),
-                    model.header(),
-                    new LoadedModel.Computing(inside.name(), waiting, inside.model(), inside.release()),
-                    model.gallery());
+                return engine.compute(crops, shape, wanted);
+            });
         }
     }
 
@@ -129,11 +126,69 @@ class UnderLoadTest {
             late = served.post("/v1/predict", "image/png", new byte[1]);
         }
         ServerTest.assertError(late, 503, "stopping");
+        ServerTest.assertError(served.get("/health"), 503, "stopping");
         assertThat(end.isDone()).isFalse();
         gate.open.countDown();
         assertThat(taken.get(20, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
         end.get(20, TimeUnit.SECONDS);
         served.client().shutdownNow();
+    }
+
+    @Test
+    void whoAnnouncesMuchAndSendsNothingKeepsNobodyOut() throws Exception {
+        Gate gate = new Gate();
+        gate.open.countDown();
+        int announced = Limits.Upload.DEFAULT.bytes();
+        List<Socket> silent = new ArrayList<>();
+        try (Served served = start(gate, Limits.Load.DEFAULT)) {
+            for (long room = 0; room <= Runtime.getRuntime().maxMemory() / 8; room += announced) {
+                Socket socket = new Socket("localhost", served.server().port());
+                silent.add(socket);
+                socket.getOutputStream()
+                        .write(("POST /v1/predict HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/png\r\n"
+                                        + "Content-Length: " + announced + "\r\n\r\nx")
+                                .getBytes(StandardCharsets.ISO_8859_1));
+            }
+            Thread.sleep(500);
+            assertThat(ask(served, 1).get(20, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+            for (Socket socket : silent) {
+                socket.close();
+            }
+        }
+    }
+
+    @Test
+    void anEndDoesNotWaitForEverForWhatNeverEnds() throws Exception {
+        Gate gate = new Gate();
+        Limits.Load load = new Limits.Load(12, 8, Duration.ofSeconds(30), Duration.ofMillis(100));
+        Served served = start(gate, load);
+        var _ = ask(served, 1);
+        awaitWaiting(served, 1);
+        CompletableFuture.runAsync(served.server()::close).get(20, TimeUnit.SECONDS);
+        gate.open.countDown();
+        served.client().shutdownNow();
+    }
+
+    @Test
+    void aServerThatComputesNoMoreIsNotWell() throws Exception {
+        Set<Thread> others = computing();
+        try (Served served = start(new Gate(), load(12, Duration.ofSeconds(30)))) {
+            assertThat(served.get("/health").statusCode()).isEqualTo(200);
+            Set<Thread> own = computing();
+            own.removeAll(others);
+            assertThat(own).hasSize(1);
+            for (Thread thread : own) {
+                thread.interrupt();
+                assertThat(thread.join(Duration.ofSeconds(20))).isTrue();
+            }
+            ServerTest.assertError(served.get("/health"), 503, "broken");
+        }
+    }
+
+    private static Set<Thread> computing() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("gramian-compute"))
+                .collect(Collectors.toSet());
     }
 
     @Test

@@ -10,8 +10,6 @@ import java.util.OptionalInt;
 import org.gramian.explain.Attribution.Baseline;
 import org.gramian.explain.Mosaic.Grid;
 import org.gramian.image.Picture;
-import org.gramian.image.crop.Crop;
-import org.gramian.image.crop.Crops;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -99,11 +97,21 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
      * @throws IllegalArgumentException if there is no such class, or no crops can be taken of such a picture
      */
     public Explanation explain(Picture picture, int label) {
+        return explain(View.of(picture, card), label);
+    }
+
+    /**
+     * Explains the score of a class for a picture that was looked at before.
+     *
+     * @param view under this explainer's card
+     * @throws IllegalArgumentException if there is no such class
+     */
+    public Explanation explain(View view, int label) {
         if (label < 0 || label >= card.classes().size()) {
             throw new IllegalArgumentException(
                     "expected a class from 0 to " + (card.classes().size() - 1) + ", found " + label);
         }
-        return explain(picture, OptionalInt.of(label));
+        return explain(view, OptionalInt.of(label));
     }
 
     /**
@@ -112,25 +120,22 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
      * @throws IllegalArgumentException if no crops can be taken of such a picture
      */
     public Explanation explain(Picture picture) {
-        return explain(picture, OptionalInt.empty());
+        return explain(View.of(picture, card), OptionalInt.empty());
     }
 
-    private Explanation explain(Picture picture, OptionalInt wanted) {
-        Crops crops = card.crops().whole().testing();
-        List<Crop> windows = crops.of(picture.width(), picture.height(), "");
+    private Explanation explain(View view, OptionalInt wanted) {
         ScoreGradient gradient = new ScoreGradient(
                 model, settings.layer().orElse(model.backbone().layer()));
         try (Scope _ = Scope.open();
                 Arena arena = Arena.ofConfined()) {
-            Seen seen = look(gradient, CropPixels.of(picture, windows, card.preprocessing()), arena);
+            Seen seen = look(gradient, view.pixels(), arena);
             int label = wanted.orElseGet(() -> gradient.answer(seen.features()));
             ScoreGradient.Found found = gradient.at(seen.features(), label);
             Tensor shares = settings.attribution()
                     .shares(
                             seen.difference(),
                             alongTheWay(gradient, seen, label).orElse(found.features()));
-            Mosaic mosaic = Mosaic.of(picture.width(), picture.height(), windows);
-            return explanation(found, mosaic.join(grids(shares)), mosaic, label);
+            return explanation(found, view.mosaic().join(grids(shares)), view.mosaic(), label);
         }
     }
 

@@ -51,7 +51,7 @@ public final class PictureReader {
         return inTurn(() -> readContent(content));
     }
 
-    private static Reading inTurn(Supplier<Reading> reading) {
+    static Reading inTurn(Supplier<Reading> reading) {
         try {
             return TURNS.take(reading);
         } catch (OutOfMemoryError e) {

@@ -26,8 +26,10 @@ public sealed interface Reading {
         INACCESSIBLE,
         /** No bytes at all. */
         EMPTY,
-        /** More bytes or pixels than the limits allow, or more memory or work to decode than is reasonable. */
+        /** More bytes or pixels than the limits allow, or more work to decode than is reasonable. */
         TOO_LARGE,
+        /** Memory did not suffice to decode it, though no other was being decoded; another time it may. */
+        NO_MEMORY,
         /** So much longer than wide that crops which keep the aspect cannot be taken. */
         TOO_THIN,
         /** Crops of a box were asked for, and there is none, or nothing of the picture in it. */

@@ -16,7 +16,7 @@ final class UnreadableException extends IOException {
 
     static UnreadableException outOfMemory() {
         return new UnreadableException(
-                Problem.TOO_LARGE,
+                Problem.NO_MEMORY,
                 "expected a picture that fits in memory, found one that needs more than is left of "
                         + (Runtime.getRuntime().maxMemory() >> 20)
                         + " MiB; if the file is honest, give Java more with -Xmx");

@@ -1,6 +1,10 @@
 package org.gramian.model;
 
 import java.lang.foreign.MemorySegment;
+import java.util.EnumMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
@@ -22,12 +26,18 @@ public interface Engine {
     }
 
     /**
-     * Rows of crops, in their order. Any number of threads may ask at once.
+     * Rows of crops, in their order, of every wanted kind in one pass. Any number of threads may ask at once.
      *
      * @param crops single precision, rows of pixels after each other
      * @param shape {@code [n, 3, height, width]}
+     * @param wanted at least one kind
      */
-    float[][] compute(MemorySegment crops, Shape shape, Rows wanted);
+    Map<Rows, float[][]> compute(MemorySegment crops, Shape shape, Set<Rows> wanted);
+
+    /** The same for one kind of rows. */
+    default float[][] compute(MemorySegment crops, Shape shape, Rows wanted) {
+        return Objects.requireNonNull(compute(crops, shape, Set.of(wanted)).get(wanted));
+    }
 
     /** Libtorch, on the device of the model, which stays the caller's to close. */
     static Engine of(Model model) {
@@ -40,11 +50,16 @@ public interface Engine {
                                 tape.constant(pictures),
                                 Bindings.of(model.backboneParameters().variables(tape)));
                 Bindings head = Bindings.of(model.headParameters().variables(tape));
-                Var rows = switch (wanted) {
-                    case SCORES -> model.head().apply(features, head, Head.Mode.PREDICTING);
-                    case DESCRIPTORS -> model.head().describe(features, head);
-                };
-                return Scoring.toRows(rows.value());
+                Var descriptors = model.head().describe(features, head);
+                Map<Rows, float[][]> rows = new EnumMap<>(Rows.class);
+                for (Rows each : wanted) {
+                    Var found = switch (each) {
+                        case SCORES -> model.head().classify(descriptors, head, Head.Mode.PREDICTING);
+                        case DESCRIPTORS -> descriptors;
+                    };
+                    rows.put(each, Scoring.toRows(found.value()));
+                }
+                return rows;
             }
         };
     }

@@ -110,6 +110,14 @@ final class PictureReaderTest {
     }
 
     @Test
+    void wantOfMemoryIsNoFaultOfThePicture() {
+        Reading found = PictureReader.inTurn(() -> {
+            throw new OutOfMemoryError();
+        });
+        assertThat(((Unreadable) found).problem()).isEqualTo(Problem.NO_MEMORY);
+    }
+
+    @Test
     void manyThreadsReadTheSame() {
         PictureReader reader = new PictureReader(PictureLimits.DEFAULT);
         List<byte[]> contents = files().toList();

@@ -1,29 +1,32 @@
 package org.gramian.serve;
 
 import java.util.Base64;
-import java.util.Optional;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Item;
 import org.gramian.gallery.Neighbour;
 import org.gramian.gallery.Neighbours;
 import org.gramian.gallery.Part;
 import org.gramian.gallery.Sketch;
-import org.gramian.model.Engine;
 import tools.jackson.databind.node.ArrayNode;
 
-/** The training pictures that a model finds most like a picture; none where it has no gallery. */
-final class NearestAnswer {
+/**
+ * The training pictures of a model, ready to be compared with: what takes time to make is made once, with the model.
+ *
+ * @param gallery the pictures
+ * @param sketch what makes a descriptor as short as theirs
+ * @param neighbours finds those that are most alike
+ */
+public record NearestPictures(Gallery gallery, Sketch sketch, Neighbours neighbours) {
     private static final String JPEG = "data:image/jpeg;base64,";
 
-    private NearestAnswer() {}
+    /** Those of a gallery. */
+    public static NearestPictures of(Gallery gallery) {
+        return new NearestPictures(gallery, Sketch.of(gallery.descriptorSize()), Neighbours.of(gallery, Part.TRAINING));
+    }
 
-    static void add(ArrayNode list, Optional<Gallery> pictures, Order.Computed computed, int count) {
-        if (pictures.isEmpty()) {
-            return;
-        }
-        Gallery gallery = pictures.get();
-        float[] vector = Sketch.of(gallery.descriptorSize()).describe(computed.of(Engine.Rows.DESCRIPTORS));
-        for (Neighbour neighbour : Neighbours.of(gallery, Part.TRAINING).nearest(vector, count)) {
+    /** Tells those that are most like a picture with such descriptors of its crops. */
+    void tell(ArrayNode list, float[][] crops, int count) {
+        for (Neighbour neighbour : neighbours.nearest(sketch.describe(crops), count)) {
             Item item = gallery.items().get(neighbour.index());
             byte[] thumbnail = gallery.thumbnail(neighbour.index());
             list.addObject()

@@ -1,0 +1,85 @@
+package org.gramian.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.gramian.cli.TinyModel;
+import org.gramian.tensor.Device;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Files that change at bad moments, and models that fail in bad ways. */
+class ReloadingTest {
+    @TempDir
+    private Path folder;
+
+    private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+    private Path file = Path.of("");
+
+    @BeforeEach
+    void write() throws IOException {
+        file = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
+    }
+
+    private interface More {
+        void at(int load) throws IOException;
+    }
+
+    /** A source that does something more when the model is loaded for the n-th time. */
+    private ModelSource source(More more) {
+        ModelSource plain = ModelSource.of(file, Device.CPU);
+        AtomicInteger loads = new AtomicInteger();
+        return new ModelSource() {
+            @Override
+            public List<Path> files() {
+                return plain.files();
+            }
+
+            @Override
+            public LoadedModel load(Consumer<String> say) throws IOException {
+                LoadedModel model = plain.load(say);
+                more.at(loads.incrementAndGet());
+                return model;
+            }
+        };
+    }
+
+    private Server start(ModelSource source) throws IOException {
+        return Server.start(ServeOptions.local(0), source, new Server.Voice(said::add, _ -> {}));
+    }
+
+    @Test
+    void aFileThatIsReplacedWhileTheFirstModelIsLoadedIsNoticed() throws Exception {
+        ModelSource source = source(load -> {
+            if (load == 1) {
+                TinyModel.write(file, "resize:40");
+            }
+        });
+        try (Server _ = start(source)) {
+            assertThat(said.poll(20, TimeUnit.SECONDS)).endsWith("again: its file changed");
+        }
+    }
+
+    @Test
+    void aModelThatFailsBadlyDoesNotEndTheWatch() throws Exception {
+        ModelSource source = source(load -> {
+            if (load == 2) {
+                throw new UnsatisfiedLinkError("as if");
+            }
+        });
+        try (Server _ = start(source)) {
+            TinyModel.write(file, "resize:40");
+            assertThat(said.poll(20, TimeUnit.SECONDS)).contains("stays as it was", "as if");
+            TinyModel.write(file, "center:32");
+            assertThat(said.poll(20, TimeUnit.SECONDS)).endsWith("again: its file changed");
+        }
+    }
+}

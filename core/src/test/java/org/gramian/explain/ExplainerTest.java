@@ -102,8 +102,7 @@ class ExplainerTest {
     void theHeatOfAllPlacesSumsToWhatTheFeaturesAddToTheScore(String crops) {
         Settings settings = new Settings(Optional.empty(), Attribution.INTEGRATED, 0);
         try (Model model = Models.random("bilinear/triu", DType.F32)) {
-            Explanation why =
-                    new Explainer(model, Models.card(crops), settings).explain(Models.halves(200, 140), 0);
+            Explanation why = new Explainer(model, Models.card(crops), settings).explain(Models.halves(200, 140), 0);
             double bias = model.headParameters().get("classifier.bias").value().toDoubles()[0];
             double sum = 0;
             for (int i = 0; i < why.width() * why.height(); i++) {

@@ -135,7 +135,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
                     .shares(
                             seen.difference(),
                             alongTheWay(gradient, seen, label).orElse(found.features()));
-            return explanation(found, view.mosaic().join(grids(shares)), view.mosaic(), label);
+            return explanation(found, view.mosaic().sum(grids(shares)), view.mosaic(), label);
         }
     }
 
@@ -180,7 +180,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
                 .orElseThrow();
         List<ChannelPair> pairs = new ArrayList<>();
         for (PairRanking.Ranked pair : PairRanking.top(model.head().pooling().aggregation(), found, settings.pairs())) {
-            HeatMap where = mosaic.join(together(found, pair));
+            HeatMap where = mosaic.mean(together(found, pair));
             pairs.add(new ChannelPair(pair.first(), pair.second(), pair.contribution(), where));
         }
         Explanation.Parts parts = PairRanking.parts(model.head().pooling().aggregation());

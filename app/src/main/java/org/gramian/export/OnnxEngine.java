@@ -59,24 +59,28 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         ModelHeader header = OnnxFile.header(file);
         OrtEnvironment environment = environment();
         OrtSession.SessionOptions options = new OrtSession.SessionOptions();
+        OrtSession session;
         try {
             options.setSessionLogLevel(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL);
             if (threads > 0) {
                 options.setIntraOpNumThreads(threads);
             }
-            OrtSession session = DeepStack.call(() -> environment.createSession(file.toString(), options));
-            OnnxEngine engine = new OnnxEngine(session, options, header);
-            engine.requireShapes(file);
-            return engine;
+            session = DeepStack.call(() -> environment.createSession(file.toString(), options));
         } catch (OrtException | ExecutionException wrong) {
             options.close();
-            Throwable cause = wrong.getCause() == null ? wrong : wrong.getCause();
-            throw new ModelFileException(
-                    file,
-                    "ONNX Runtime cannot use it: " + cause.getMessage()
-                            + "; export the model again, and copy it as a whole",
-                    wrong);
+            throw unusable(file, wrong);
         }
+        OnnxEngine engine = new OnnxEngine(session, options, header);
+        return Opened.unlessFails(engine, () -> engine.requireShapes(file));
+    }
+
+    private static ModelFileException unusable(Path file, Exception wrong) {
+        Throwable cause = wrong.getCause() == null ? wrong : wrong.getCause();
+        return new ModelFileException(
+                file,
+                "ONNX Runtime cannot use it: " + cause.getMessage()
+                        + "; export the model again, and copy it as a whole",
+                wrong);
     }
 
     /** Made once; not in a static initializer, for whose end the deep stack's thread would wait forever. */
@@ -99,21 +103,25 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         return environment().getVersion();
     }
 
-    private void requireShapes(Path file) throws OrtException, ModelFileException {
+    private void requireShapes(Path file) throws ModelFileException {
         long side = header.card().crops().size();
         long classes = header.card().classes().size();
-        require(file, session.getInputInfo(), ModelGraph.PICTURES, -1, 3, side, side);
-        require(file, session.getOutputInfo(), ModelGraph.SCORES, -1, classes);
-        require(file, session.getOutputInfo(), ModelGraph.PROBABILITIES, -1, classes);
-        require(file, session.getOutputInfo(), ModelGraph.DESCRIPTORS, -1, header.descriptorSize());
+        try {
+            require(file, session.getInputInfo(), ModelGraph.PICTURES, -1, 3, side, side);
+            require(file, session.getOutputInfo(), ModelGraph.SCORES, -1, classes);
+            require(file, session.getOutputInfo(), ModelGraph.PROBABILITIES, -1, classes);
+            require(file, session.getOutputInfo(), ModelGraph.DESCRIPTORS, -1, header.descriptorSize());
+        } catch (OrtException wrong) {
+            throw unusable(file, wrong);
+        }
     }
 
-    private void require(Path file, Map<String, NodeInfo> found, String name, long... sizes) throws ModelFileException {
+    private static void require(Path file, Map<String, NodeInfo> found, String name, long... sizes)
+            throws ModelFileException {
         NodeInfo info = found.get(name);
         boolean fits =
                 info != null && info.getInfo() instanceof TensorInfo tensor && Arrays.equals(tensor.getShape(), sizes);
         if (!fits) {
-            close();
             throw new ModelFileException(
                     file,
                     "expected " + name + " of the sizes " + Arrays.toString(sizes) + ", found "

@@ -90,11 +90,15 @@ public final class OpenModel implements AutoCloseable {
         Path draft = folder.resolve("model" + OnnxFile.SUFFIX);
         try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
             OnnxFile.write(draft, stored.model(), stored.card(), OnnxFile.DEFAULT_OPSET);
-            return of(OnnxEngine.open(draft, threads));
+            return Opened.unlessFails(of(OnnxEngine.open(draft, threads)), () -> remove(draft, folder));
         } finally {
-            Files.deleteIfExists(draft);
-            Files.deleteIfExists(folder);
+            remove(draft, folder); // of a model that could not be opened
         }
+    }
+
+    private static void remove(Path draft, Path folder) throws IOException {
+        Files.deleteIfExists(draft);
+        Files.deleteIfExists(folder);
     }
 
     /** Architecture and card. */

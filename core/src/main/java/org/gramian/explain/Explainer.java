@@ -130,7 +130,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
                             seen.difference(),
                             alongTheWay(gradient, seen, label).orElse(found.features()));
             Mosaic mosaic = Mosaic.of(picture.width(), picture.height(), windows);
-            return explanation(found, mosaic.join(grids(shares)), mosaic, label);
+            return explanation(found, mosaic.sum(grids(shares)), mosaic, label);
         }
     }
 
@@ -175,7 +175,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
                 .orElseThrow();
         List<ChannelPair> pairs = new ArrayList<>();
         for (PairRanking.Ranked pair : PairRanking.top(model.head().pooling().aggregation(), found, settings.pairs())) {
-            HeatMap where = mosaic.join(together(found, pair));
+            HeatMap where = mosaic.mean(together(found, pair));
             pairs.add(new ChannelPair(pair.first(), pair.second(), pair.contribution(), where));
         }
         Explanation.Parts parts = PairRanking.parts(model.head().pooling().aggregation());

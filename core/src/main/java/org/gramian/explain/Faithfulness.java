@@ -15,9 +15,10 @@ import org.gramian.model.ModelCard;
  * Tries whether a heat map tells the truth: takes the hottest part out of the picture, and a region of the same size and shape
  * that lies elsewhere, and compares what becomes of the score.
  *
- * <p>Taken out means painted over with the picture's mean colour. The other region is the hottest part shifted round by a
- * random number of columns and rows, what leaves the crops on one side coming back on the other; of several such draws the
- * mean is taken.
+ * <p>Taken out means painted over with the picture's mean colour. The other region is the hottest part shifted by a random
+ * number of places, never none, along the rows of what the crops reach, what leaves a row going on in the next and what
+ * leaves the last row coming back in the first: it has as many places, all of which the model sees. Of several such draws
+ * the mean is taken.
  *
  * @param share of what the crops reach that is taken out, between 0 and 1
  * @param draws how many other regions
@@ -55,11 +56,10 @@ public record Faithfulness(double share, int draws, long seed) {
         HeatMap heat = explained.heat();
         BitSet hottest = heat.top(share);
         SplittableRandom random = new SplittableRandom(seed);
-        Frame frame = Frame.of(heat);
+        int[] seen = heat.covered().stream().toArray();
         double others = 0;
         for (int i = 0; i < draws; i++) {
-            BitSet moved =
-                    frame.shifted(hottest, random.nextInt(frame.columns()), random.nextInt(frame.rows()), heat.width());
+            BitSet moved = shifted(hottest, seen, 1 + random.nextInt(Math.max(1, seen.length - 1)));
             others += score(model, without(pixels, moved, heat), explained.label()) / draws;
         }
         double whole = score(model, pixels, explained.label());
@@ -86,26 +86,18 @@ public record Faithfulness(double share, int draws, long seed) {
         }
     }
 
-    /** The smallest rectangle around what crops reach. */
-    private record Frame(int left, int top, int columns, int rows) {
-        static Frame of(HeatMap heat) {
-            int width = heat.width();
-            int[] places = heat.covered().stream().toArray();
-            int left = Arrays.stream(places).map(i -> i % width).min().orElseThrow();
-            int right = Arrays.stream(places).map(i -> i % width).max().orElseThrow();
-            int top = places[0] / width;
-            int bottom = places[places.length - 1] / width;
-            return new Frame(left, top, right - left + 1, bottom - top + 1);
+    /**
+     * The places that come so many after others among those that are seen.
+     *
+     * @param seen ascending, all of the places among them
+     */
+    static BitSet shifted(BitSet places, int[] seen, int by) {
+        BitSet moved = new BitSet();
+        for (int i = 0; i < seen.length; i++) {
+            if (places.get(seen[i])) {
+                moved.set(seen[(int) ((i + (long) by) % seen.length)]);
+            }
         }
-
-        BitSet shifted(BitSet places, int across, int down, int width) {
-            BitSet moved = new BitSet();
-            places.stream().forEach(i -> {
-                int x = left + (i % width - left + across) % columns;
-                int y = top + (i / width - top + down) % rows;
-                moved.set(y * width + x);
-            });
-            return moved;
-        }
+        return moved;
     }
 }

@@ -60,7 +60,7 @@ public final class HeatMap {
         return height;
     }
 
-    /** The value of a place: its part in the score, per place. */
+    /** The value of a place: its part in the mean score over the crops, the sum of what every crop that sees it says. */
     public float value(int x, int y) {
         return values[y * width + x];
     }

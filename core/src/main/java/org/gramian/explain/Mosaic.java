@@ -9,7 +9,7 @@ import org.gramian.image.crop.Crop;
  *
  * <p>Between the positions of a map a cubic B-spline weighs: it never leaves the range of its neighbours and is smooth. A map
  * of {@code h×w} positions is taken to divide its crop evenly, each position standing in the middle of its part; the part of
- * the picture that a position really sees, its receptive field, is larger. Where crops overlap, the mean of theirs counts.
+ * the picture that a position really sees, its receptive field, is larger.
  *
  * @param width columns of the result
  * @param height rows of the result
@@ -19,12 +19,19 @@ record Mosaic(int width, int height, List<Crop> crops) {
     /** A cubic B-spline reaches this many positions. */
     private static final int TAPS = 4;
 
-    /** Side of the result, at most: as fine as crops of 224 see a picture. */
+    /** Short side of the result, at most: as fine as crops of 224 see a picture. */
     private static final int SHORT_SIDE = 256;
 
-    /** For a picture: its own size, or a smaller one of its aspect ratio. */
+    /** Long side of the result, at most: a picture one pixel high may be as wide as there is memory. */
+    private static final int LONG_SIDE = 1024;
+
+    /** For a picture: its own size, or a smaller one of its aspect ratio, as far as a side has at least one pixel. */
     static Mosaic of(int pictureWidth, int pictureHeight, List<Crop> crops) {
-        double scale = Math.min(1, (double) SHORT_SIDE / Math.min(pictureWidth, pictureHeight));
+        double scale = Math.min(
+                1,
+                Math.min(
+                        (double) SHORT_SIDE / Math.min(pictureWidth, pictureHeight),
+                        (double) LONG_SIDE / Math.max(pictureWidth, pictureHeight)));
         int columns = (int) Math.max(1, Math.round(pictureWidth * scale));
         int rows = (int) Math.max(1, Math.round(pictureHeight * scale));
         return new Mosaic(columns, rows, crops);
@@ -61,8 +68,20 @@ record Mosaic(int width, int height, List<Crop> crops) {
         }
     }
 
-    /** The whole, of one map for each crop. */
-    HeatMap join(List<Grid> grids) {
+    /**
+     * Parts of a score that is a mean over crops, one map for each: a place has what all crops that see it add up to, so
+     * that the values of all places sum to those of all maps, up to rounding by the spline and by the size of places.
+     */
+    HeatMap sum(List<Grid> grids) {
+        return join(grids, true);
+    }
+
+    /** Something that is seen, as how active a feature is: a place has the mean over the crops that see it. */
+    HeatMap mean(List<Grid> grids) {
+        return join(grids, false);
+    }
+
+    private HeatMap join(List<Grid> grids, boolean parts) {
         float[] values = new float[width * height];
         BitSet covered = new BitSet(values.length);
         for (int y = 0; y < height; y++) {
@@ -74,16 +93,24 @@ record Mosaic(int width, int height, List<Crop> crops) {
                     double u = ((x + 0.5) * crop.width() / width - crop.left()) / crop.size();
                     double v = ((y + 0.5) * crop.height() / height - crop.top()) / crop.size();
                     if (u >= 0 && u < 1 && v >= 0 && v < 1) {
-                        sum += grids.get(i).at(crop.mirrored() ? 1 - u : u, v);
+                        double value = grids.get(i).at(crop.mirrored() ? 1 - u : u, v);
+                        sum += parts ? value * positionsOfAPlace(crop, grids.get(i)) : value;
                         reached++;
                     }
                 }
                 if (reached > 0) {
-                    values[y * width + x] = (float) (sum / reached);
+                    values[y * width + x] = (float) (parts ? sum : sum / reached);
                     covered.set(y * width + x);
                 }
             }
         }
         return new HeatMap(width, height, values, covered);
+    }
+
+    /** How many positions of a crop's map one place is as large as. */
+    private double positionsOfAPlace(Crop crop, Grid grid) {
+        double across = (double) grid.width() * crop.width() / ((double) width * crop.size());
+        double down = (double) grid.height() * crop.height() / ((double) height * crop.size());
+        return across * down;
     }
 }

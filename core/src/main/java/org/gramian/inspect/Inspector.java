@@ -42,11 +42,11 @@ public record Inspector(Model model, Rendering rendering, int threads) {
     private static final int BATCH = 8;
 
     /** Rows up to which all pictures' matrices are decomposed; that takes as long as the cube of the rows. */
-    private static final int SMALL = 128;
+    private static final int SMALL = 64;
 
     /** How many matrices of a size are decomposed. */
     static int matrices(long size) {
-        return Math.clamp((long) MOST_PICTURES * SMALL / (2 * size), 4, MOST_PICTURES);
+        return Math.clamp((long) MOST_PICTURES * SMALL / size, 4, MOST_PICTURES);
     }
 
     /**
@@ -59,7 +59,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
      */
     public SpdInspection inspect(List<Sample> samples, String fingerprint, LongConsumer progress) throws IOException {
         List<Sample> some = EvenSpread.of(samples, MOST_PICTURES);
-        Looking looking = new Looking();
+        Looking looking = new Looking(some.size());
         Rendering first = new Rendering(rendering.reader(), rendering.crops().first(), rendering.preprocessing());
         int seen = 0;
         try (BatchLoader loader =
@@ -88,8 +88,13 @@ public record Inspector(Model model, Rendering rendering, int threads) {
 
     /** What was seen so far. */
     private final class Looking {
+        private final int pictures;
         private final ChannelSums channels = new ChannelSums();
         private final Map<String, List<double[]>> spectra = new LinkedHashMap<>();
+
+        Looking(int pictures) {
+            this.pictures = pictures;
+        }
 
         void at(Batch batch) {
             try (Scope _ = Scope.open();
@@ -111,7 +116,7 @@ public record Inspector(Model model, Rendering rendering, int threads) {
                         maps.shape().elements() / maps.size(0) / maps.size(1)));
                 model.head().pooling().trace(features, own, (stage, value) -> {
                     if (isOfMatrices(stage, value)) {
-                        decompose(stage, value.value());
+                        decompose(stage, value.value(), batch.places());
                     }
                 });
             }
@@ -124,23 +129,25 @@ public record Inspector(Model model, Rendering rendering, int threads) {
                     && value.shape().at(1) == value.shape().at(2);
         }
 
-        private void decompose(String stage, Tensor matrices) {
+        /** Of all pictures, not of the first ones: these are of a class or two, where the samples lie class by class. */
+        private void decompose(String stage, Tensor matrices, List<Place> places) {
             List<double[]> found = spectra.computeIfAbsent(stage, _ -> new ArrayList<>());
-            int size = Math.toIntExact(matrices.size(1));
-            long wanted = Math.min(matrices.size(0), matrices(size) - found.size());
-            if (wanted <= 0) {
-                return;
+            long[] wanted = EvenSpread.places(pictures, matrices(matrices.size(1)));
+            for (int i = 0; i < places.size(); i++) {
+                if (Arrays.binarySearch(wanted, places.get(i).work()) >= 0) {
+                    found.add(spectrum(Views.slice(matrices, 0, i, i + 1L)));
+                }
             }
-            Tensor some = Views.contiguous(Views.slice(matrices, 0, 0, wanted));
-            Tensor exact = Tensors.to(Tensors.to(some, Device.CPU), DType.F64);
-            double[] values = Decompositions.symmetricEigenvalues(exact).toDoubles();
-            for (int i = 0; i < wanted; i++) {
-                double[] ascending = Arrays.copyOfRange(values, i * size, (i + 1) * size);
-                Arrays.sort(ascending);
-                double[] descending = new double[size];
-                Arrays.setAll(descending, k -> ascending[size - 1 - k]);
-                found.add(descending);
-            }
+        }
+
+        /** The eigenvalues of a matrix, descending. */
+        private static double[] spectrum(Tensor matrix) {
+            Tensor exact = Tensors.to(Tensors.to(Views.contiguous(matrix), Device.CPU), DType.F64);
+            double[] ascending = Decompositions.symmetricEigenvalues(exact).toDoubles();
+            Arrays.sort(ascending);
+            double[] descending = new double[ascending.length];
+            Arrays.setAll(descending, k -> ascending[ascending.length - 1 - k]);
+            return descending;
         }
 
         List<MatrixStage> stages() {

@@ -9,11 +9,11 @@ import java.util.stream.IntStream;
  *
  * @param stage in the words of {@link org.gramian.pooling.Pooling#trace}, as {@code kernel rbf} and {@code transform 1, spd:128}
  * @param size rows of each matrix
- * @param pictures how many matrices were decomposed; fewer where they are large
+ * @param pictures how many matrices were decomposed, of pictures evenly spread; fewer where they are large
  * @param eigenvalues the largest of each matrix, then the second, and so on: {@code size} of them
  * @param effectiveRank {@code exp(−Σ pᵢ·log pᵢ)} with {@code pᵢ = |λᵢ|/Σ|λⱼ|}: from 1, one direction, to {@code size}, all alike
  *     (Roy and Vetterli, The Effective Rank, 2007)
- * @param condition {@code max|λᵢ| / min|λᵢ|}, at most 2⁵²: beyond that double precision cannot tell
+ * @param condition {@code max|λᵢ| / min|λᵢ|}, at most {@link #worstCondition}, beyond which single precision cannot tell
  * @param indefinite share of the matrices with an eigenvalue below 0, beyond rounding
  */
 public record MatrixStage(
@@ -24,8 +24,6 @@ public record MatrixStage(
         Range effectiveRank,
         Range condition,
         double indefinite) {
-    private static final double PRECISION = 0x1p-52;
-
     public MatrixStage {
         eigenvalues = List.copyOf(eigenvalues);
         if (eigenvalues.size() != size) {
@@ -62,10 +60,23 @@ public record MatrixStage(
         return Math.exp(entropy);
     }
 
+    /**
+     * The largest condition that is told apart from infinity, {@code 2²⁴/√n}: entries are rounded to single precision, which
+     * moves an eigenvalue by up to {@code 2⁻²⁴‖A‖_F ≤ 2⁻²⁴√n·max|λᵢ|} (Weyl).
+     */
+    public double worstCondition() {
+        return worstCondition(size);
+    }
+
+    private static double worstCondition(int size) {
+        return 0x1p24 / Math.sqrt(size);
+    }
+
     static double condition(double[] spectrum) {
         double largest = Arrays.stream(spectrum).map(Math::abs).max().orElse(0);
         double smallest = Arrays.stream(spectrum).map(Math::abs).min().orElse(0);
-        return largest == 0 ? 1 / PRECISION : largest / Math.max(smallest, PRECISION * largest);
+        double worst = worstCondition(spectrum.length);
+        return largest == 0 ? worst : Math.min(worst, largest / smallest);
     }
 
     /** The eigenvalues come from single precision: what is smaller than its rounding has no sign. */

@@ -23,6 +23,7 @@ import org.gramian.model.Model;
 import org.gramian.model.UnreadablePictureException;
 import org.gramian.train.loop.Material;
 import org.gramian.train.loop.PictureDescriptors;
+import org.gramian.train.loop.TrainEvent;
 
 /**
  * Makes the gallery of a fold: its pictures, evenly spread where there are too many, each described once as the model sees it
@@ -36,7 +37,13 @@ import org.gramian.train.loop.PictureDescriptors;
  * @param describing gives descriptors
  */
 record FoldGallery(List<String> classes, Material material, PictureDescriptors describing) {
-    /** @param fingerprint of the model's file */
+    private static final String TASK = "making thumbnails";
+
+    /**
+     * Makes it.
+     *
+     * @param fingerprint of the model's file
+     */
     Gallery make(String fingerprint) throws IOException {
         return make(fingerprint, Gallery.MOST_OF_A_PART);
     }
@@ -68,11 +75,16 @@ record FoldGallery(List<String> classes, Material material, PictureDescriptors d
             List<Future<byte[]>> made = samples.stream()
                     .map(sample -> pool.submit(() -> thumbnail(reader, sample.file())))
                     .toList();
-            List<byte[]> all = new ArrayList<>();
-            for (Future<byte[]> one : made) {
-                all.add(one.get());
+            try {
+                List<byte[]> all = new ArrayList<>();
+                for (Future<byte[]> one : made) {
+                    all.add(one.get());
+                    describing.session().measuring(new TrainEvent.Collecting(TASK, all.size(), made.size()));
+                }
+                return all;
+            } finally {
+                pool.shutdownNow(); // else closing it waits for all that nobody wants after a break
             }
-            return all;
         } catch (ExecutionException failed) {
             throw failed.getCause() instanceof IOException cause ? cause : new IOException(failed.getCause());
         } catch (InterruptedException interrupted) {

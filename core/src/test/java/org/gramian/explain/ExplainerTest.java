@@ -66,7 +66,7 @@ class ExplainerTest {
             // The filters see beyond the edges, where nothing is: only what lies inside is the same everywhere.
             for (int y = 88; y < 104; y++) {
                 for (int x = 88; x < 104; x++) {
-                    assertThat((double) heat.value(x, y)).isCloseTo(middle, within(1e-4 * Math.abs(middle) + 1e-7));
+                    assertThat((double) heat.value(x, y)).isCloseTo(middle, within(1e-4 * Math.abs(middle) + 1e-9));
                 }
             }
         }
@@ -93,6 +93,22 @@ class ExplainerTest {
                         / steps;
             }
             assertThat(sum).isCloseTo(difference, within(2e-3 * Math.abs(difference) + 1e-4));
+        }
+    }
+
+    /** Such a score is quadratic in the features, so that the midpoint rule is exact. */
+    @ParameterizedTest
+    @ValueSource(strings = {"center:48", "paper:48", "ten:48", "resize:48"})
+    void theHeatOfAllPlacesSumsToWhatTheFeaturesAddToTheScore(String crops) {
+        Settings settings = new Settings(Optional.empty(), Attribution.INTEGRATED, 0);
+        try (Model model = Models.random("bilinear/triu", DType.F32)) {
+            Explanation why = new Explainer(model, Models.card(crops), settings).explain(Models.halves(200, 140), 0);
+            double bias = model.headParameters().get("classifier.bias").value().toDoubles()[0];
+            double sum = 0;
+            for (int i = 0; i < why.width() * why.height(); i++) {
+                sum += why.heat().value(i % why.width(), i / why.width());
+            }
+            assertThat(sum).isCloseTo(why.score() - bias, within(0.01 * Math.abs(why.score() - bias)));
         }
     }
 

@@ -7,8 +7,10 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.BitSet;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
@@ -25,6 +27,8 @@ import org.gramian.model.ModelCard;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
 import org.gramian.testing.SharedFolder;
 import org.junit.jupiter.api.Test;
 
@@ -88,6 +92,40 @@ class FaithfulnessTest {
                     .map(file -> ((Reading.Readable) new PictureReader(PictureLimits.DEFAULT).read(file)).picture())
                     .toList();
         }
+    }
+
+    /** Crops of a wide picture leave gaps between them, whose paint no score would notice. */
+    @RandomTest(times = 20)
+    void theOtherRegionIsAsLargeAndSeenAndNeverTheSame(Seed seed) {
+        SplittableRandom random = seed.random();
+        BitSet covered = new BitSet();
+        random.ints(2 + random.nextInt(200), 0, 400).forEach(covered::set);
+        covered.set(400);
+        covered.set(401);
+        int[] seen = covered.stream().toArray();
+        BitSet places = new BitSet();
+        int first = random.nextInt(seen.length);
+        for (int i = 0; i < 1 + seen.length / 5; i++) {
+            places.set(seen[(first + i) % seen.length]);
+        }
+        BitSet moved = Faithfulness.shifted(places, seen, 1 + random.nextInt(seen.length - 1));
+        assertThat(moved.cardinality()).isEqualTo(places.cardinality());
+        assertThat(moved.stream()).allMatch(covered::get);
+        assertThat(moved).isNotEqualTo(places);
+    }
+
+    @Test
+    void withinARectangleARegionKeepsItsShape() {
+        BitSet corner = new BitSet();
+        for (int place : new int[] {0, 1, 10, 11}) {
+            corner.set(place);
+        }
+        BitSet expected = new BitSet();
+        for (int place : new int[] {23, 24, 33, 34}) {
+            expected.set(place);
+        }
+        assertThat(Faithfulness.shifted(corner, IntStream.range(0, 100).toArray(), 23))
+                .isEqualTo(expected);
     }
 
     @Test

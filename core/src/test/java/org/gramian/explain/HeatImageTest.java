@@ -92,8 +92,8 @@ class HeatImageTest {
     void mapsOfMirroredCropsAreTurnedBack() {
         Grid left = new Grid(2, 4, new float[] {1, 1, 0, 0, 1, 1, 0, 0});
         Grid right = new Grid(2, 4, new float[] {0, 0, 1, 1, 0, 0, 1, 1});
-        HeatMap straight = new Mosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, false))).join(List.of(left));
-        HeatMap mirrored = new Mosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, true))).join(List.of(right));
+        HeatMap straight = new Mosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, false))).mean(List.of(left));
+        HeatMap mirrored = new Mosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, true))).mean(List.of(right));
         for (int x = 0; x < 16; x++) {
             assertThat(mirrored.value(x, 3)).isCloseTo(straight.value(x, 3), within(1e-6f));
         }
@@ -101,16 +101,39 @@ class HeatImageTest {
         assertThat(straight.value(15, 0)).isLessThan(0.1f);
     }
 
+    private static final List<Crop> OVERLAPPING =
+            List.of(new Crop(24, 16, 0, 0, 16, false), new Crop(24, 16, 8, 0, 16, false));
+
     @Test
-    void overlappingCropsGiveTheirMeanAndConstantMapsStayConstant() {
+    void activitiesOfOverlappingCropsGiveTheirMeanAndConstantMapsStayConstant() {
         Grid one = new Grid(2, 2, new float[] {1, 1, 1, 1});
         Grid three = new Grid(3, 3, new float[] {3, 3, 3, 3, 3, 3, 3, 3, 3});
-        List<Crop> crops = List.of(new Crop(24, 16, 0, 0, 16, false), new Crop(24, 16, 8, 0, 16, false));
-        HeatMap heat = new Mosaic(24, 16, crops).join(List.of(one, three));
+        HeatMap heat = new Mosaic(24, 16, OVERLAPPING).mean(List.of(one, three));
         assertThat(heat.value(2, 8)).isCloseTo(1, within(1e-6f));
         assertThat(heat.value(12, 8)).isCloseTo(2, within(1e-6f));
         assertThat(heat.value(20, 8)).isCloseTo(3, within(1e-6f));
         assertThat(heat.coverage()).isEqualTo(1);
+    }
+
+    @Test
+    void partsOfOverlappingCropsAddUpToAllThatTheirMapsHold() {
+        Grid four = new Grid(2, 2, new float[] {1, 1, 1, 1});
+        Grid nine = new Grid(3, 3, new float[] {1, 1, 1, 1, 1, 1, 1, 1, 1});
+        HeatMap heat = new Mosaic(48, 32, OVERLAPPING).sum(List.of(four, nine));
+        assertThat(heat.value(2, 8)).isCloseTo(4f / 1024, within(1e-7f));
+        assertThat(heat.value(24, 8)).isCloseTo(13f / 1024, within(1e-7f));
+        assertThat(heat.value(44, 8)).isCloseTo(9f / 1024, within(1e-7f));
+    }
+
+    @Test
+    void aMapIsSmallHoweverThinThePicture() {
+        for (int[] size : new int[][] {{50_000_000, 1}, {1, 50_000_000}, {40_000, 1_000}, {7_000, 7_000}}) {
+            Mosaic mosaic = Mosaic.of(size[0], size[1], OVERLAPPING);
+            assertThat(mosaic.width()).isBetween(1, 1024);
+            assertThat(mosaic.height()).isBetween(1, 1024);
+        }
+        assertThat(Mosaic.of(300, 200, OVERLAPPING)).isEqualTo(new Mosaic(300, 200, OVERLAPPING));
+        assertThat(Mosaic.of(1024, 512, OVERLAPPING)).isEqualTo(new Mosaic(512, 256, OVERLAPPING));
     }
 
     @Test

@@ -8,15 +8,17 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.Stream;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.PictureReader;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.CropPlan;
-import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.pooling.Pooling;
@@ -36,7 +38,13 @@ final class InspectorTest {
     Path folder;
 
     private SpdInspection inspect(String pooling, int pictures) throws IOException {
-        Dataset dataset = PaintedPictures.folders(folder.resolve("p" + pictures), pictures / 2, pictures / 2);
+        return inspect(
+                pooling,
+                PaintedPictures.folders(folder.resolve("p" + pictures), pictures / 2, pictures / 2)
+                        .samples());
+    }
+
+    private static SpdInspection inspect(String pooling, List<Sample> samples) throws IOException {
         SplittableRandom random = new SplittableRandom(1);
         Backbone backbone = Backbone.of("filters");
         ParameterSet filters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
@@ -47,9 +55,8 @@ final class InspectorTest {
                 backbone.preprocessing());
         try (Model model = Model.begin(backbone, filters, head, random, Device.CPU)) {
             List<Long> progress = new ArrayList<>();
-            SpdInspection found =
-                    new Inspector(model, rendering, 2).inspect(dataset.samples(), FINGERPRINT, progress::add);
-            assertThat(progress).isSorted().last().isEqualTo((long) Math.min(64, pictures));
+            SpdInspection found = new Inspector(model, rendering, 2).inspect(samples, FINGERPRINT, progress::add);
+            assertThat(progress).isSorted().last().isEqualTo((long) Math.min(64, samples.size()));
             return found;
         }
     }
@@ -76,6 +83,24 @@ final class InspectorTest {
                 assertThat(one.median()).isLessThanOrEqualTo(one.high());
             });
         }
+    }
+
+    /** Of matrices of 256 rows, 16 are decomposed. */
+    @Test
+    void largeMatricesAreOfPicturesOfEveryClass() throws IOException {
+        List<Sample> two = PaintedPictures.folders(folder, 1, 1).samples();
+        List<Sample> first = Collections.nCopies(40, two.getFirst());
+        List<Sample> second = Collections.nCopies(40, two.getLast());
+        String pooling = "conv:256/covariance/triu";
+        MatrixStage stage = inspect(pooling, concat(first, second)).stages().getFirst();
+        assertThat(stage.pictures()).isEqualTo(16);
+        assertThat(stage.effectiveRank().low())
+                .isLessThan(0.999 * stage.effectiveRank().high());
+        assertThat(inspect(pooling, concat(second, first)).stages()).containsExactly(stage);
+    }
+
+    private static List<Sample> concat(List<Sample> first, List<Sample> second) {
+        return Stream.concat(first.stream(), second.stream()).toList();
     }
 
     /** The diagonal of an RBF kernel is 1 and the jitter; of one picture the quantiles are its numbers. */

@@ -6,6 +6,14 @@ import static org.assertj.core.api.Assertions.within;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Decompositions;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -42,10 +50,28 @@ final class MatrixStageTest {
     }
 
     @Test
-    void aSingularMatrixHasTheWorstConditionThatDoublesCanTell() {
-        assertThat(MatrixStage.condition(new double[] {2, 0})).isEqualTo(0x1p52);
-        assertThat(MatrixStage.condition(new double[2])).isEqualTo(0x1p52);
+    void aSingularMatrixHasTheWorstConditionThatSinglePrecisionCanTell() {
+        double worst = 0x1p24 / Math.sqrt(2);
+        assertThat(MatrixStage.condition(new double[] {2, 0})).isEqualTo(worst);
+        assertThat(MatrixStage.condition(new double[] {2, 1e-12})).isEqualTo(worst);
+        assertThat(MatrixStage.condition(new double[2])).isEqualTo(worst);
         assertThat(MatrixStage.condition(new double[] {2, -4})).isEqualTo(2);
+        MatrixStage stage = MatrixStage.of("kernel rbf", List.of(new double[] {2, 0}));
+        assertThat(stage.condition().median()).isEqualTo(stage.worstCondition());
+    }
+
+    /** Else what is shown would be rounding alone. */
+    @RandomTest(times = 10)
+    void roundingToSinglePrecisionMakesNoConditionOfASingularMatrixBelowTheWorst(Seed seed) {
+        SplittableRandom random = seed.random();
+        int size = 2 + random.nextInt(30);
+        try (Scope _ = Scope.open()) {
+            Tensor half = Tensors.gaussian(random, Shape.of(1, size, size - 1), DType.F64);
+            Tensor singular = Products.matmul(half, Views.contiguous(Views.transpose(half)));
+            Tensor rounded = Tensors.to(Tensors.to(singular, DType.F32), DType.F64);
+            double[] spectrum = Decompositions.symmetricEigenvalues(rounded).toDoubles();
+            assertThat(MatrixStage.condition(spectrum)).isEqualTo(0x1p24 / Math.sqrt(size));
+        }
     }
 
     @Test

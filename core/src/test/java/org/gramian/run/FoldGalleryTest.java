@@ -146,13 +146,13 @@ class FoldGalleryTest {
         assertThat(gallery(run).items()).hasSize(12);
     }
 
-    @Test
-    void aBreakWhileItIsMadeCostsNothingButTheGallery() throws IOException, InterruptedException {
+    @ParameterizedTest
+    @ValueSource(strings = {"making thumbnails", "describing"})
+    void aBreakWhileItIsMadeCostsNothingButTheGallery(String task) throws IOException, InterruptedException {
         SmallRun run = run();
         Breaks breaks = Breaks.whenAsked();
         Consumer<RunEvent> stop = event -> {
-            if (event instanceof RunEvent.Training(Collecting task)
-                    && task.task().startsWith("describing")) {
+            if (event instanceof RunEvent.Training(Collecting now) && now.task().startsWith(task)) {
                 breaks.ask();
             }
         };

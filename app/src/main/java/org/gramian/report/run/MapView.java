@@ -30,7 +30,11 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
     /** A class and how it is marked. */
     public record Entry(int kind, String name, Marker marker) {}
 
-    /** Of the test pictures of a fold; nothing where it kept none or too few. */
+    /**
+     * Of the test pictures of a fold; nothing where it kept none or too few.
+     *
+     * @param outcomes of this fold alone: another's model may answer otherwise to the same picture
+     */
     static Optional<MapView> of(Gallery gallery, String fold, Outcomes outcomes, PictureSheet sheet) {
         List<Integer> test = IntStream.range(0, gallery.items().size())
                 .filter(i -> gallery.items().get(i).part() == Part.TEST)
@@ -65,8 +69,7 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
     private static List<PointMap.Subject> subjects(
             Gallery gallery, List<Integer> chosen, Outcomes outcomes, PictureSheet sheet) {
         Map<String, Answered> answers = new HashMap<>();
-        outcomes.answers()
-                .forEach(answer -> answers.putIfAbsent(answer.prediction().name(), answer));
+        outcomes.answers().forEach(answer -> answers.put(answer.prediction().name(), answer));
         List<PointMap.Subject> subjects = new ArrayList<>();
         for (int index : chosen) {
             Item item = gallery.items().get(index);

@@ -11,8 +11,8 @@ import org.gramian.report.run.material.FoldMaterial;
 import org.gramian.report.run.material.RunMaterial;
 
 /**
- * What the models of a run answered to all test pictures, the folds taken together. A picture that several folds test is
- * there for each.
+ * What the models of a run, or of some of its folds, answered to test pictures, the folds taken together. A picture that
+ * several folds test is there for each.
  *
  * @param classes their names
  * @param answers every one
@@ -27,8 +27,13 @@ record Outcomes(List<String> classes, List<Answered> answers, RunMaterial materi
     }
 
     static Outcomes of(RunMaterial material) {
+        return of(material, material.folds());
+    }
+
+    /** Of some folds of a run. */
+    static Outcomes of(RunMaterial material, List<FoldMaterial> folds) {
         List<Answered> answers = new ArrayList<>();
-        for (FoldMaterial fold : material.folds()) {
+        for (FoldMaterial fold : folds) {
             Evaluation evaluation = fold.evaluation();
             for (Prediction prediction : evaluation.predictions()) {
                 double[] probabilities = prediction

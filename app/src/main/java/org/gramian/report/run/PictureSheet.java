@@ -1,6 +1,7 @@
 package org.gramian.report.run;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,21 +17,37 @@ public final class PictureSheet {
     /** So many at most on a page: about four megabytes. */
     public static final int MOST = 1_000;
 
+    /** A picture is asked for many times, but got once: it may have to be decoded. */
+    private record Wanted(Thumbnails source, String name) {}
+
+    private final Map<Wanted, OptionalInt> known = new HashMap<>();
     private final Map<String, Integer> places = new LinkedHashMap<>();
-    private int refused;
+    private boolean overflowed;
 
     /** A picture's number on the page; none where it is not at hand or the page is full. */
     OptionalInt place(String name, Thumbnails source) {
-        return source.jpeg(name).map(Thumbnail::source).map(this::place).orElse(OptionalInt.empty());
+        Wanted wanted = new Wanted(source, name);
+        OptionalInt before = known.get(wanted);
+        if (before != null) {
+            return before;
+        }
+        OptionalInt found = OptionalInt.empty();
+        if (full() && source.decodes()) {
+            overflowed = true;
+        } else {
+            found = source.jpeg(name).map(Thumbnail::source).map(this::place).orElse(OptionalInt.empty());
+        }
+        known.put(wanted, found);
+        return found;
     }
 
     private OptionalInt place(String image) {
-        Integer known = places.get(image);
-        if (known != null) {
-            return OptionalInt.of(known);
+        Integer number = places.get(image);
+        if (number != null) {
+            return OptionalInt.of(number);
         }
-        if (places.size() >= MOST) {
-            refused++;
+        if (full()) {
+            overflowed = true;
             return OptionalInt.empty();
         }
         places.put(image, places.size());
@@ -44,7 +61,7 @@ public final class PictureSheet {
 
     /** Whether a picture was turned away. */
     public boolean overflowed() {
-        return refused > 0;
+        return overflowed;
     }
 
     /** The sources of {@code image} elements, by number. */

@@ -46,7 +46,8 @@ public record RunView(
         Outcomes outcomes = Outcomes.of(run);
         Optional<MapView> map = run.folds().stream()
                 .flatMap(fold -> fold.gallery().stream()
-                        .flatMap(gallery -> MapView.of(gallery, fold.name(), outcomes, sheet).stream()))
+                        .flatMap(gallery ->
+                                MapView.of(gallery, fold.name(), Outcomes.of(run, List.of(fold)), sheet).stream()))
                 .findFirst();
         return new RunView(
                 prefix,

@@ -31,11 +31,12 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
      *
      * @param name of the stage, as {@code kernel rbf}
      * @param size its rows
+     * @param pictures how many such matrices were looked at
      * @param rank effective rank, median and the middle 80 %
      * @param condition condition number, median and the middle 80 %
      * @param indefinite which part of the pictures has a negative eigenvalue
      */
-    public record Stage(String name, int size, String rank, String condition, String indefinite) {}
+    public record Stage(String name, int size, int pictures, String rank, String condition, String indefinite) {}
 
     /** Of an inspection with at least one matrix. */
     static SpdView of(String fold, SpdInspection inspection) {
@@ -51,14 +52,22 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
         return new Stage(
                 stage.stage(),
                 stage.size(),
-                text(stage.effectiveRank()),
-                text(stage.condition()),
+                stage.pictures(),
+                text(stage.effectiveRank(), Double.POSITIVE_INFINITY),
+                text(stage.condition(), stage.worstCondition()),
                 Figures.percent(stage.indefinite()) + " %");
     }
 
-    private static String text(Range range) {
-        return Figures.number(range.median()) + " (" + Figures.number(range.low()) + " to "
-                + Figures.number(range.high()) + ")";
+    /** Numbers that reach a limit lie beyond it: how far, nobody can tell. */
+    private static String text(Range range, double limit) {
+        String median = text(range.median(), limit);
+        return range.low() >= limit
+                ? median
+                : median + " (" + text(range.low(), limit) + " to " + text(range.high(), limit) + ")";
+    }
+
+    private static String text(double number, double limit) {
+        return number >= limit ? "over " + Figures.number(limit) : Figures.number(number);
     }
 
     private static Chart spectrum(List<MatrixStage> stages) {

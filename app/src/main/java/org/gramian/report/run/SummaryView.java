@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.evaluate.ClassScore;
+import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
@@ -87,18 +88,31 @@ public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles
             remarks.add(
                     "Matrix, classes, mistakes and calibration below take the test pictures of all folds together.");
         }
-        afterFirst(run).ifPresent(remarks::add);
+        afterFirst(run, evaluations).ifPresent(remarks::add);
         remarks.addAll(run.reasons(Missing.Part.FOLD));
         return remarks;
     }
 
-    private static Optional<String> afterFirst(RunMaterial run) {
+    private static Optional<String> afterFirst(RunMaterial run, List<Evaluation> evaluations) {
         List<Evaluation> first =
                 run.folds().stream().flatMap(fold -> fold.afterFirst().stream()).toList();
         return first.size() < run.folds().size()
                 ? Optional.empty()
-                : Optional.of("After stage 1 it was " + FoldSummary.of(first).text(Metric.ACCURACY)
-                        + " %: stage 2 made the difference.");
+                : Optional.of("After stage 1 it was " + FoldSummary.of(first).text(Metric.ACCURACY) + " %. "
+                        + second(evaluations, first));
+    }
+
+    /** What stage 2 did, for better or worse, on the same pictures. */
+    private static String second(List<Evaluation> evaluations, List<Evaluation> first) {
+        try {
+            Comparison comparison = Comparison.of(evaluations, first);
+            return "Stage 2 changed that by " + comparison.test().text()
+                    + (comparison.repeated() > 0
+                            ? "; pictures that several folds test make this surer than it is."
+                            : ".");
+        } catch (IllegalArgumentException refused) {
+            return "What stage 2 changed cannot be told: " + refused.getMessage() + ".";
+        }
     }
 
     private static List<Fact> tiles(RunMaterial run, List<Evaluation> evaluations, FoldSummary summary) {

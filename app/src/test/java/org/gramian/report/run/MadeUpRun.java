@@ -133,13 +133,14 @@ record MadeUpRun(Path folder, List<String> classes, int pictures) {
     static SpdInspection matrices() {
         Range one = new Range(1, 2, 3);
         Range none = new Range(-1e-9, 0, 1e-9);
+        Range beyond = new Range(20, 0x1p52, 0x1p52);
         return new SpdInspection(
                 "cd".repeat(32),
                 "conv:4/rbf/spd:3/relu/triu/root/l2",
                 new MapChannels(4, 64, 12, List.of(2), List.of(new MapChannels.Duplicate(3, 1, 0.9999))),
                 List.of(
-                        new MatrixStage("kernel rbf", 4, 12, List.of(one, one, one, none), one, one, 0),
-                        new MatrixStage("transform 1, spd:3", 3, 12, List.of(one, one, one), one, one, 0.25)));
+                        new MatrixStage("kernel rbf", 4, 12, List.of(one, one, one, none), one, beyond, 0),
+                        new MatrixStage("transform 1, spd:3", 3, 11, List.of(one, one, one), one, one, 0.25)));
     }
 
     private void gallery() throws IOException {

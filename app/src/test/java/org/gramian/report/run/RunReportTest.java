@@ -16,6 +16,7 @@ import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.PairedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -51,6 +52,9 @@ class RunReportTest {
                 .contains("<h3>loss</h3>", "<h3>accuracy in %</h3>", "<h3>‖WᵀW − I‖</h3>", ">stage 2</text>")
                 .contains("t-SNE: neighbours", "principal components: ", "All 60 test pictures of the fold 'holdout")
                 .contains("eigenvalues in magnitude", "transform 1, spd:3", "2.000 (1.000 to 3.000)", "25.0 %")
+                .contains("over 8.39e+06 (20.00 to over 8.39e+06)")
+                .contains("<td class=\"count\">4</td><td class=\"count\">12</td>")
+                .contains("<td class=\"count\">3</td><td class=\"count\">11</td>")
                 .contains("1 dead (2), 1 repeating another (3 as 1).")
                 .contains("conv:4/rbf/spd:3/relu/triu/root/l2", "./gramian predict ", "gramian 1.2.3")
                 .contains("<code>network.weights</code>", "a # b.safetensors", "--weights", "chosen: the usual one")
@@ -184,6 +188,39 @@ class RunReportTest {
                 .contains("<summary>third 1</summary>", "<summary>third 3</summary>")
                 .contains("fold-4 has no evaluation: it is not finished")
                 .contains(folds.get(1).accuracy().text());
+    }
+
+    /** Both folds test the same pictures, but only the second kept them. */
+    @Test
+    void theMapShowsWhatTheModelOfItsOwnFoldAnswered() throws IOException {
+        Path second = run("folds").resolve("fold-2");
+        MadeUpRun.in(second).write(7);
+        Evaluation own = MadeUpRun.in(second).evaluation(7, "third 2", second);
+        MadeUpRun.in(run("folds")).evaluation(8, "third 1", run("folds").resolve("fold-1"));
+        Matcher wrong = Pattern.compile("<path class=\"k\\d+ wrong\"[^>]*><title>([^:]*):")
+                .matcher(report(run("folds")));
+        List<String> rimmed =
+                wrong.results().map(one -> one.group(1)).distinct().toList();
+        assertThat(rimmed)
+                .containsExactlyInAnyOrderElementsOf(own.predictions().stream()
+                        .filter(one -> !one.right())
+                        .map(one -> one.name())
+                        .toList());
+    }
+
+    @Test
+    void whatStageTwoDidIsSaidWithItsSign() throws IOException {
+        MadeUpRun made = MadeUpRun.in(run("a"));
+        Evaluation first = made.evaluation(3, "holdout", run("a"));
+        Files.move(run("a").resolve("evaluation.json"), run("a").resolve("stage1.json"));
+        Evaluation second = made.evaluation(4, "holdout", run("a"));
+        PairedTest test = PairedTest.of(second, first);
+        assertThat(test.difference()).isNegative();
+        assertThat(report(run("a")))
+                .contains("After stage 1 it was "
+                        + Figures.percent(first.accuracy().value()) + " %. Stage 2 changed that by "
+                        + test.text().replace("<", "&lt;") + ".")
+                .doesNotContain("made the difference");
     }
 
     @Test

@@ -20,6 +20,11 @@ public interface Thumbnails {
     /** The content of a small JPEG file; nothing where the picture is not at hand. */
     Optional<byte[]> jpeg(String name);
 
+    /** Whether a whole picture is decoded for each answer, so that it is asked for no more than is shown. */
+    default boolean decodes() {
+        return false;
+    }
+
     /** Those that a run kept. */
     static Thumbnails of(Gallery gallery) {
         Map<String, Integer> places = new HashMap<>();
@@ -35,10 +40,20 @@ public interface Thumbnails {
         for (Sample sample : dataset.samples()) {
             files.put(sample.name(), sample.file());
         }
-        return name -> Optional.ofNullable(files.get(name))
-                .map(reader)
-                .flatMap(reading -> reading instanceof Reading.Readable(var picture, var _)
-                        ? Optional.of(Thumbnail.of(picture))
-                        : Optional.empty());
+        return new Thumbnails() {
+            @Override
+            public Optional<byte[]> jpeg(String name) {
+                return Optional.ofNullable(files.get(name))
+                        .map(reader)
+                        .flatMap(reading -> reading instanceof Reading.Readable(var picture, var _)
+                                ? Optional.of(Thumbnail.of(picture))
+                                : Optional.empty());
+            }
+
+            @Override
+            public boolean decodes() {
+                return true;
+            }
+        };
     }
 }

@@ -68,6 +68,17 @@ export function picture(shown, explanation) {
   return figure;
 }
 
+/** What people call the metrics of a model's file, and whether one is a share; as in the report. */
+const METRICS = {
+  accuracy: ['Accuracy', true],
+  top5: ['Top-5 accuracy', true],
+  balancedAccuracy: ['Balanced accuracy', true],
+  macroF1: ['Macro F1', true],
+  logLoss: ['Log loss', false],
+  brier: ['Brier score', false],
+  calibrationError: ['Calibration error', true],
+};
+
 /** The facts of the model as a list of terms. */
 export function facts(model) {
   const list = make('dl');
@@ -80,25 +91,14 @@ export function facts(model) {
   add('Network', [model.backbone, model.layer].filter(Boolean).join(', cut at '));
   add('Pooling', model.pooling && make('code', { textContent: model.pooling }));
   for (const [name, value] of Object.entries(model.metrics ?? {})) {
-    add(metric(name), number(name, value));
+    const [text, share] = METRICS[name] ?? [name, false];
+    add(text, share ? percent(value) : value.toPrecision(4));
   }
   add('Length of a descriptor', model.descriptorSize?.toLocaleString('en'));
   add('Parameters', model.parameters?.toLocaleString('en'));
   add('Computed by', model.engine);
   add(`${model.classes.length} classes`, classes(model.classes));
   return list;
-}
-
-function metric(name) {
-  const words = name.replaceAll(/[._-]+/g, ' ');
-  return words.charAt(0).toUpperCase() + words.slice(1);
-}
-
-/** Accuracies and other shares as percentages; counts and losses as they are. */
-function number(name, value) {
-  if (typeof value !== 'number') return String(value);
-  if (/accuracy|share|interval|precision|recall|f1/i.test(name) && value >= 0 && value <= 1) return percent(value);
-  return Number.isInteger(value) ? value.toLocaleString('en') : value.toPrecision(4);
 }
 
 function classes(names) {

@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import java.io.PrintWriter;
+import java.util.function.Consumer;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
@@ -21,6 +22,11 @@ final class Console {
         PrintWriter err = command.commandLine().getErr();
         err.println(command.qualifiedName() + ": " + sentence);
         err.flush();
+    }
+
+    /** Says what is wrong with a picture, unless its line on this terminal says so already. */
+    Consumer<String> complaints() {
+        return Terminal.isStandardOutput() ? _ -> {} : this::say;
     }
 
     /** Shows how far a task of so many steps is. */

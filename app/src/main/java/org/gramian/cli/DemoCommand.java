@@ -151,7 +151,9 @@ final class DemoCommand implements Callable<Integer> {
             result.early().ifPresent(reason -> {
                 throw new InterruptedTrainingException(reason);
             });
-            new TrainSummary(result, plan.folds().size(), run).write(console::say);
+            TrainSummary summary = new TrainSummary(result, plan.folds().size(), run);
+            summary.write(console::say);
+            summary.report(console::say);
             results.add(result);
         }
         return results;

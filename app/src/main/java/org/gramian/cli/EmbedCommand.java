@@ -5,7 +5,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.gramian.export.OpenModel;
 import org.gramian.image.PictureLimits;
@@ -27,7 +26,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "embed",
         mixinStandardHelpOptions = true,
-        header = "Descriptors of a folder of pictures, by a trained model.",
+        header = "Descriptors of pictures, by a trained model.",
         description = {
             "Computes what the model's pooling ends with, for use in other programs: search, clustering, another classifier.",
             "OUT gets 'descriptors' [rows, d], 'labels' [rows] and 'picture' [rows], an index into the metadata 'names';",
@@ -50,7 +49,8 @@ final class EmbedCommand implements Callable<Integer> {
     @Option(
             names = "--layout",
             paramLabel = "LAYOUT",
-            description = "how the pictures lie in DIR, as folders, csv or flat (default: what DIR looks like)")
+            description =
+                    "how the pictures lie in DIR, as folders, csv or flat (default: what DIR looks like, flat where there are no classes)")
     private @Nullable String layout;
 
     @Mixin
@@ -64,7 +64,10 @@ final class EmbedCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path file;
 
-    @Parameters(index = "1", paramLabel = "DIR", description = "a folder of pictures, or a CSV file that lists them")
+    @Parameters(
+            index = "1",
+            paramLabel = "DIR|PICTURE",
+            description = "a folder of pictures, with or without classes, a CSV file that lists them, or a picture")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path folder;
 
@@ -80,7 +83,9 @@ final class EmbedCommand implements Callable<Integer> {
         if (Files.exists(out) && Files.isSameFile(out, file)) {
             throw new IllegalArgumentException("OUT would replace the model " + file);
         }
-        Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
+        Dataset dataset = layout == null
+                ? Layouts.openPictures(folder)
+                : Layouts.parse(layout).read(folder);
         dataset.notes().forEach(note -> console.say(note.text()));
         FeatureOutput.requireSpace(out, bytes(header, dataset), 0);
         try (OpenModel model = engine.open(file);

@@ -3,7 +3,6 @@ package org.gramian.cli;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.gramian.export.OpenModel;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -12,16 +11,17 @@ final class EngineOptions {
     @Option(
             names = "--engine",
             paramLabel = "ENGINE",
-            description = "libtorch, or onnx for ONNX Runtime on the processor"
-                    + " (default: onnx for a .onnx file of 'gramian export', else libtorch)")
-    private OpenModel.@Nullable EngineChoice runtime;
+            defaultValue = "auto",
+            description = "libtorch, onnx for ONNX Runtime on the processor, or auto: onnx for a .onnx file of"
+                    + " 'gramian export', else libtorch (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private OpenModel.EngineChoice runtime;
 
     @Mixin
     private final TorchOptions torch = new TorchOptions();
 
     /** Opens a model of either kind of file. */
     OpenModel open(Path file) throws IOException {
-        return OpenModel.open(
-                file, runtime == null ? OpenModel.EngineChoice.AUTO : runtime, torch::prepare, torch.threads());
+        return OpenModel.open(file, runtime, torch::prepare, torch.threads());
     }
 }

@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import java.io.IOException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
+import org.gramian.basis.WholeFile;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationCsv;
 import org.gramian.evaluate.EvaluationFile;
@@ -151,20 +153,20 @@ final class EvaluateCommand implements Callable<Integer> {
     }
 
     /** Says before the work, not after it, that a file could not be written. */
-    private void requireWritable() {
+    private void requireWritable() throws IOException {
         requireWritable("--json", json);
         requireWritable("--html", html);
         requireWritable("--csv", csv);
         requireWritable("--confusion", confusion);
     }
 
-    private static void requireWritable(String option, @Nullable Path file) {
+    private static void requireWritable(String option, @Nullable Path file) throws IOException {
         try {
             if (file != null) {
-                ReportFile.of(file);
+                WholeFile.require(file);
             }
-        } catch (IllegalArgumentException wrong) {
-            throw new IllegalArgumentException(option + ": " + wrong.getMessage(), wrong);
+        } catch (FileSystemException wrong) {
+            throw new IOException(option + ": " + wrong.getMessage(), wrong);
         }
     }
 

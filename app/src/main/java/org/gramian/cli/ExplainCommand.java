@@ -63,8 +63,8 @@ final class ExplainCommand implements Callable<Integer> {
             names = "--attribution",
             paramLabel = "NAME",
             description = "how the score is shared out among positions: gradient-times-feature, gradient-against-blank,"
-                    + " grad-cam, gradient-norm, integrated or integrated-against-blank (default: the first that"
-                    + " docs/explain.md finds faithful)")
+                    + " grad-cam, gradient-norm, integrated or integrated-against-blank (default:"
+                    + " integrated-against-blank, which docs/explain.md finds faithful)")
     private @Nullable String attribution;
 
     @Option(
@@ -104,7 +104,7 @@ final class ExplainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        file = ModelPlace.of(file);
+        file = ModelPlace.trained(file);
         ModelCard card = ModelFile.header(file).card();
         Settings settings = settings();
         checkPlaces();
@@ -143,9 +143,12 @@ final class ExplainCommand implements Callable<Integer> {
 
     /** Said before the work, not after it. */
     private void checkPlaces() throws IOException {
-        ReportFile.of(out);
+        if (!out.toString().toLowerCase(Locale.ROOT).endsWith(".png")) {
+            throw new IllegalArgumentException("OUT is a file whose name ends with .png, found " + out);
+        }
+        WholeFile.require(out);
         if (json != null) {
-            ReportFile.of(json);
+            WholeFile.require(json);
         }
         for (Path kept : List.of(file, pictureFile)) {
             if (same(out, kept) || (json != null && same(json, kept))) {

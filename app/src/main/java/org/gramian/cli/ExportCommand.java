@@ -5,11 +5,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.gramian.basis.WholeFile;
 import org.gramian.export.OnnxEngine;
 import org.gramian.export.OnnxFile;
 import org.gramian.export.proto.ModelProto;
 import org.gramian.model.ModelFile;
-import org.gramian.report.ReportFile;
 import org.gramian.tensor.Device;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -27,7 +27,7 @@ import picocli.CommandLine.Parameters;
             "n: crops as the model's card says, which stands in the file's metadata. Outputs 'scores' [n, k],",
             "'probabilities' [n, k] and 'descriptors' [n, d].",
             "Then the file is run in ONNX Runtime and compared with the model; if they differ by more than 0.001, there is",
-            "no file and the exit code is 1. 'gramian predict', 'evaluate' and 'embed' take the file like a model."
+            "no file and the exit code is 1. 'gramian predict', 'evaluate', 'embed' and 'serve' take the file like a model."
         })
 final class ExportCommand implements Callable<Integer> {
     @Mixin
@@ -93,7 +93,7 @@ final class ExportCommand implements Callable<Integer> {
         }
     }
 
-    private void requireUse() {
+    private void requireUse() throws IOException {
         if (!OnnxFile.isNamed(out)) {
             throw new IllegalArgumentException(
                     "OUT is a file whose name ends with " + OnnxFile.SUFFIX + ", found " + out);
@@ -106,7 +106,7 @@ final class ExportCommand implements Callable<Integer> {
             throw new IllegalArgumentException(
                     "--pictures are for the check, which --no-check leaves out; give one of them");
         }
-        ReportFile.of(out);
+        WholeFile.require(out);
     }
 
     private void inspect(ExportCheck check, Path partial) throws IOException {

@@ -28,14 +28,23 @@ final class Failures {
     static int run(ParseResult parsed) {
         RepeatedOptions.refuse(parsed);
         try {
-            return new RunLast().execute(parsed);
+            int code = new RunLast().execute(parsed);
+            return typed(parsed).getOut().checkError() ? lost(code, typed(parsed)) : code;
         } catch (OutOfMemoryError full) {
-            ParseResult typed = parsed;
-            while (typed.hasSubcommand()) {
-                typed = typed.subcommand();
-            }
-            return outOfMemory(full, typed.commandSpec().commandLine());
+            return outOfMemory(full, typed(parsed));
         }
+    }
+
+    private static CommandLine typed(ParseResult parsed) {
+        return parsed.hasSubcommand()
+                ? typed(parsed.subcommand())
+                : parsed.commandSpec().commandLine();
+    }
+
+    /** Results that reached nobody are no success. */
+    private static int lost(int code, CommandLine line) {
+        println(Written.LOST, line);
+        return code == Main.DONE ? Main.USAGE : code;
     }
 
     static int say(Exception exception, CommandLine line, ParseResult parsed) {

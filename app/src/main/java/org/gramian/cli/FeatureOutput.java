@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
 import java.util.stream.LongStream;
+import org.gramian.basis.WholeFile;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.DType;
@@ -72,14 +73,11 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
     }
 
     /** Says before the work, not after it, that the result could not be written. */
-    static void requireWritable(Path path, String... endings) {
+    static void requireWritable(Path path, String... endings) throws IOException {
         if (Arrays.stream(endings).noneMatch(path.toString()::endsWith)) {
             throw new IllegalArgumentException("OUT must end with " + String.join(" or ", endings) + ", found " + path);
         }
-        Path parent = path.toAbsolutePath().getParent();
-        if (parent == null || !Files.isDirectory(parent) || !Files.isWritable(parent) || Files.isDirectory(path)) {
-            throw new IllegalArgumentException("OUT needs an existing folder that can be written to, found " + path);
-        }
+        WholeFile.require(path);
     }
 
     /** Whether a folder shares its free space with this file. */
@@ -117,8 +115,12 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
             names.add(samples.get(sample).name());
         }
         ByteBuffer bytes = feature.asByteBuffer();
-        while (bytes.hasRemaining()) {
-            scratch.write(bytes);
+        try {
+            while (bytes.hasRemaining()) {
+                scratch.write(bytes);
+            }
+        } catch (IOException full) {
+            throw WholeFile.failure(path, full);
         }
         labels.add(samples.get(sample).label());
         pictures.add(names.size() - 1);

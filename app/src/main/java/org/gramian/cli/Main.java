@@ -79,7 +79,9 @@ public final class Main implements Runnable {
 
     /** Runs one command and ends the process with its exit code. */
     public static void main(String[] arguments) {
-        Interruption.exit(commandLine().execute(arguments));
+        // Not picocli's own writer, which never learns that what it wrote is lost.
+        PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
+        Interruption.exit(commandLine().setOut(out).execute(arguments));
     }
 
     static CommandLine commandLine() {

@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.gramian.export.OnnxFile;
+import org.gramian.run.BegunRun;
 
 /** Finds the model that a command line means: a file, or the folder of a run that has one. */
 final class ModelPlace {
@@ -31,16 +33,33 @@ final class ModelPlace {
                     .sorted()
                     .toList();
         }
-        throw new MissingModelException(
-                below.isEmpty()
-                        ? typed + ": expected a model or the folder of a run, found a folder without "
-                                + MODEL + "; a run that was broken goes on by: "
-                                + CommandHint.of("train", "--resume", typed)
-                        : typed + ": expected one model, found those of " + below.size() + " folds; name one: "
-                                + below.stream()
-                                        .limit(SHOWN)
-                                        .map(Path::toString)
-                                        .collect(Collectors.joining(", "))
-                                + (below.size() > SHOWN ? ", ..." : ""));
+        throw new MissingModelException(typed + (below.isEmpty() ? none(typed) : several(below)));
+    }
+
+    private static String none(Path folder) {
+        return ": expected a model or the folder of a run, found a folder without " + MODEL
+                + (new BegunRun(folder).exists()
+                        ? "; the run is not finished, and goes on by: " + CommandHint.of("train", "--resume", folder)
+                        : "");
+    }
+
+    private static String several(List<Path> models) {
+        return ": expected one model, found " + models.size() + " below it; name one: "
+                + models.stream().limit(SHOWN).map(Path::toString).collect(Collectors.joining(", "))
+                + (models.size() > SHOWN ? ", ..." : "");
+    }
+
+    /**
+     * The same for what needs more than answers: gradients, or descriptors as training saw them.
+     *
+     * @throws IOException also if it is an ONNX file
+     */
+    static Path trained(Path typed) throws IOException {
+        if (OnnxFile.isNamed(typed)) {
+            throw new MissingModelException(typed
+                    + ": expected the model that 'gramian train' wrote, found an ONNX file, which only answers; "
+                    + "give the " + MODEL + " that it was exported from");
+        }
+        return of(typed);
     }
 }

@@ -66,7 +66,7 @@ final class NearestCommand implements Callable<Integer> {
         if (top < 1) {
             throw new IllegalArgumentException("--top must be at least 1, found " + top);
         }
-        file = ModelPlace.of(file);
+        file = ModelPlace.trained(file);
         ModelFile.header(file); // says what is wrong with a model before its gallery is looked for
         Gallery gallery = Gallery.beside(file).orElseThrow(() -> missing(file));
         int left = gallery.leftOut(Part.TRAINING);

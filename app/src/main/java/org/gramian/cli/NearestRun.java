@@ -90,7 +90,7 @@ final class NearestRun {
     private void failed(String picture, String reason) {
         failures++;
         output.lines.failed(picture, reason);
-        output.console.say(Found.visible(picture + ": " + reason));
+        output.console.complaints().accept(Found.visible(picture + ": " + reason));
         Written.require(output.console.out());
     }
 }

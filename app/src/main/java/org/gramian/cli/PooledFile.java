@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
+import org.gramian.basis.WholeFile;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.file.Npy;
@@ -27,11 +28,8 @@ record PooledFile(Path path, boolean withGradients) {
     }
 
     /** Says before the work, not after it, that the result could not be written. */
-    void requireWritable() {
-        Path parent = path.toAbsolutePath().getParent();
-        if (parent == null || !Files.isDirectory(parent) || !Files.isWritable(parent)) {
-            throw new IllegalArgumentException("OUT needs an existing folder that can be written to, found " + path);
-        }
+    void requireWritable() throws IOException {
+        WholeFile.require(path);
     }
 
     /** Rejects an output that would replace an input. */

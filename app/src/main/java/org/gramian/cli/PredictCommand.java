@@ -9,7 +9,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import org.gramian.export.OpenModel;
 import org.gramian.model.ModelCard;
 import org.jspecify.annotations.Nullable;
@@ -93,7 +92,7 @@ final class PredictCommand implements Callable<Integer> {
             PredictionRun run = new PredictionRun(
                     model,
                     answer -> Said.of(answer, top, reject),
-                    new PredictionRun.Output(shown, lines, complaints()));
+                    new PredictionRun.Output(shown, lines, out == null ? console.complaints() : console::say));
             if (pictures.isStandardInput()) {
                 PictureInputs.lines(System.in, names -> run.predict(paths(names, run), _ -> {}));
             } else {
@@ -132,12 +131,6 @@ final class PredictCommand implements Callable<Integer> {
                     }
                 }
                 : new PrintWriter(Files.newBufferedWriter(out, StandardCharsets.UTF_8));
-    }
-
-    /** On a terminal, a table shows what is wrong with a picture in its own line. */
-    private Consumer<String> complaints() {
-        boolean seen = format == PredictionLines.Format.TABLE && out == null && Terminal.isStandardOutput();
-        return seen ? _ -> {} : console::say;
     }
 
     private void predict(PredictionRun run, List<Path> named, boolean folder) {

@@ -3,7 +3,9 @@ package org.gramian.cli;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.gramian.report.run.RunReport;
 import org.jspecify.annotations.Nullable;
@@ -49,11 +51,21 @@ final class ReportCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        requireDistinct();
         Path page = out == null ? usual() : out;
         RunReport.write(runs, page, Version.number());
         console.out().println("report: " + page);
         console.out().flush();
         return Main.DONE;
+    }
+
+    private void requireDistinct() {
+        Set<Path> seen = new HashSet<>();
+        for (Path run : runs) {
+            if (!seen.add(run.toAbsolutePath().normalize())) {
+                throw new IllegalArgumentException("expected every run once, found " + run + " twice");
+            }
+        }
     }
 
     private Path usual() {

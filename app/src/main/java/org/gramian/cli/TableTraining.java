@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.gramian.image.dataset.Note;
 import org.gramian.report.table.TableForm;
 import org.gramian.report.table.TableReport;
 import org.gramian.run.Trainer;
@@ -48,7 +49,9 @@ final class TableTraining {
         options.form(); // a wrong word is better said now than after the work
         TablePlan plan = options.plan(common());
         List<TableData> data = TableData.open(pictures, plan.common().find(Keys.LAYOUT));
-        data.forEach(one -> one.dataset().notes().forEach(note -> console.say(one.name() + ": " + note.text())));
+        data.forEach(one -> one.dataset().notes().stream()
+                .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // which training refuses
+                .forEach(note -> console.say(one.name() + ": " + note.text())));
         Path folder = TableFiles.requireUsable(
                 options.out(data.stream().map(TableData::name).toList()));
         Device device = torch.prepare();

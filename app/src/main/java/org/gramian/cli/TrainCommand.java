@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
@@ -115,7 +116,9 @@ final class TrainCommand implements Callable<Integer> {
         RunFolder folder = folder();
         Settings asked = resumed == null ? options.asked() : folder.settings();
         Dataset dataset = dataset(asked, folder);
-        dataset.notes().forEach(note -> console.say(note.text()));
+        dataset.notes().stream()
+                .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // which training refuses
+                .forEach(note -> console.say(note.text()));
         Device device = torch.prepare();
         if (deterministic) {
             Libtorch.load().setDeterministic(true);

@@ -74,12 +74,14 @@ public final class OnnxFile {
 
     /** Writes a file that appears under its name only if an inspection lets it pass; what was there before stays otherwise. */
     public static void write(Path path, ModelProto content, Inspection inspection) throws IOException {
-        WholeFile.put(path, partial -> {
-            try (OutputStream stream = Files.newOutputStream(partial, StandardOpenOption.CREATE_NEW)) {
-                content.write(stream);
-            }
-            inspection.look(partial);
-        });
+        WholeFile.put(
+                path,
+                partial -> {
+                    try (OutputStream stream = Files.newOutputStream(partial, StandardOpenOption.CREATE_NEW)) {
+                        content.write(stream);
+                    }
+                },
+                inspection::look);
     }
 
     /**

@@ -6,6 +6,8 @@ import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.util.JavalinException;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -76,14 +78,22 @@ public final class Server implements AutoCloseable {
     public static Server start(ServeOptions options, ModelSource source, Voice voice) throws IOException {
         Server server = new Server(options, source, voice);
         try {
+            requireFree(options);
             server.javalin.start(options.host(), options.port());
             return server;
-        } catch (RuntimeException taken) {
+        } catch (IOException | RuntimeException taken) {
             server.close();
             throw new IOException(
                     "cannot listen at " + options.host() + ", port " + options.port() + ": " + reason(taken)
                             + "; try another --port or --host",
                     taken);
+        }
+    }
+
+    /** Asked first: of a wrong address the web server would say something on its own, and no reason. */
+    private static void requireFree(ServeOptions options) throws IOException {
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.bind(new InetSocketAddress(options.host(), options.port()));
         }
     }
 

@@ -207,7 +207,7 @@ class AuditCommandTest {
         assertThat(absent.code()).as(absent.err()).isEqualTo(Main.DATA);
         assertThat(absent.err()).contains("absent").doesNotContain("Exception");
         assertRefused("at least 1 thread, found 0", pictures(), "--threads", 0);
-        assertRefused("existing folder", pictures(), "--html", folder.resolve("absent/audit.html"));
+        assertRefused("there is no folder", pictures(), "--html", folder.resolve("absent/audit.html"));
         assertRefused("found something else", pictures(), "--json", pictures());
         assertRefused("foldrs", pictures(), "--layout", "foldrs");
     }

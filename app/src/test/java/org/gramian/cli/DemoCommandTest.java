@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -56,6 +57,9 @@ class DemoCommandTest {
                 .content()
                 .contains("second-order")
                 .doesNotContain("src=\"http");
+        for (String run : List.of("average", "second-order")) {
+            assertThat(out.resolve(run).resolve("report.html")).content().contains("Report of " + run);
+        }
         Map<Path, FileTime> before = times(out);
         Run again = demo("--out", out, "--device", "cpu");
         assertThat(again.code()).as(again.err()).isZero();

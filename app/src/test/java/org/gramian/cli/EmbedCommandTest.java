@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.within;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Npy;
@@ -73,6 +75,18 @@ class EmbedCommandTest {
                 assertThat((double) one[i]).isCloseTo(sum / 5, within(1e-6));
             }
         }
+    }
+
+    @Test
+    void aPictureOrAFolderWithoutClassesWillDo() throws IOException {
+        for (Path pictures : List.of(photos.resolve("stone"), photos.resolve("stone/c.bmp"))) {
+            Run run = Run.of("embed", "--device=cpu", model, pictures, out);
+            assertThat(run.code()).as(run.err()).isZero();
+            assertThat(Files.readString(out, StandardCharsets.ISO_8859_1)).contains("c.bmp", "unlabelled");
+        }
+        Run other = Run.of("embed", "--device=cpu", model, folder.resolve("none"), out);
+        assertThat(other.code()).isEqualTo(Main.DATA);
+        assertThat(other.err()).contains("found nothing");
     }
 
     @Test

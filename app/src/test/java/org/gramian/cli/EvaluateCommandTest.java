@@ -195,12 +195,14 @@ class EvaluateCommandTest {
         write(List.of("stone", "papers"), Map.of());
         assertRefused(Main.DATA, evaluate(), "'paper' (did you mean 'papers'?)", "it knows 'stone', 'papers'");
         assertRefused(
-                Main.USAGE, evaluate("--confusion", "/absent/a.csv"), "--confusion: a report needs an existing folder");
+                Main.USAGE,
+                evaluate("--confusion", "/absent/a.csv"),
+                "--confusion: /absent/a.csv: cannot be written: there is no folder /absent");
         assertRefused(Main.USAGE, evaluate("--protocol", "thrids"), "did you mean 'thirds'?");
         assertRefused(Main.USAGE, evaluate("--fold", "third 1"), "needs a protocol");
         assertRefused(Main.USAGE, evaluate("--protocol", "thirds:3"), "name one of 'third 1', 'third 2', 'third 3'");
         assertRefused(Main.USAGE, evaluate("--crops", "centre"), "did you mean 'center'");
-        assertRefused(Main.USAGE, evaluate("--csv", root.resolve("absent/a.csv")), "existing folder");
+        assertRefused(Main.USAGE, evaluate("--csv", root.resolve("absent/a.csv")), "--csv: ", "there is no folder");
         assertRefused(Main.USAGE, evaluate("--batch", 0), "at least 1 crop");
         Files.writeString(model, "no model");
         assertRefused(Main.MODEL, evaluate(), "model.safetensors");

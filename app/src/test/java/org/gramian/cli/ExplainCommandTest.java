@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import javax.imageio.ImageIO;
+import org.gramian.explain.Explainer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -67,6 +68,12 @@ class ExplainCommandTest {
     }
 
     @Test
+    void theHelpNamesTheAttributionThatIsTaken() {
+        assertThat(Run.of("explain", "--help").out().replaceAll("\\s+", " "))
+                .contains("(default: " + Explainer.Settings.USUAL.attribution().text() + ",");
+    }
+
+    @Test
     void whatIsWrongIsSaidAndNothingIsWritten() throws IOException {
         refused(Main.USAGE, "did you mean 'stone'", model, picture, out, "--class", "ston");
         refused(Main.USAGE, "bank; found 'conv5_3'", model, picture, out, "--layer", "conv5_3");
@@ -74,7 +81,19 @@ class ExplainCommandTest {
         refused(Main.USAGE, "grad-cam", model, picture, out, "--attribution", "gradcam");
         refused(Main.USAGE, "would replace", model, picture, picture);
         refused(Main.USAGE, "two files", model, picture, out, "--json", out);
-        refused(Main.USAGE, "existing folder", model, picture, folder.resolve("none/why.png"));
+        refused(
+                Main.USAGE,
+                "there is no folder " + folder.resolve("none"),
+                model,
+                picture,
+                folder.resolve("none/why.png"));
+        refused(
+                Main.USAGE,
+                "ends with .png, found " + folder.resolve("why.jpg"),
+                model,
+                picture,
+                folder.resolve("why.jpg"));
+        refused(Main.MODEL, "found an ONNX file", folder.resolve("model.onnx"), picture, out);
         refused(Main.DATA, "model.safetensors", model, model, out);
         refused(Main.MODEL, "waves.png", picture, picture, out);
     }

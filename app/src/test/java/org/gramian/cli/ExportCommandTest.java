@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
+import org.gramian.export.OpenModel;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -113,6 +115,24 @@ class ExportCommandTest {
         Run torch = Run.of("predict", "--engine=libtorch", out, photos);
         assertThat(torch.code()).isEqualTo(Main.USAGE);
         assertThat(torch.err()).contains("libtorch does not run ONNX files");
+    }
+
+    @Test
+    void whereNoFileCanBeIsSaidInTheSameWordsEverywhere() {
+        Path nowhere = folder.resolve("none/model.onnx");
+        Run run = Run.of("export", model, nowhere);
+        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.err().strip())
+                .isEqualTo("gramian export: " + nowhere + ": cannot be written: there is no folder "
+                        + nowhere.getParent());
+    }
+
+    @Test
+    void everyEngineThatAMisspellingListsStandsInTheHelp() {
+        String help = Run.of("predict", "--help").out();
+        for (OpenModel.EngineChoice engine : OpenModel.EngineChoice.values()) {
+            assertThat(help).containsPattern("\\b" + engine.name().toLowerCase(Locale.ROOT) + "\\b");
+        }
     }
 
     @Test

@@ -125,6 +125,13 @@ class NearestCommandTest {
     }
 
     @Test
+    void anOnnxFileIsNotWhatItNeeds() {
+        Run found = nearest(folder.resolve("model.onnx"), training.pictures().root());
+        assertThat(found.code()).isEqualTo(Main.MODEL);
+        assertThat(found.err()).contains("expected the model that 'gramian train' wrote, found an ONNX file");
+    }
+
+    @Test
     void fewerThanOneNeighbourIsRefused() {
         Run found = nearest("--top=0", run, folder);
         assertThat(found.code()).isEqualTo(Main.USAGE);

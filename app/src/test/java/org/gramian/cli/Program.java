@@ -18,6 +18,15 @@ record Program(Process process, Path log) implements AutoCloseable {
     private static final long LONGEST_SECONDS = 120;
 
     static Program start(Path log, List<String> arguments) throws IOException {
+        Process process = new ProcessBuilder(command(arguments))
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        return new Program(process, log);
+    }
+
+    /** What starts it. */
+    static List<String> command(List<String> arguments) {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xshare:auto",
@@ -30,11 +39,7 @@ record Program(Process process, Path log) implements AutoCloseable {
                 System.getProperty("java.class.path"),
                 Main.class.getName()));
         command.addAll(arguments);
-        Process process = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(log.toFile())
-                .start();
-        return new Program(process, log);
+        return command;
     }
 
     /** What it said so far. */

@@ -29,6 +29,12 @@ final class ReportCommandTest {
         assertThat(first.resolve("report.html")).content().contains("Report of first");
         assertThat(Run.of("report", first, second).code()).isEqualTo(Main.DONE);
         assertThat(root.resolve("comparison.html")).content().contains("Comparison of first, second", "McNemar");
+        Run twice = Run.of("report", first, second, root.resolve("second/../first"));
+        assertThat(twice.code()).isEqualTo(Main.USAGE);
+        assertThat(twice.err()).contains("expected every run once");
+        Run above = Run.of("report", root);
+        assertThat(above.code()).isEqualTo(Main.USAGE);
+        assertThat(above.err()).contains("found a folder of runs", first + ", " + second);
         Path chosen = root.resolve("chosen.html");
         assertThat(Run.of("report", first, second, "--out", chosen).out().strip())
                 .isEqualTo("report: " + chosen);

@@ -59,11 +59,15 @@ class ShowCommandTest {
         assertThat(run.code()).isEqualTo(Main.MODEL);
         assertThat(run.err())
                 .contains(
-                        "found those of 2 folds; name one",
+                        "found 2 below it; name one",
                         folder.resolve("run/fold-1/model.safetensors").toString());
         Run none = Run.of("show", folder);
         assertThat(none.code()).isEqualTo(Main.MODEL);
-        assertThat(none.err()).contains("found a folder without model.safetensors");
+        assertThat(none.err())
+                .contains("found a folder without model.safetensors")
+                .doesNotContain("--resume");
+        Files.writeString(folder.resolve("config.yaml"), "");
+        assertThat(Run.of("show", folder).err()).contains("goes on by: gramian train --resume " + folder);
     }
 
     @Test

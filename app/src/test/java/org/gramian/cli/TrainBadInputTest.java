@@ -41,7 +41,9 @@ final class TrainBadInputTest {
     @Test
     void anEmptyClassFolder() throws IOException {
         Files.createDirectories(tiny.pictures().root().resolve("glass"));
-        assertRefused(Main.DATA, tiny.train(out), "1 class folder without pictures", "glass", "add pictures");
+        Run run = tiny.train(out);
+        assertRefused(Main.DATA, run, "found 1 class folder without: 'glass'", "add pictures");
+        assertThat(run.err()).doesNotContain("left out");
     }
 
     @Test

@@ -12,6 +12,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.gramian.evaluate.Metric;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -185,6 +186,11 @@ class WebPageTest {
             page.locator("#model > summary").click();
             assertThat(page.locator("#model-facts"))
                     .containsText(Pattern.compile("filters.*conv:4/rbf/spd:3.*Accuracy.*%.*paper", Pattern.DOTALL));
+            for (Metric metric : Metric.values()) {
+                String value = metric.show(0.5).equals("50.0") ? "[\\d.]+ %" : "[\\d.e-]+(?! %)";
+                assertThat(page.locator("#model-facts"))
+                        .containsText(Pattern.compile(metric.text() + "\\s*" + value, Pattern.CASE_INSENSITIVE));
+            }
         }
     }
 }

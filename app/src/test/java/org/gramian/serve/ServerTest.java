@@ -2,12 +2,14 @@ package org.gramian.serve;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.gramian.cli.TinyModel;
 import org.gramian.image.PictureLimits;
@@ -118,6 +120,18 @@ class ServerTest {
                 .header("Content-Type", "image/png")
                 .POST(HttpRequest.BodyPublishers.ofByteArray(Served.png(1)));
         assertError(served.send(foreign), 403, "other-origin");
+    }
+
+    @Test
+    void anAddressThatCannotBeListenedAtIsSaidWithTheReason() {
+        assertThatIOException()
+                .isThrownBy(() ->
+                        Served.start(folder, ServeOptions.local(served.server().port())))
+                .withMessageContaining("port " + served.server().port() + ": Address already in use; try another");
+        ServeOptions nowhere = new ServeOptions("nohost.invalid", 0, Optional.of("token"), Limits.DEFAULT);
+        assertThatIOException()
+                .isThrownBy(() -> Served.start(folder, nowhere))
+                .withMessageContaining("nohost.invalid, port 0: Unresolved address; try another");
     }
 
     @Test

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import org.gramian.basis.Names;
 
 /**
  * The evaluations of a run where it left them: {@code evaluation.json} in its folder; of several folds, {@code
@@ -48,12 +49,23 @@ public final class EvaluationFolder {
             folds.add(EvaluationFile.read(fileOrRun.resolve(FILE)));
         }
         if (folds.isEmpty()) {
-            throw new EvaluationFileException(
-                    fileOrRun,
-                    "expected a file with an evaluation, or a run with %s or %s/%s, found none"
-                            .formatted(FILE, FOLDS, FILE));
+            throw missing(fileOrRun);
         }
         return folds;
+    }
+
+    private static EvaluationFileException missing(Path folder) throws IOException {
+        List<String> runs = new ArrayList<>();
+        try (DirectoryStream<Path> below = Files.newDirectoryStream(folder, path -> Files.exists(path.resolve(FILE)))) {
+            below.forEach(run -> runs.add(run.toString()));
+        }
+        return new EvaluationFileException(
+                folder,
+                runs.isEmpty()
+                        ? "expected a file with an evaluation, or a run with %s or %s/%s, found none"
+                                .formatted(FILE, FOLDS, FILE)
+                        : "expected a run, found a folder of runs; name those that are meant: "
+                                + Names.some(runs.stream().sorted().toList()));
     }
 
     /** By length first, so that 10 comes after 9. */

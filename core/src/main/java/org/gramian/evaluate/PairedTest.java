@@ -24,6 +24,11 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
         }
     }
 
+    /** The same, asked of the second against the first. */
+    public PairedTest reversed() {
+        return new PairedTest(bothRight, onlySecond, onlyFirst, bothWrong);
+    }
+
     /**
      * Between two evaluations of one fold.
      *

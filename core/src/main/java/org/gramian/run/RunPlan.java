@@ -94,7 +94,9 @@ public record RunPlan(
     private static void requireNoEmptyClass(Dataset dataset) {
         for (Note note : dataset.notes()) {
             if (note.kind() == Note.Kind.EMPTY_CLASSES) {
-                throw new UnfitDataException(note.text() + "; add pictures to train on, or remove what is empty");
+                throw new UnfitDataException("expected pictures of every class, found " + note.count() + " class folder"
+                        + (note.count() == 1 ? "" : "s") + " without: " + shown(note.examples())
+                        + "; add pictures to train on, or remove what is empty");
             }
         }
     }

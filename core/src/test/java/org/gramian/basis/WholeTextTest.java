@@ -39,7 +39,7 @@ final class WholeTextTest {
                     text.write("x".repeat(100_000));
                     throw new IOException("no space left");
                 }))
-                .withMessage(file + ": cannot be written: no space left");
+                .withMessage(file + ": cannot be written in folder " + folder + ": no space left");
         assertThatIOException()
                 .isThrownBy(() -> WholeText.write(file, text -> text.write("half \ud800")))
                 .withMessageContaining("half a surrogate pair");

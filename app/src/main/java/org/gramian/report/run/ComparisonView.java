@@ -10,7 +10,6 @@ import org.gramian.evaluate.ClassScore;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
-import org.gramian.evaluate.Interval;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.model.ModelHeader;
@@ -115,22 +114,25 @@ public record ComparisonView(
 
     private static Difference difference(RunMaterial run, RunMaterial first) {
         try {
-            Comparison comparison = Comparison.of(evaluations(run), evaluations(first));
-            PairedTest test = comparison.test();
-            return new Difference(run.name(), test.text(), judgement(comparison, test));
+            // In the order of the page, so that 'the first' of a refusal is the page's first.
+            Comparison comparison = Comparison.of(evaluations(first), evaluations(run));
+            PairedTest test = comparison.test().reversed();
+            String text = judgement(test, first.name());
+            return new Difference(
+                    run.name(),
+                    test.text(),
+                    comparison.repeated() > 0
+                            ? text + "; pictures that several folds test make this surer than it is"
+                            : text);
         } catch (IllegalArgumentException refused) {
             return new Difference(run.name(), "no paired difference", String.valueOf(refused.getMessage()));
         }
     }
 
-    private static String judgement(Comparison comparison, PairedTest test) {
-        Interval interval = test.differenceInterval();
-        String text = interval.contains(0)
+    private static String judgement(PairedTest test, String first) {
+        return test.differenceInterval().contains(0)
                 ? "could be chance"
-                : test.difference() > 0 ? "better than the first" : "worse than the first";
-        return comparison.repeated() > 0
-                ? text + "; pictures that several folds test make this surer than it is"
-                : text;
+                : (test.difference() > 0 ? "better than " : "worse than ") + first;
     }
 
     /** Held-back accuracies where there are any, otherwise those of the training, of each run's first fold. */

@@ -42,6 +42,9 @@ public record RunView(
     /** So many of the surest mistakes have a place in the gallery. */
     public static final int MISTAKES = 48;
 
+    /** So many of these are seen at once: on a telephone all would fill ten screens. */
+    public static final int AT_ONCE = 12;
+
     static RunView of(RunMaterial run, String prefix, PictureSheet sheet) {
         Outcomes outcomes = Outcomes.of(run);
         Optional<MapView> map = run.folds().stream()

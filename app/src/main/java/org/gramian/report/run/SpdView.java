@@ -1,5 +1,6 @@
 package org.gramian.report.run;
 
+import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.gramian.inspect.MapChannels;
@@ -94,16 +95,20 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
         return chart;
     }
 
+    /** By magnitude, as is shown: an inspection orders by value, negative ones last. */
     private static Line line(MatrixStage stage, double floor) {
+        List<Range> ordered = stage.eigenvalues().stream()
+                .sorted(Comparator.comparingDouble(value -> -Math.abs(value.median())))
+                .toList();
         return new Line(
                 stage.stage(),
                 IntStream.rangeClosed(1, stage.size())
                         .mapToObj(rank -> (double) rank)
                         .toList(),
-                stage.eigenvalues().stream()
+                ordered.stream()
                         .map(value -> Math.max(floor, Math.abs(value.median())))
                         .toList(),
-                stage.eigenvalues().stream().map(value -> band(value, floor)).toList());
+                ordered.stream().map(value -> band(value, floor)).toList());
     }
 
     /** A range that reaches over 0 begins at the floor. */
@@ -129,7 +134,10 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
                                 .map(one -> one.channel() + " as " + one.of())
                                 .toList())
                         + ")";
-        return among + dead + ", " + duplicates + ".";
+        return among + dead + ", " + duplicates + "."
+                + (channels.dead().isEmpty()
+                        ? ""
+                        : " A dead map is the same at every position; where there are many, fewer maps may do as well.");
     }
 
     private static String listed(List<String> all) {

@@ -17,6 +17,8 @@ import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
+import org.gramian.evaluate.Prediction;
+import org.gramian.model.Logits;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -55,7 +57,7 @@ class RunReportTest {
                 .contains("over 8.39e+06 (20.00 to over 8.39e+06)")
                 .contains("<td class=\"count\">4</td><td class=\"count\">12</td>")
                 .contains("<td class=\"count\">3</td><td class=\"count\">11</td>")
-                .contains("1 dead (2), 1 repeating another (3 as 1).")
+                .contains("1 dead (2), 1 repeating another (3 as 1). A dead map is the same at every position")
                 .contains("conv:4/rbf/spd:3/relu/triu/root/l2", "./gramian predict ", "gramian 1.2.3")
                 .contains("<code>network.weights</code>", "a # b.safetensors", "--weights", "chosen: the usual one")
                 .contains("300 pictures of 4 classes; 1 could not be read", "1 picture cannot be read &lt;b&gt;");
@@ -232,11 +234,39 @@ class RunReportTest {
         assertThat(two)
                 .contains("Comparison of a, b", "(McNemar, exact)", "a, held back", "b, held back")
                 .contains("Recall of every class", "All of b");
+        assertThat(two).contains("what b gains over a in points").doesNotContain("than the first");
         assertThat(report(run("a"), run("c")))
                 .contains("no paired difference", "Classes are not compared")
+                .contains("the first lacks 'other', the second lacks 'holdout'")
                 .doesNotContain("McNemar");
         assertThatThrownBy(() -> RunReport.write(List.of(), root.resolve("x.html"), "1"))
                 .hasMessage("expected 1 to 12 runs in a report, found 0");
+    }
+
+    /** One run answers right throughout, the other one class for all. */
+    @Test
+    void whoIsBetterIsNamedAndAClassThatIsNeverAnsweredHasNoPrecision() throws IOException {
+        MadeUpRun made = MadeUpRun.in(run("a"));
+        Evaluation usual = made.evaluation(1, "holdout", run("a"));
+        List<Prediction> same = usual.predictions().stream()
+                .map(one -> new Prediction(one.name(), one.truth(), Logits.of(new double[] {1, 0, 0, 0})))
+                .toList();
+        Files.createDirectories(run("b"));
+        EvaluationFile.write(
+                run("b").resolve("evaluation.json"), new Evaluation(usual.setting(), usual.classes(), same));
+        String html = report(run("a"), run("b"));
+        assertThat(html).contains("<td>worse than a</td>");
+        assertThat(report(run("b"), run("a"))).contains("<td>better than b</td>");
+        assertThat(report(run("b")))
+                .contains("<td class=\"count\">0</td><td class=\"count\">0</td><td class=\"count\">-</td>");
+    }
+
+    @Test
+    void mostMistakesAreFoldedAway() throws IOException {
+        new MadeUpRun(run("a"), MadeUpRun.in(run("a")).classes(), 200).write(1);
+        String html = report(run("a"));
+        assertThat(html.indexOf("Who was taken for whom")).isLessThan(html.indexOf("The surest mistakes"));
+        assertThat(html).contains("<summary>" + (RunView.MISTAKES - RunView.AT_ONCE) + " more</summary>");
     }
 
     @Test

@@ -62,7 +62,7 @@ final class PictureFindings {
         add(
                 select(Severity.SPOILS, Kind.TOO_THIN, Facts::tooThin, size),
                 "sides of more than " + Crops.MOST_ASPECT + " : 1",
-                "Crops that keep the aspect refuse them: cut them into pieces, or use the crops 'resize'.");
+                "Crops that keep the aspect refuse them: cut them into pieces, or train with the crops 'resize'.");
         add(
                 select(
                         Severity.WARN,

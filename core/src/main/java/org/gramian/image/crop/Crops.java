@@ -172,7 +172,7 @@ public final class Crops {
         if (aspectKept && tooThin(width, height)) {
             return Optional.of("crops that keep the aspect need a picture at most " + MOST_ASPECT
                     + " times as long as it is wide, found " + width + "×" + height
-                    + "; cut it beforehand, or use the crops 'resize'");
+                    + "; cut it beforehand, or train with the crops 'resize'");
         }
         return Optional.empty();
     }

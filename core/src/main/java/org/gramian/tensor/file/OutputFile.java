@@ -5,12 +5,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.Files;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
-import java.util.Objects;
 import org.gramian.basis.WholeFile;
 
 /**
@@ -43,21 +41,12 @@ final class OutputFile {
     }
 
     static void write(Path path, Content content) throws TensorFileException {
-        if (Files.exists(path) && !Files.isRegularFile(path)) {
-            String kind = Files.isDirectory(path) ? "a directory" : "something that is no regular file";
-            throw new TensorFileException(path, "cannot be written: expected a file or nothing there, found " + kind);
-        }
-        Path folder = Objects.requireNonNull(path.toAbsolutePath().getParent(), "only a directory has no parent");
-        if (!Files.isDirectory(folder)) {
-            throw new TensorFileException(path, "cannot be written: there is no folder " + folder);
-        }
         try {
             WholeFile.put(path, partial -> make(partial, content));
-        } catch (AccessDeniedException e) {
-            throw new TensorFileException(path, "cannot be written: permission denied in folder " + folder, e);
+        } catch (FileSystemException e) {
+            throw new TensorFileException(path, String.valueOf(e.getReason()), e);
         } catch (IOException e) {
-            throw new TensorFileException(
-                    path, "cannot be written in folder " + folder + ": " + WholeFile.reason(e), e);
+            throw new TensorFileException(path, String.valueOf(e.getMessage()), e);
         }
     }
 

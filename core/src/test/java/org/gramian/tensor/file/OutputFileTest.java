@@ -37,7 +37,7 @@ final class OutputFileTest {
                 .isThrownBy(() -> OutputFile.write(path, channel -> {
                     throw new AccessDeniedException("file");
                 }))
-                .withMessage(path + ": cannot be written: permission denied in folder " + folder);
+                .withMessage(path + ": cannot be written in folder " + folder + ": permission denied");
         assertOnly(path, "old");
     }
 
@@ -81,7 +81,7 @@ final class OutputFileTest {
     void onlyFilesAreReplaced() {
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> OutputFile.write(folder, channel -> {}))
-                .withMessageEndingWith("expected a file or nothing there, found a directory");
+                .withMessageEndingWith("expected a file or nothing there, found a folder");
     }
 
     private void assertOnly(Path path, String content) {

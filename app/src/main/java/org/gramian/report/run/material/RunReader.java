@@ -52,7 +52,7 @@ public final class RunReader {
         List<FoldMaterial> folds = new ArrayList<>();
         for (Path folder : folders()) {
             Path file = Files.isDirectory(folder) ? folder.resolve(EvaluationFolder.FILE) : folder;
-            if (Files.exists(file) || folder.equals(run)) {
+            if (Files.exists(file) || !Files.isDirectory(folder)) {
                 folds.add(fold(folder));
             } else {
                 lacks(Part.FOLD, folder.getFileName() + " has no evaluation: it is not finished");

@@ -104,6 +104,22 @@ public final class Layouts {
         return detect(place).read(place);
     }
 
+    /** Opens pictures for what needs no classes, which are taken where folders give some; a single picture will do, too. */
+    public static Dataset openPictures(Path place) throws IOException {
+        if (Files.isRegularFile(place) && !new Csv().matches(place)) {
+            return new Flat().read(place);
+        }
+        Layout shown = detect(place);
+        try {
+            return shown.read(place);
+        } catch (DatasetException unlabelled) {
+            if (shown instanceof Folders) {
+                return new Flat().read(place);
+            }
+            throw unlabelled;
+        }
+    }
+
     /** The layout that a folder's or a file's content shows. */
     public static Layout detect(Path place) throws IOException {
         if (!Files.exists(place)) {

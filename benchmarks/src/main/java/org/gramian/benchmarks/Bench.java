@@ -41,8 +41,7 @@ public final class Bench {
      * @param modes ways in which it runs
      * @throws IllegalStateException if Gramian's own side fails
      */
-    public static Report run(
-            BenchPlan plan, @Nullable PythonTorch python, List<PythonMode> modes, Listener listener) {
+    public static Report run(BenchPlan plan, @Nullable PythonTorch python, List<PythonMode> modes, Listener listener) {
         List<Side> others = new ArrayList<>();
         if (python != null) {
             modes.forEach(mode -> others.add(new Side.Python(python, mode)));
@@ -57,8 +56,7 @@ public final class Bench {
         Report report = Report.of(settings(), ceilings, comparisons);
         for (BenchPlan.Case each : cases) {
             List<Side> sides = sides(each.workload());
-            List<Outcome> outcomes =
-                    Measurement.of(each.workload(), each.spec(), sides, plan.runs(), listener::say);
+            List<Outcome> outcomes = Measurement.of(each.workload(), each.spec(), sides, plan.runs(), listener::say);
             comparisons.add(new Comparison(each.workload(), each.spec(), outcomes, trajectory(each, outcomes)));
             report = Report.of(settings(), ceilings, comparisons);
             listener.measured(report);
@@ -134,8 +132,7 @@ public final class Bench {
         settings.put("threads of each side", "" + plan.grid().threads());
         settings.put("pooling", plan.sizes().pooling());
         settings.put("backbone", plan.sizes().backbone());
-        settings.put(
-                "runs", plan.runs().timed() + " timed, " + plan.runs().warmups() + " before them, sides in turns");
+        settings.put("runs", plan.runs().timed() + " timed, " + plan.runs().warmups() + " before them, sides in turns");
         settings.put("date", Instant.now().truncatedTo(ChronoUnit.MINUTES).toString());
         return settings;
     }

@@ -40,7 +40,8 @@ final class Measurement implements AutoCloseable {
     }
 
     /** Outcomes of all sides, in their order; the first is Gramian's, whose failure is the run's. */
-    static List<Outcome> of(Workload workload, TaskSpec spec, List<Side> sides, BenchPlan.Runs runs, Consumer<String> log) {
+    static List<Outcome> of(
+            Workload workload, TaskSpec spec, List<Side> sides, BenchPlan.Runs runs, Consumer<String> log) {
         try (Measurement measurement = new Measurement(workload, spec, log)) {
             sides.forEach(measurement::start);
             measurement.compare(Precision.parse(spec.text("precision")).tolerance());

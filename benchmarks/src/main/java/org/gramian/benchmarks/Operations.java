@@ -69,8 +69,7 @@ final class Operations {
         return switch (stage) {
             case Conv _, Dense _ -> {
                 Shape out = stage.output(maps);
-                long filters =
-                        stage.parameters(maps.at(0)).getFirst().shape().elements();
+                long filters = stage.parameters(maps.at(0)).getFirst().shape().elements();
                 yield 2.0 * filters * out.at(1) * out.at(2);
             }
             case Chain chain -> {

@@ -114,8 +114,7 @@ public record Report(
         for (Comparison comparison : comparisons) {
             for (Outcome outcome : comparison.outcomes()) {
                 if (outcome instanceof Outcome.Measured(Timing timing, var agreement)) {
-                    agreement.ifPresent(
-                            found -> lines.add(comparison.title() + ": " + timing.label() + ": " + found));
+                    agreement.ifPresent(found -> lines.add(comparison.title() + ": " + timing.label() + ": " + found));
                 }
             }
             comparison.trajectory().ifPresent(found -> lines.add(comparison.title() + ": " + found));
@@ -138,8 +137,7 @@ public record Report(
         SequencedMap<String, Object> tree = new LinkedHashMap<>();
         tree.put("workload", comparison.workload().text());
         tree.put("settings", comparison.spec().values());
-        Operations.of(comparison.workload(), comparison.spec())
-                .ifPresent(count -> tree.put("operations", count));
+        Operations.of(comparison.workload(), comparison.spec()).ifPresent(count -> tree.put("operations", count));
         tree.put(
                 "sides",
                 comparison.outcomes().stream()

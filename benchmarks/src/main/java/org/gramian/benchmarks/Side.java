@@ -53,8 +53,8 @@ sealed interface Side {
         public List<String> command(TaskSpec spec) {
             List<String> command = new ArrayList<>(
                     List.of(python.interpreter(), python.script().toString()));
-            command.addAll(
-                    spec.with(Map.of("compiled", mode == PythonMode.COMPILED ? "yes" : "no")).words());
+            command.addAll(spec.with(Map.of("compiled", mode == PythonMode.COMPILED ? "yes" : "no"))
+                    .words());
             return command;
         }
     }

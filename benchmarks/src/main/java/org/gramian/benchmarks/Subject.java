@@ -108,8 +108,8 @@ final class Subject implements AutoCloseable {
             maps = tape.variable(input);
             variables.put(FEATURES, maps);
         }
-        Var output = head.map(each -> each.apply(maps, bindings, Head.Mode.TRAINING))
-                .orElse(maps);
+        Var output =
+                head.map(each -> each.apply(maps, bindings, Head.Mode.TRAINING)).orElse(maps);
         return new Forward(output, variables);
     }
 

@@ -68,7 +68,8 @@ final class Worker {
             case "memory" ->
                 memory.peak().isPresent() ? Map.of("gpu", memory.peak().getAsLong()) : Map.of();
             default ->
-                throw new IllegalArgumentException("check, run, trajectory, memory or quit is wanted, found " + command);
+                throw new IllegalArgumentException(
+                        "check, run, trajectory, memory or quit is wanted, found " + command);
         };
     }
 

@@ -41,7 +41,8 @@ final class WorkerProcess implements AutoCloseable {
         answers = process.inputReader(StandardCharsets.UTF_8);
         commands = process.outputWriter(StandardCharsets.UTF_8);
         try {
-            answer().properties().forEach(e -> about.put(e.getKey(), e.getValue().asString()));
+            answer().properties()
+                    .forEach(e -> about.put(e.getKey(), e.getValue().asString()));
         } catch (RuntimeException failed) {
             close();
             throw failed;

@@ -12,7 +12,8 @@ class BenchPlanTest {
     private static final BenchPlan.Sizes PAPER =
             new BenchPlan.Sizes("conv:512/rbf/spd:512/relu/triu/root/l2", "vgg16", 512, 14, 224, 47);
 
-    private static List<BenchPlan.Case> cases(List<Workload> workloads, List<Integer> batches, Precision... precisions) {
+    private static List<BenchPlan.Case> cases(
+            List<Workload> workloads, List<Integer> batches, Precision... precisions) {
         BenchPlan.Grid grid = new BenchPlan.Grid(batches, List.of(precisions), Device.CPU, 1);
         return new BenchPlan(workloads, grid, PAPER, Tiny.ONCE).cases();
     }

@@ -65,17 +65,20 @@ class BenchmarkTest {
                 .anySatisfy(line -> assertThat(line).contains("python: 13 numbers agree"))
                 .anySatisfy(line -> assertThat(line).contains("losses of 10 steps", "within the 1e-03 asked for"));
         assertThat(report.comparisons().getFirst().outcomes().getFirst())
-                .isInstanceOfSatisfying(Outcome.Measured.class, measured -> assertThat(
-                                report.comparisons().getFirst().timesAsFast(measured.timing()))
-                        .isPresent());
+                .isInstanceOfSatisfying(
+                        Outcome.Measured.class,
+                        measured -> assertThat(report.comparisons().getFirst().timesAsFast(measured.timing()))
+                                .isPresent());
     }
 
     @Test
-    @EnabledIfSystemProperty(named = "gramian.full", matches = "true", disabledReason = "VGG-16 in two languages takes a while")
+    @EnabledIfSystemProperty(
+            named = "gramian.full",
+            matches = "true",
+            disabledReason = "VGG-16 in two languages takes a while")
     void aWholeNetworkIsTheSameInBothLanguagesToo() {
         PythonTorch torch = python();
-        BenchPlan.Sizes sizes =
-                new BenchPlan.Sizes("conv:64/rbf/spd:32/relu/triu/root/l2", "vgg16", 512, 14, 64, 5);
+        BenchPlan.Sizes sizes = new BenchPlan.Sizes("conv:64/rbf/spd:32/relu/triu/root/l2", "vgg16", 512, 14, 64, 5);
         BenchPlan plan = new BenchPlan(
                 Workload.chosen(List.of("network", "backbone")), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
         Report report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
@@ -90,7 +93,9 @@ class BenchmarkTest {
         BenchPlan plan = new BenchPlan(List.of(Workload.HEAD_FORWARD), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
         Report report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
         assertThat(report.failed()).isFalse();
-        assertThat(report.columns()).contains("not measured: worker.py has conv:N, rbf").contains("not 'bilinear'");
+        assertThat(report.columns())
+                .contains("not measured: worker.py has conv:N, rbf")
+                .contains("not 'bilinear'");
     }
 
     @ParameterizedTest

@@ -23,8 +23,8 @@ class PictureSpeedTest {
 
     @Test
     void atLeastAHundredAndFiftyPicturesAreLoadedInASecond() throws IOException {
-        TaskSpec spec = Tiny.spec(Workload.PICTURES)
-                .with(Map.of("threads", "" + THREADS, "batch", "150", "pixels", "224"));
+        TaskSpec spec =
+                Tiny.spec(Workload.PICTURES).with(Map.of("threads", "" + THREADS, "batch", "150", "pixels", "224"));
         List<Double> seconds = new ArrayList<>();
         try (Task task = new PicturesTask(spec)) {
             for (int run = -WARM_UPS; run < RUNS; run++) {

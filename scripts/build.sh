@@ -91,7 +91,7 @@ build() {
     if [[ -f $stamp ]]; then
         say "the sources have changed: building with JDK $jdk_major"
     else
-        say "first use: building with JDK $jdk_major; Maven may have to download about 170 MB, most of it libtorch"
+        say "first use: building with JDK $jdk_major; Maven may have to download about 230 MB, half of it libtorch"
     fi
     touch "$home/app/target/began"
     run_maven "$home/app/target/build.log"

@@ -77,7 +77,9 @@ public final class Elementwise {
 
     /** The gradient that passes a ReLU: {@code g} where its value {@code y} is positive, 0 elsewhere. */
     public static Tensor reluBackward(Tensor g, Tensor y) {
-        return mulInPlace(sign(y), g);
+        try (Scope scope = Scope.open()) {
+            return scope.keep(where(greater(y, 0), g, 0)); // truth values are a quarter of what signs would be to move
+        }
     }
 
     /** {@code x ← min(max(x, 0), 6)}; returns x. */

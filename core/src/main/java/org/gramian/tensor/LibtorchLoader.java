@@ -1,14 +1,8 @@
 package org.gramian.tensor;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-
 import java.io.IOException;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.SymbolLookup;
-import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -31,7 +25,6 @@ final class LibtorchLoader {
 
     private static final List<String> WINDOWS_ORDER =
             List.of("libiomp5md.", "asmjit.", "fbgemm.", "uv.", "c10.", "torch_cpu.");
-    private static final String HUGE_PAGES = "THP_MEM_ALLOC_ENABLE";
     private static final List<String> CUDA_ORDER = List.of("libc10_cuda.so", "libtorch_cuda.so");
 
     private LibtorchLoader() {}
@@ -40,7 +33,7 @@ final class LibtorchLoader {
     record Libraries(SymbolLookup symbols, boolean cuda) {}
 
     static Libraries load(LibtorchFolder folder) {
-        askForHugePages();
+        LoadingVariables.set();
         List<String> names = names(folder.folder());
         boolean windows = System.getProperty("os.name").startsWith("Windows");
         List<SymbolLookup> lookups = new ArrayList<>();
@@ -55,27 +48,6 @@ final class LibtorchLoader {
         }
         SymbolLookup all = lookups.stream().reduce(SymbolLookup::or).orElseThrow();
         return new Libraries(all, cuda);
-    }
-
-    /**
-     * Tells libtorch to ask the system for pages of 2 MiB where a tensor is that large: it gets and returns the memory of
-     * large tensors all the time, and finding small pages for it, one after the other, is a tenth of a training step.
-     * libtorch reads the variable when it first allocates; a user's own setting of it stays.
-     */
-    private static void askForHugePages() {
-        if (!System.getProperty("os.name").equals("Linux")) {
-            return;
-        }
-        Linker linker = Linker.nativeLinker();
-        try (Arena arena = Arena.ofConfined()) {
-            MethodHandle setter = linker.downcallHandle(
-                    linker.defaultLookup().find("setenv").orElseThrow(),
-                    FunctionDescriptor.of(JAVA_INT, ADDRESS, ADDRESS, JAVA_INT));
-            // a failure costs time only
-            int _ = (int) setter.invokeExact(arena.allocateFrom(HUGE_PAGES), arena.allocateFrom("1"), 0);
-        } catch (Throwable thrown) {
-            throw Failures.wrap(thrown);
-        }
     }
 
     /** A PyTorch with CUDA on a machine without a driver is used as one without: loading its libraries costs seconds. */

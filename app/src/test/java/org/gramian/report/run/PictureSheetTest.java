@@ -20,7 +20,7 @@ class PictureSheetTest {
 
     private final List<Path> decoded = new ArrayList<>();
 
-    /** So many pictures of one pixel, none like another. */
+    /** So many pictures, none like another. */
     private Thumbnails pictures(int count) {
         List<Sample> samples = new ArrayList<>();
         for (int i = 0; i < count; i++) {
@@ -30,8 +30,8 @@ class PictureSheetTest {
             decoded.add(file);
             int i = decoded.size();
             byte[] rgb = new byte[3 * 64];
-            for (int k = 0; k < 64; k++) {
-                rgb[3 * k] = rgb[3 * k + 1] = rgb[3 * k + 2] = (byte) ((i >> k % 16 & 1) * 255);
+            for (int k = 0; k < rgb.length; k++) {
+                rgb[k] = (byte) (((i >> (k / 3 % 16)) & 1) * 255);
             }
             return new Reading.Readable(new Picture(64, 1, rgb), ORIGIN);
         });

@@ -213,14 +213,14 @@ class RunReportTest {
     @Test
     void whatStageTwoDidIsSaidWithItsSign() throws IOException {
         MadeUpRun made = MadeUpRun.in(run("a"));
-        Evaluation first = made.evaluation(3, "holdout", run("a"));
+        Evaluation before = made.evaluation(3, "holdout", run("a"));
         Files.move(run("a").resolve("evaluation.json"), run("a").resolve("stage1.json"));
-        Evaluation second = made.evaluation(4, "holdout", run("a"));
-        PairedTest test = PairedTest.of(second, first);
+        Evaluation after = made.evaluation(4, "holdout", run("a"));
+        PairedTest test = PairedTest.of(after, before);
         assertThat(test.difference()).isNegative();
         assertThat(report(run("a")))
                 .contains("After stage 1 it was "
-                        + Figures.percent(first.accuracy().value()) + " %. Stage 2 changed that by "
+                        + Figures.percent(before.accuracy().value()) + " %. Stage 2 changed that by "
                         + test.text().replace("<", "&lt;") + ".")
                 .doesNotContain("made the difference");
     }

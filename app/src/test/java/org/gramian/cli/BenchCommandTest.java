@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -33,7 +34,7 @@ class BenchCommandTest {
         JsonNode side = tree.get("measurements").get(0).get("sides").get(0);
         assertThat(side.get("seconds").size()).isEqualTo(2);
         assertThat(side.get("picturesPerSecond").asDouble() * side.get("median").asDouble())
-                .isCloseTo(2, org.assertj.core.data.Offset.offset(1e-6));
+                .isCloseTo(2, Offset.offset(1e-6));
         assertThat(tree.get("facts").get("libtorch").asString()).isNotEmpty();
     }
 

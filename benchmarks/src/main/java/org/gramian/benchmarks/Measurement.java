@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * Measures one workload: starts a worker for each side, compares their numbers, lets them warm up, and times them in turns,
@@ -43,7 +44,10 @@ final class Measurement implements AutoCloseable {
     static List<Outcome> of(
             Workload workload, TaskSpec spec, List<Side> sides, BenchPlan.Runs runs, Consumer<String> log) {
         try (Measurement measurement = new Measurement(workload, spec, log)) {
+            log.accept(measurement.title + ": starting "
+                    + sides.stream().map(Side::label).collect(Collectors.joining(", ")));
             sides.forEach(measurement::start);
+            log.accept(measurement.title + ": comparing what they compute; to compile may take minutes");
             measurement.compare(Precision.parse(spec.text("precision")).tolerance());
             return measurement.time(runs);
         }

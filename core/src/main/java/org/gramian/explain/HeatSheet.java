@@ -143,7 +143,7 @@ final class HeatSheet {
             graphics.fillRect(left, top + 2, BAR, BAR);
             lettering.write(
                     graphics,
-                    colour == HeatImage.RAISES ? "raises the score there" : "lowers it; one scale for all",
+                    colour == HeatImage.RAISES ? "raises the score" : "lowers the score; one scale for all panels",
                     new Lettering.Place(left + BAR + 4, top + SMALL, half - BAR - 4, SMALL));
             left += half;
         }

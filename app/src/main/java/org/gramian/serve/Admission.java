@@ -157,8 +157,9 @@ final class Admission {
             throw new Refusal(
                     413,
                     "too-large",
-                    "expected at most " + Math.max(1, (int) (count * answerSeconds / whole)) + " pictures in a request of this kind, "
-                            + "found " + count + ": more are not answered within " + Math.round(answerSeconds) + " s here");
+                    "expected at most " + Math.max(1, (int) (count * answerSeconds / whole))
+                            + " pictures in a request of this kind, " + "found " + count
+                            + ": more are not answered within " + Math.round(answerSeconds) + " s here");
         }
     }
 
@@ -166,7 +167,8 @@ final class Admission {
         return Refusal.busy(
                 "there is more to do than this server takes on (" + pictures + " of " + mostPictures + " pictures, "
                         + explanations + " explanations, " + (bytes >> 20) + " of " + (mostBytes >> 20)
-                        + " MiB, about " + Math.round(pace.ofPictures(pictures) + pace.ofExplanations(explanations)) + " s of work for answers within " + Math.round(answerSeconds)
+                        + " MiB, about " + Math.round(pace.ofPictures(pictures) + pace.ofExplanations(explanations))
+                        + " s of work for answers within " + Math.round(answerSeconds)
                         + " s); ask again after the time in Retry-After",
                 Math.clamp((long) Math.ceil(seconds), 1, LONGEST_RETRY_SECONDS));
     }

@@ -33,7 +33,10 @@ record Deadline(long nanos, Duration time) {
         } catch (TimeoutException _) {
             future.cancel(false);
             throw new Refusal(
-                    503, "timeout", "no answer within " + time.toSeconds() + " s; ask again when there is less to do, or for fewer pictures at once");
+                    503,
+                    "timeout",
+                    "no answer within " + time.toSeconds()
+                            + " s; ask again when there is less to do, or for fewer pictures at once");
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
             throw Refusal.stopping();

@@ -17,8 +17,7 @@ final class Pace {
     private double explanation;
 
     Pace(Limits limits) {
-        this.firstGuess =
-                seconds(limits.load().answer()) / limits.upload().pictures();
+        this.firstGuess = seconds(limits.load().answer()) / limits.upload().pictures();
     }
 
     static double seconds(Duration time) {

@@ -35,8 +35,8 @@ final class PictureAnswers {
             case CORRUPT -> "expected a picture that can be decoded, found damage";
             case TRUNCATED -> "expected a whole picture, found that the file ends before it does";
             case TOO_LARGE ->
-                "expected a picture of at most " + limits.upload().pixels() + " pixels that is decoded within seconds, found one"
-                        + " that is larger or takes longer";
+                "expected a picture of at most " + limits.upload().pixels()
+                        + " pixels that is decoded within seconds, found one" + " that is larger or takes longer";
             default -> reason.reason();
         };
     }

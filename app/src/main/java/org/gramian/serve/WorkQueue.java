@@ -80,7 +80,8 @@ final class WorkQueue {
 
     private List<Work> next() {
         List<Work> taken = new ArrayList<>(); // before anything is removed, for there may be no memory
-        Optional<Work.Alone> first = alone.stream().min(Comparator.comparingLong(work -> work.end().nanos()));
+        Optional<Work.Alone> first =
+                alone.stream().min(Comparator.comparingLong(work -> work.end().nanos()));
         wasAlone = first.isPresent()
                 && (crops.isEmpty() || !wasAlone || first.get().end().isNear());
         if (wasAlone) {

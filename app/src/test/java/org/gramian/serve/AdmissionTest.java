@@ -89,7 +89,8 @@ class AdmissionTest {
                 Limits.Upload.DEFAULT, new Limits.Load(256, 16, Duration.ofSeconds(5), Duration.ofSeconds(5))));
         learn(known);
         assertThatThrownBy(() -> known.enter().pictures(32, 32))
-                .isInstanceOfSatisfying(Refusal.class, it -> assertThat(it.status()).isEqualTo(413))
+                .isInstanceOfSatisfying(
+                        Refusal.class, it -> assertThat(it.status()).isEqualTo(413))
                 .hasMessageContaining("at most 12 pictures");
         known.enter().pictures(12, 12);
     }

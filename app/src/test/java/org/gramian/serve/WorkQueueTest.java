@@ -52,7 +52,11 @@ class WorkQueueTest {
             batches.forEach(queue::add);
             earlier.forEach(queue::add);
             expect(List.of(
-                    earlier.getFirst(), batches.getFirst(), earlier.getLast(), batches.getLast(), later.getFirst(),
+                    earlier.getFirst(),
+                    batches.getFirst(),
+                    earlier.getLast(),
+                    batches.getLast(),
+                    later.getFirst(),
                     later.getLast()));
         }
     }

@@ -25,10 +25,12 @@ final class ForwardTask implements Task {
         Device device = subject.labels().device();
         this.stream = CudaStream.open(device);
         this.result = forward(Tensors::copy);
-        this.work = new RepeatedWork(device, () -> forward(output -> {
-            result.copyFrom(output);
-            return result;
-        }));
+        this.work = new RepeatedWork(
+                device,
+                () -> forward(output -> {
+                    result.copyFrom(output);
+                    return result;
+                }));
     }
 
     private <R extends @Nullable Object> R forward(Function<Tensor, R> reading) {

@@ -87,7 +87,7 @@ public final class Main implements Runnable {
     static CommandLine commandLine() {
         CommandLine line = new CommandLine(new Main())
                 .setCaseInsensitiveEnumValuesAllowed(true)
-                .setUsageHelpWidth(110)
+                .setUsageHelpWidth(120)
                 .setParameterExceptionHandler(Main::misused)
                 .setExecutionStrategy(Failures::run)
                 .setExecutionExceptionHandler(Failures::say);

@@ -44,7 +44,8 @@ record Guard(ServeOptions options) {
         HEADERS.forEach(context::header);
         String host = context.header("Host");
         if (options.isLocal() && !OWN_NAMES.contains(name(host))) {
-            throw Refusal.wrong("expected a request to localhost, found one to " + Found.text(String.valueOf(host))
+            throw Refusal.wrong("expected a request to localhost, found one "
+                    + (host == null ? "without a header Host" : "to " + Found.text(host))
                     + "; start the server with --host to be asked under other names");
         }
         String origin = context.header("Origin");

@@ -208,7 +208,7 @@ class AuditCommandTest {
         assertThat(absent.err()).contains("absent").doesNotContain("Exception");
         assertRefused("at least 1 thread, found 0", pictures(), "--threads", 0);
         assertRefused("there is no folder", pictures(), "--html", folder.resolve("absent/audit.html"));
-        assertRefused("found something else", pictures(), "--json", pictures());
+        assertRefused("found a folder", pictures(), "--json", pictures());
         assertRefused("foldrs", pictures(), "--layout", "foldrs");
     }
 

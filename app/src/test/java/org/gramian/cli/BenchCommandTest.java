@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
+import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -13,16 +15,23 @@ import tools.jackson.databind.json.JsonMapper;
 
 class BenchCommandTest {
     private static Run bench(Object... arguments) {
-        Stream<Object> small = Stream.of(
-                "bench --device cpu --threads 1 --repeat 2 --warmup 0 --batch 2 --channels 8 --side 3 --classes 3 --pooling conv:8/rbf/spd:4/relu/triu/root/l2"
-                        .split(" "));
-        return Run.of(Stream.concat(small, Stream.of(arguments)).toArray());
+        List<String> small = List.of(
+                "bench",
+                "--device=cpu",
+                "--threads=1",
+                "--repeat=2",
+                "--warmup=0",
+                "--channels=8",
+                "--side=3",
+                "--classes=3",
+                "--pooling=conv:8/rbf/spd:4/relu/triu/root/l2");
+        return Run.of(Stream.concat(small.stream(), Stream.of(arguments)).toArray());
     }
 
     @Test
     void theTableAndTheFileHoldTheSameNumbers(@TempDir Path folder) throws IOException {
         Path json = folder.resolve("bench.json");
-        Run run = bench("--only", "head-forward", "--json", json);
+        Run run = bench("--only", "head-forward", "--batch", "2", "--json", json);
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out())
                 .startsWith("workload ")
@@ -33,7 +42,7 @@ class BenchCommandTest {
         JsonNode side = tree.get("measurements").get(0).get("sides").get(0);
         assertThat(side.get("seconds").size()).isEqualTo(2);
         assertThat(side.get("picturesPerSecond").asDouble() * side.get("median").asDouble())
-                .isCloseTo(2, org.assertj.core.data.Offset.offset(1e-6));
+                .isCloseTo(2, Offset.offset(1e-6));
         assertThat(tree.get("facts").get("libtorch").asString()).isNotEmpty();
     }
 

@@ -42,6 +42,22 @@ class ReadmeTest {
                 .allSatisfy(target -> assertThat(ROOT.resolve(target)).exists());
     }
 
+    @Test
+    void theReadmeAndTheLauncherSpeakOfTheSameDownload() throws IOException {
+        for (String file : List.of("README.md", "scripts/build.sh")) {
+            assertThat(Files.readString(ROOT.resolve(file))).containsPattern("download(s)? about 230 MB");
+        }
+    }
+
+    @Test
+    void everyPageOfTheDocumentationIsLinkedFromTheReadmeOrTheGuide() throws IOException {
+        String text = Files.readString(ROOT.resolve("README.md")) + Files.readString(ROOT.resolve("docs/guide.md"));
+        for (String page : List.of("explain.md", "serving.md", "onnx.md", "report.md", "training.md", "pictures.md")) {
+            assertThat(text).contains("](docs/" + page, "](" + page);
+        }
+        assertThat(text).contains("gramian serve MODEL", "gramian explain MODEL", "gramian export MODEL");
+    }
+
     /** The lines of the blocks marked as shell. */
     private static List<String> commands() throws IOException {
         List<String> commands = new ArrayList<>();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
+import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
@@ -135,6 +136,15 @@ class ServerTest {
                 .header("Content-Type", "image/png")
                 .POST(HttpRequest.BodyPublishers.ofByteArray(Served.png(1)));
         assertError(served.send(foreign), 403, "other-origin");
+    }
+
+    @Test
+    void aRequestWithoutAHostIsToldSo() throws IOException {
+        try (Socket socket = new Socket("localhost", served.server().port())) {
+            socket.getOutputStream().write("GET /health HTTP/1.0\r\n\r\n".getBytes(UTF_8));
+            assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
+                    .contains("found one without a header Host");
+        }
     }
 
     @Test

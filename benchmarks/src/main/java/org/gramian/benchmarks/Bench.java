@@ -51,6 +51,7 @@ public final class Bench {
 
     private Report run() {
         List<BenchPlan.Case> cases = plan.cases();
+        plan.leftOut().forEach(listener::say);
         Map<Precision, Double> ceilings = ceilings(cases);
         List<Comparison> comparisons = new ArrayList<>();
         Report report = Report.of(settings(), ceilings, comparisons);

@@ -127,8 +127,17 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
         return cases;
     }
 
+    /** What is asked for and not measured, in sentences. */
+    List<String> leftOut() {
+        return workloads.stream()
+                .filter(workload -> grid.precisions.stream().anyMatch(precision -> leavesOut(workload, precision)))
+                .map(workload -> workload.text() + " is not measured in bf16: that is a precision of a network's"
+                        + " convolutions, the head is of single precision")
+                .toList();
+    }
+
     /** A head is of single precision. */
-    boolean leavesOut(Workload workload, Precision precision) {
+    private static boolean leavesOut(Workload workload, Precision precision) {
         return precision == Precision.BF16 && workload.hasHead() && !workload.hasBackbone();
     }
 

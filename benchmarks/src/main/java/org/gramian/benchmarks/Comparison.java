@@ -3,7 +3,6 @@ package org.gramian.benchmarks;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
-import java.util.function.Function;
 
 /**
  * One workload measured: Gramian's side, and the others in the order in which they were asked for.
@@ -27,10 +26,8 @@ record Comparison(Workload workload, TaskSpec spec, List<Outcome> outcomes, Opti
     OptionalDouble timesAsFast(Timing timing) {
         return outcomes.stream()
                 .skip(1)
-                .flatMap(outcome -> outcome instanceof Outcome.Measured(Timing other, var _)
-                        ? Optional.of(other).stream()
-                        : Optional.<Timing>empty().stream())
-                .mapToDouble(other -> other.median() / timing.median())
+                .filter(Outcome.Measured.class::isInstance)
+                .mapToDouble(other -> ((Outcome.Measured) other).timing().median() / timing.median())
                 .findFirst();
     }
 
@@ -43,9 +40,8 @@ record Comparison(Workload workload, TaskSpec spec, List<Outcome> outcomes, Opti
 
     /** Operations in a second by {@link Operations}, by the median; nothing where it has no formula. */
     OptionalDouble operationsPerSecond(Timing timing) {
-        Function<Double, Double> rate = count -> count / timing.median();
         OptionalDouble count = Operations.of(workload, spec);
-        return count.isPresent() ? OptionalDouble.of(rate.apply(count.getAsDouble())) : count;
+        return count.isPresent() ? OptionalDouble.of(count.getAsDouble() / timing.median()) : count;
     }
 
     /** Whether a side's numbers were others than Gramian's. */

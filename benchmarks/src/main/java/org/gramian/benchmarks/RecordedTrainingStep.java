@@ -3,6 +3,7 @@ package org.gramian.benchmarks;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Tape;
@@ -51,7 +52,9 @@ final class RecordedTrainingStep implements TrainingStep {
                 Map<Parameter, Tensor> reached = new LinkedHashMap<>();
                 for (ParameterGroup group : groups) {
                     for (Parameter parameter : group.parameters().all()) {
-                        reached.put(parameter, gradients.of(forward.variables().get(parameter.name())));
+                        Var variable =
+                                Objects.requireNonNull(forward.variables().get(parameter.name()));
+                        reached.put(parameter, gradients.of(variable));
                     }
                 }
                 sgd.step(groups, reached);

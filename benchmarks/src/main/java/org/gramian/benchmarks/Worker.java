@@ -35,7 +35,7 @@ final class Worker {
         Libtorch libtorch = Libtorch.load();
         libtorch.setThreads(spec.number("threads"));
         libtorch.setTf32(Precision.parse(spec.text("precision")) != Precision.F32);
-        libtorch.setDeterministic(false);
+        libtorch.setTrials(true);
         this.device = spec.device();
         this.memory = new GpuMemory(device);
     }

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.util.List;
 import java.util.Map;
+import org.assertj.core.data.Percentage;
 import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
@@ -36,7 +37,7 @@ class BenchmarkTest {
         JsonNode side = head.get("sides").get(0);
         assertThat(side.get("seconds").size()).isEqualTo(1);
         assertThat(side.get("ofCeiling").asDouble() * ceiling)
-                .isCloseTo(side.get("teraflops").asDouble(), org.assertj.core.data.Percentage.withPercentage(1));
+                .isCloseTo(side.get("teraflops").asDouble(), Percentage.withPercentage(1));
         assertThat(side.has("timesAsFast")).isFalse();
         JsonNode definition = tree.get("measurements").get(1).get("sides");
         assertThat(definition.get(1).get("side").asString()).isEqualTo("double loop");

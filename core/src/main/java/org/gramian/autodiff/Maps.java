@@ -4,13 +4,12 @@ import static org.gramian.autodiff.Adjoint.list;
 
 import java.util.Arrays;
 import java.util.List;
+import org.gramian.tensor.ChannelsLast;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.tensor.Views;
 import org.gramian.tensor.Window;
 import org.jspecify.annotations.Nullable;
 
@@ -39,8 +38,8 @@ public final class Maps {
         Var bias = filters.bias();
         DType exact = weight.value().type();
         return input.tape().apply(filters.with(input), () -> {
-            Tensor x = laidOut(input.value());
-            Tensor w = laidOut(rounded(weight.value(), x));
+            Tensor x = ChannelsLast.onTensorCores(input.value());
+            Tensor w = ChannelsLast.onTensorCores(rounded(weight.value(), x));
             Tensor b = bias == null ? null : rounded(bias.value(), x);
             Tensor y = activation == Activation.RELU
                     ? convolution.applyRelu(x, w, b)
@@ -55,12 +54,6 @@ public final class Maps {
                     w,
                     x);
         });
-    }
-
-    /** Tensor cores take maps of BF16 with the channels of a position next to each other; others would be turned at each layer. */
-    private static Tensor laidOut(Tensor tensor) {
-        boolean turned = tensor.type() == DType.BF16 && tensor.device().kind() == Device.Kind.CUDA;
-        return turned ? Views.channelsLast(tensor) : tensor;
     }
 
     /** Single precision goes with BF16 by rounding; any other difference of types is a mistake that is left to be found. */

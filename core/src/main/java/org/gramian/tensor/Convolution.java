@@ -36,9 +36,13 @@ public record Convolution(int stride, int padding, int groups) {
         return new Convolution(1, 0, 1);
     }
 
-    /** Cross-correlation with weights {@code [k, c/groups, s, t]}, plus one bias per output map. */
-    public Tensor apply(Tensor input, Tensor weight, @Nullable Tensor bias) {
-        checkAll(input, weight, bias);
+    /**
+     * Cross-correlation with weights {@code [k, c/groups, s, t]}, plus one bias per output map. The result's maps may lie
+     * interleaved in memory ({@link ChannelsLast}).
+     */
+    public Tensor apply(Tensor maps, Tensor weight, @Nullable Tensor bias) {
+        checkAll(maps, weight, bias);
+        Tensor input = ChannelsLast.where(weight, maps);
         return DeviceFunctions.result(
                 "conv2d",
                 (arena, out) -> {
@@ -93,9 +97,10 @@ public record Convolution(int stride, int padding, int groups) {
     }
 
     /** Gradients of {@link #apply} for a gradient of its result: of input, weight and bias, where wanted. */
-    public Gradients backward(Tensor gradient, Tensor input, Tensor weight, boolean[] wanted) {
-        check(input, weight);
-        checkGradient(gradient, input, weight);
+    public Gradients backward(Tensor gradient, Tensor maps, Tensor weight, boolean[] wanted) {
+        check(maps, weight);
+        checkGradient(gradient, maps, weight);
+        Tensor input = ChannelsLast.where(weight, maps);
         @Nullable
         Tensor[] gradients = DeviceFunctions.results(
                 "backward of conv2d",
@@ -139,7 +144,9 @@ public record Convolution(int stride, int padding, int groups) {
                 },
                 input,
                 weight);
-        return new Gradients(gradients[0], gradients[1], gradients[2]);
+        Tensor ofWeight = gradients[1];
+        // row by row, as the weights lie that it is to be subtracted from
+        return new Gradients(gradients[0], ofWeight == null ? null : Views.contiguous(ofWeight), gradients[2]);
     }
 
     /** Number of windows along a side of the maps; 0 where a window does not fit. */

@@ -53,7 +53,12 @@ public final class CudaGraph implements AutoCloseable {
         try {
             Cuda.Graphs.construct(graph.graph);
             Cuda.Graphs.BEGIN.invokeExact(graph.graph, 0L, 0L, RELAXED);
-            work.run();
+            try {
+                work.run();
+            } catch (LibtorchException outOfMemory) { // nothing else is left that could happen after the rehearsal
+                endCapture(stream);
+                return Optional.empty(); // the graph object is given up: its destructor would miss an end of its own
+            }
             Cuda.Graphs.END.invokeExact(graph.graph);
             return Optional.of(graph);
         } catch (Throwable thrown) {
@@ -62,7 +67,7 @@ public final class CudaGraph implements AutoCloseable {
     }
 
     private static boolean rehearse(MemorySegment stream, Runnable work) {
-        try (Arena arena = Arena.ofConfined()) {
+        try {
             Failures.check((int) Cuda.BEGIN_CAPTURE.invokeExact(stream, RELAXED), "recording");
             boolean possible = true;
             try {
@@ -70,17 +75,25 @@ public final class CudaGraph implements AutoCloseable {
             } catch (LibtorchException impossible) {
                 possible = false;
             } finally {
-                MemorySegment word = arena.allocate(ADDRESS);
-                possible &= (int) Cuda.END_CAPTURE.invokeExact(stream, word) == 0;
-                MemorySegment made = word.get(ADDRESS, 0);
-                if (!made.equals(MemorySegment.NULL)) {
-                    Failures.check((int) Cuda.DESTROY_GRAPH.invokeExact(made), "recording");
-                }
-                int _ = (int) Cuda.LAST_ERROR.invokeExact(); // forgets the error of what could not be recorded
+                possible &= endCapture(stream);
             }
             return possible;
         } catch (Throwable thrown) {
             throw Failures.wrap(thrown);
+        }
+    }
+
+    /** Ends a recording that is not to be kept; whether it would have been good. */
+    private static boolean endCapture(MemorySegment stream) throws Throwable {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment word = arena.allocate(ADDRESS);
+            boolean good = (int) Cuda.END_CAPTURE.invokeExact(stream, word) == 0;
+            MemorySegment made = word.get(ADDRESS, 0);
+            if (!made.equals(MemorySegment.NULL)) {
+                Failures.check((int) Cuda.DESTROY_GRAPH.invokeExact(made), "recording");
+            }
+            int _ = (int) Cuda.LAST_ERROR.invokeExact(); // forgets the error of what could not be recorded
+            return good;
         }
     }
 

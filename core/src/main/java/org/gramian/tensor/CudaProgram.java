@@ -86,7 +86,7 @@ public final class CudaProgram {
 
         /** The same with so many blocks at most, whose threads take several elements each. */
         public static Grid over(long elements, int most) {
-            return new Grid((int) Math.clamp(Math.ceilDiv(elements, 256L), 1, most), 1, 1, 256, 1);
+            return new Grid(Math.clamp(Math.ceilDiv(elements, 256L), 1, most), 1, 1, 256, 1);
         }
     }
 

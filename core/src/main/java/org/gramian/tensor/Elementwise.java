@@ -77,7 +77,12 @@ public final class Elementwise {
 
     /** The gradient that passes a ReLU: {@code g} where its value {@code y} is positive, 0 elsewhere. */
     public static Tensor reluBackward(Tensor g, Tensor y) {
-        return ElementwiseKernels.suit(g, y) ? ElementwiseKernels.reluBackward(g, y) : mulInPlace(sign(y), g);
+        if (ElementwiseKernels.suit(g, y)) {
+            return ElementwiseKernels.reluBackward(g, y);
+        }
+        try (Scope scope = Scope.open()) {
+            return scope.keep(where(greater(y, 0), g, 0)); // truth values are a quarter of what signs would be to move
+        }
     }
 
     /** {@code x ← min(max(x, 0), 6)}; returns x. */

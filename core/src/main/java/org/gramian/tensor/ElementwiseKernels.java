@@ -16,7 +16,8 @@ final class ElementwiseKernels {
         return a.device().kind() == Device.Kind.CUDA
                 && CudaProgram.isAvailable()
                 && a.type() == b.type()
-                && (a.type() == DType.F32 || a.type() == DType.BF16 && a.shape().elements() % 2 == 0)
+                && (a.type() == DType.F32
+                        || (a.type() == DType.BF16 && a.shape().elements() % 2 == 0))
                 && a.shape().equals(b.shape())
                 && Arrays.equals(a.strides(), b.strides())
                 && a.isDense();

@@ -130,10 +130,14 @@ public final class Libtorch {
         }
     }
 
-    /** Makes cuDNN choose reproducible algorithms only, and by rules rather than by trying them all. */
+    /** Makes cuDNN choose reproducible algorithms only. */
     public void setDeterministic(boolean deterministic) {
         setContextSwitch("_ZN2at7Context21setDeterministicCuDNNEb", deterministic);
-        setContextSwitch("_ZN2at7Context17setBenchmarkCuDNNEb", !deterministic);
+    }
+
+    /** Lets cuDNN try all its algorithms for each new shape and keep the fastest: pays where few shapes come often. */
+    public void setTrials(boolean wanted) {
+        setContextSwitch("_ZN2at7Context17setBenchmarkCuDNNEb", wanted);
     }
 
     /** Waits until everything given to the GPU so far is done; nothing to wait for on the processor. */

@@ -37,6 +37,7 @@ final class LibtorchLoader {
     record Libraries(SymbolLookup symbols, boolean cuda, Optional<SymbolLookup> compiler) {}
 
     static Libraries load(LibtorchFolder folder) {
+        LoadingVariables.set();
         List<String> names = names(folder.folder());
         boolean windows = System.getProperty("os.name").startsWith("Windows");
         List<SymbolLookup> lookups = new ArrayList<>();

@@ -9,6 +9,9 @@ import java.util.Optional;
  * <p>On a GPU, use it inside of a {@link CudaStream}.
  */
 public final class RepeatedWork implements AutoCloseable {
+    /** What is left to others when memory is tight: with less, work is done as it is. */
+    private static final long MARGIN = 256L << 20;
+
     private final Device device;
     private final Runnable work;
     private boolean done;
@@ -25,11 +28,21 @@ public final class RepeatedWork implements AutoCloseable {
             graph.get().replay();
             return;
         }
-        work.run();
-        if (!done) {
-            done = true; // what cannot be recorded is not tried again
-            graph = CudaGraph.isAvailable(device) ? CudaGraph.record(device, work) : Optional.empty();
+        if (done || !CudaGraph.isAvailable(device)) {
+            work.run();
+            return;
         }
+        done = true; // what cannot be recorded is not tried again
+        long before = free();
+        work.run();
+        long after = free();
+        if (after - MARGIN >= before - after) { // a recording has memory of its own, as much as the first time took
+            graph = CudaGraph.record(device, work);
+        }
+    }
+
+    private static long free() {
+        return Libtorch.load().cudaMemoryFree().orElse(0L);
     }
 
     /** Whether it is a recording by now. */

@@ -18,7 +18,13 @@
  * <p>Operators are grouped by what they do: {@link org.gramian.tensor.Elementwise}, {@link org.gramian.tensor.Products},
  * {@link org.gramian.tensor.Reductions}, {@link org.gramian.tensor.Views}, {@link org.gramian.tensor.Convolution}, {@link org.gramian.tensor.Window},
  * {@link org.gramian.tensor.Decompositions}. Each checks types and shapes before it calls native code, and names
- * itself and both shapes when they do not fit. Underneath, {@code Operator} calls any ATen operator by name and {@code
+ * itself and both shapes when they do not fit.
+ *
+ * <p>A GPU is quick where nobody waits for it: {@link org.gramian.tensor.RepeatedWork} becomes a {@link
+ * org.gramian.tensor.CudaGraph} inside of a {@link org.gramian.tensor.CudaStream}, and a {@link
+ * org.gramian.tensor.CudaProgram} holds kernels of our own for what operators do in many passes.
+ *
+ * <p>Underneath, {@code Operator} calls any ATen operator by name and {@code
  * DeviceFunctions} the per-device C functions for those whose arguments the older dispatcher cannot carry.
  */
 @NullMarked

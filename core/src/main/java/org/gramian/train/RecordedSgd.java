@@ -3,6 +3,7 @@ package org.gramian.train;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.spd.Retraction;
@@ -66,23 +67,36 @@ public final class RecordedSgd {
             computed.forEach((parameter, gradient) -> gradients.put(parameter, Views.contiguous(gradient)));
             gradients.values().forEach(this::check);
             Map<Parameter, StiefelStep> turns = new LinkedHashMap<>();
-            for (ParameterGroup group : groups) {
-                for (Parameter parameter : group.parameters().all()) {
-                    if (parameter.spec().role() == Role.STIEFEL && gradients.containsKey(parameter)) {
-                        turns.put(parameter, turn(parameter, gradients.get(parameter), group));
-                    }
-                }
-            }
+            forEach(
+                    groups,
+                    gradients,
+                    Role.STIEFEL::equals,
+                    (parameter, gradient, group) -> turns.put(parameter, turn(parameter, gradient, group)));
             cells.count();
-            groups.forEach(group -> group.parameters().all().stream()
-                    .filter(parameter -> parameter.spec().role() != Role.STIEFEL && gradients.containsKey(parameter))
-                    .forEach(parameter -> move(parameter, gradients.get(parameter), group)));
+            forEach(groups, gradients, role -> role != Role.STIEFEL, this::move);
             turns.forEach((parameter, turn) -> {
                 takeOver(parameter.value(), turn.point());
                 if (turn.velocity() != null) {
                     takeOver(velocity(parameter), turn.velocity());
                 }
             });
+        }
+    }
+
+    /** Something to do with a parameter that has a gradient. */
+    private interface Deed {
+        void on(Parameter parameter, Tensor gradient, ParameterGroup group);
+    }
+
+    private static void forEach(
+            List<ParameterGroup> groups, Map<Parameter, Tensor> gradients, Predicate<Role> roles, Deed deed) {
+        for (ParameterGroup group : groups) {
+            for (Parameter parameter : group.parameters().all()) {
+                Tensor gradient = gradients.get(parameter);
+                if (gradient != null && roles.test(parameter.spec().role())) {
+                    deed.on(parameter, gradient, group);
+                }
+            }
         }
     }
 

@@ -17,24 +17,34 @@ import org.gramian.tensor.Views;
 public final class StepCells implements AutoCloseable {
     static final CudaProgram PROGRAM = CudaProgram.beside(StepCells.class, "step.cu");
 
-    /** The numbers, in the order of {@code step.cu}. */
-    enum Cell {
+    /** The numbers, at the places that they have in {@code step.cu}. */
+    private enum Cell {
         /** The learning rate. */
-        RATE,
+        RATE(0),
         /** Not 0 once a step went wrong: from then on nothing moves. */
-        WRONG,
+        WRONG(1),
         /** Sum of the losses of all crops. */
-        LOSS,
+        LOSS(2),
         /** Crops that were right. */
-        RIGHT,
+        RIGHT(3),
         /** Steps that were taken. */
-        STEPS,
+        STEPS(4),
         /** Where in the order of an epoch the first of them began. */
-        FIRST,
+        FIRST(5),
         /** The loss of the present batch times its crops. */
-        BATCH_LOSS,
+        BATCH_LOSS(6),
         /** Crops of the present batch that were right. */
-        BATCH_RIGHT
+        BATCH_RIGHT(7);
+
+        private final int place;
+
+        Cell(int place) {
+            this.place = place;
+        }
+
+        double in(double[] values) {
+            return values[place];
+        }
     }
 
     /**
@@ -62,7 +72,7 @@ public final class StepCells implements AutoCloseable {
     }
 
     /** Begins to count, before steps whose examples begin at a place of the order. */
-    public void begin(long first) {
+    public void begin(int first) {
         set(Cell.WRONG, 0);
         set(Cell.LOSS, 0);
         set(Cell.RIGHT, 0);
@@ -76,18 +86,18 @@ public final class StepCells implements AutoCloseable {
     }
 
     private void set(Cell cell, double value) {
-        PROGRAM.launch("set_cell", new Grid(1, 1, 1, 1, 1), cells, cell.ordinal(), value);
+        PROGRAM.launch("set_cell", new Grid(1, 1, 1, 1, 1), cells, cell.place, value);
     }
 
     /** Waits for all steps that were begun. */
     public Outcome read() {
         double[] values = cells.toDoubles();
         return new Outcome(
-                (int) values[Cell.STEPS.ordinal()],
-                values[Cell.LOSS.ordinal()],
-                (int) values[Cell.RIGHT.ordinal()],
-                values[Cell.WRONG.ordinal()] != 0,
-                values[Cell.BATCH_LOSS.ordinal()]);
+                (int) Cell.STEPS.in(values),
+                Cell.LOSS.in(values),
+                (int) Cell.RIGHT.in(values),
+                Cell.WRONG.in(values) != 0,
+                Cell.BATCH_LOSS.in(values));
     }
 
     /**

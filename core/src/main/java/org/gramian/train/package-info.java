@@ -7,7 +7,9 @@
  *       org.gramian.train.StiefelStep}, a Riemannian gradient step whose momentum is transported by the tangent
  *       projection. A {@link org.gramian.train.ParameterGroup} gives some parameters a rate of their own, as the backbone's
  *       in stage 2. Constants live in {@link org.gramian.train.SgdOptions} and {@link org.gramian.train.StiefelOptions}, each
- *       default with its reason; {@code StiefelOptions.of} has those of the paper as printed and of its authors' code.
+ *       default with its reason; {@code StiefelOptions.of} has those of the paper as printed and of its authors' code. On a
+ *       GPU {@link org.gramian.train.RecordedSgd} takes the same steps without a word from the host, who reads what became of
+ *       them from {@link org.gramian.train.StepCells}.
  *   <li>{@code train.recipe} says how a model is trained, in numbers: stages, schedules, loss.
  *   <li>{@code train.feature} computes features of a frozen backbone once and keeps them.
  *   <li>{@code train.loop} does it: steps, epochs, two stages, checkpoints.

@@ -22,7 +22,7 @@ class WholeFileTest {
     @Test
     void whatCannotBeMadeIsNamedAsItWasAskedForAndBeforeTheWork() {
         Path file = Path.of("/proc/gramian.txt");
-        assumeTrue(Files.isDirectory(file.getParent()), "only Linux has a folder that takes no files from anybody");
+        assumeTrue(Files.isDirectory(Path.of("/proc")), "only Linux has a folder that takes no files from anybody");
         String message = file + ": cannot be written in folder /proc: no files can be made there";
         assertThatIOException().isThrownBy(() -> WholeFile.require(file)).withMessage(message);
         assertThatIOException()

@@ -25,7 +25,8 @@
  *       {@code Position} back; otherwise what the pooling takes from data is fitted to some training pictures.
  *   <li>Each stage is a {@code StageLoop} over {@link org.gramian.train.loop.Examples}: in stage 1 the features of the frozen
  *       backbone ({@code FeatureExamples}), in stage 2 pictures that are decoded ahead ({@code PictureExamples}). What is
- *       trained is a {@code Trainee}: the head, then everything.
+ *       trained is a {@code Trainee}: the head, then everything. {@code Steps} are taken one by one ({@code SingleSteps}), or
+ *       many before anybody looks where features lie in the memory of a GPU ({@code RecordedSteps}).
  *   <li>Where the recipe has a {@link org.gramian.linear.LinearSolver}, a {@code SolvedHead} takes the place of both stages: the
  *       descriptors of all training crops are computed once, and weight and bias of the classifier solved for.
  *   <li>An epoch goes through all crops in an order that follows from seed, stage and epoch. A step adds up the gradients

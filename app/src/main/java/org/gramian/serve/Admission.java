@@ -60,7 +60,7 @@ final class Admission {
             try {
                 // A request that is larger than all the room is served when it is alone.
                 if (returned || (bytes > ownBytes && bytes + more > mostBytes)) {
-                    throw busy(pace.ofPictures(pictures));
+                    throw busy(pace.known(pictures, explanations));
                 }
                 ownBytes += more;
                 bytes += more;
@@ -74,13 +74,12 @@ final class Admission {
             lock.lock();
             try {
                 requirePossible(count, toExplain);
-                double explaining = pace.ofExplanations(explanations + toExplain);
-                double tooLong = Math.max(
-                        explanations == 0 || toExplain == 0 ? 0 : explaining - SHARE_OF_EXPLANATIONS * answerSeconds,
-                        pace.ofPictures(pictures + count) + explaining - SHARE_OF_TIME * answerSeconds);
+                double all = pace.known(pictures + count, explanations + toExplain) - SHARE_OF_TIME * answerSeconds;
+                double later = pace.known(0, explanations + toExplain) - SHARE_OF_EXPLANATIONS * answerSeconds;
+                boolean late = all > 0 || (explanations > 0 && isLate(toExplain));
                 // A request that is larger than the whole queue is served when it is alone.
-                if (pictures > 0 && (pictures + count > mostPictures || tooLong > 0)) {
-                    throw busy(tooLong > 0 ? tooLong : pace.ofPictures(pictures));
+                if (pictures > 0 && (pictures + count > mostPictures || late)) {
+                    throw busy(late ? Math.max(all, later) : pace.known(pictures, explanations));
                 }
                 ownPictures += count;
                 pictures += count;
@@ -141,7 +140,7 @@ final class Admission {
                 throw Refusal.stopping();
             }
             if (pictures >= mostPictures || bytes >= mostBytes) {
-                throw busy(pace.ofPictures(pictures));
+                throw busy(pace.known(pictures, explanations));
             }
             requests++;
             return new Ticket();
@@ -163,11 +162,16 @@ final class Admission {
         }
     }
 
+    /** Whether so many explanations more would be done too late; what they take is guessed where it is not known. */
+    private boolean isLate(int toExplain) {
+        return toExplain > 0 && pace.ofExplanations(explanations + toExplain) > SHARE_OF_EXPLANATIONS * answerSeconds;
+    }
+
     private Refusal busy(double seconds) {
         return Refusal.busy(
                 "there is more to do than this server takes on (" + pictures + " of " + mostPictures + " pictures, "
                         + explanations + " explanations, " + (bytes >> 20) + " of " + (mostBytes >> 20)
-                        + " MiB, about " + Math.round(pace.ofPictures(pictures) + pace.ofExplanations(explanations))
+                        + " MiB, about " + Math.round(pace.known(pictures, explanations))
                         + " s of work for answers within " + Math.round(answerSeconds)
                         + " s); ask again after the time in Retry-After",
                 Math.clamp((long) Math.ceil(seconds), 1, LONGEST_RETRY_SECONDS));

@@ -39,10 +39,7 @@ final class Pace {
         return kept * before + (1 - kept) * seconds(time) / count;
     }
 
-    double ofPictures(int count) {
-        return count * picture;
-    }
-
+    /** What so many explanations take, guessed where none was computed yet. */
     double ofExplanations(int count) {
         return count * (explanation == 0 ? firstGuess : explanation);
     }

@@ -61,7 +61,7 @@ class AdmissionTest {
         Admission.Ticket second = patient.enter();
         assertThatThrownBy(() -> second.pictures(32, 32)).isInstanceOfSatisfying(Refusal.class, it -> {
             assertThat(it.code()).isEqualTo("busy");
-            // 64 explanations of 0.4 s are to be done within the half of 30 s.
+            // 64 explanations of 0.4 s are to be done within half of 30 s.
             assertThat(it.retryAfter()).hasValue(11);
         });
         second.pictures(32, 0);

@@ -6,7 +6,8 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Counts what was taken on and refuses what would be too much, so that memory stays bounded however many ask.
+ * Counts what was taken on and refuses what would be too much, so that memory stays bounded and what is taken on is answered in
+ * time, however many ask.
  *
  * <p>A request asks for room for bytes as they come or are about to be made, and names its pictures once they are known; what
  * it holds is given back when its ticket is closed. What a body only announces is not counted: whoever announces much and sends
@@ -18,26 +19,37 @@ final class Admission {
 
     private static final long LONGEST_RETRY_SECONDS = 60;
 
+    /** Of the time for an answer, the part that everything that waits may take: the rest is for what takes longer than usual. */
+    private static final double SHARE_OF_TIME = 0.8;
+
+    /** The part of it that explanations may take, since the predictions of those who come later go between them. */
+    private static final double SHARE_OF_EXPLANATIONS = 0.5;
+
     private final Lock lock = new ReentrantLock();
     private final Condition empty = lock.newCondition();
     private final long mostBytes;
     private final int mostPictures;
+    private final double answerSeconds;
+    private final Pace pace;
     private long bytes;
     private int pictures;
+    private int explanations;
     private int requests;
     private boolean closed;
-    private double secondsPerPicture;
 
     Admission(Limits limits) {
         this.mostBytes =
                 Math.max(2L * limits.upload().bytes(), Runtime.getRuntime().maxMemory() / SHARE_OF_MEMORY);
         this.mostPictures = limits.load().pictures();
+        this.answerSeconds = Pace.seconds(limits.load().answer());
+        this.pace = new Pace(limits);
     }
 
     /** A request's share; closing it gives everything back. */
     final class Ticket implements AutoCloseable {
         private long ownBytes;
         private int ownPictures;
+        private int ownExplanations;
         private boolean returned;
 
         private Ticket() {}
@@ -48,7 +60,7 @@ final class Admission {
             try {
                 // A request that is larger than all the room is served when it is alone.
                 if (returned || (bytes > ownBytes && bytes + more > mostBytes)) {
-                    throw busy();
+                    throw busy(pace.known(pictures, explanations));
                 }
                 ownBytes += more;
                 bytes += more;
@@ -57,16 +69,36 @@ final class Admission {
             }
         }
 
-        /** Asks for room for so many pictures. */
-        void pictures(int count) throws Refusal {
+        /** Asks for room for so many pictures, and time for so many of them to be explained. */
+        void pictures(int count, int toExplain) throws Refusal {
             lock.lock();
             try {
+                requirePossible(count, toExplain);
+                double all = pace.known(pictures + count, explanations + toExplain) - SHARE_OF_TIME * answerSeconds;
+                double later = pace.known(0, explanations + toExplain) - SHARE_OF_EXPLANATIONS * answerSeconds;
+                boolean late = all > 0 || (explanations > 0 && isLate(toExplain));
                 // A request that is larger than the whole queue is served when it is alone.
-                if (pictures > 0 && pictures + count > mostPictures) {
-                    throw busy();
+                if (pictures > 0 && (pictures + count > mostPictures || late)) {
+                    throw busy(late ? Math.max(all, later) : pace.known(pictures, explanations));
                 }
                 ownPictures += count;
                 pictures += count;
+                ownExplanations += toExplain;
+                explanations += toExplain;
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        /** Tells that one of its explanations is there, and how long it took. */
+        void explained(Duration time) {
+            lock.lock();
+            try {
+                pace.explanation(time);
+                if (!returned) {
+                    ownExplanations--;
+                    explanations--;
+                }
             } finally {
                 lock.unlock();
             }
@@ -89,6 +121,7 @@ final class Admission {
                 returned = true;
                 bytes -= ownBytes;
                 pictures -= ownPictures;
+                explanations -= ownExplanations;
                 requests--;
                 if (requests == 0) {
                     empty.signalAll();
@@ -107,7 +140,7 @@ final class Admission {
                 throw Refusal.stopping();
             }
             if (pictures >= mostPictures || bytes >= mostBytes) {
-                throw busy();
+                throw busy(pace.known(pictures, explanations));
             }
             requests++;
             return new Ticket();
@@ -116,21 +149,39 @@ final class Admission {
         }
     }
 
-    private Refusal busy() {
-        long seconds = (long) Math.ceil(pictures * secondsPerPicture);
+    /** Refuses what would not be answered in time were it alone; a single picture is tried, for how long it takes may change. */
+    private void requirePossible(int count, int toExplain) throws Refusal {
+        double whole = pace.known(count, toExplain);
+        if (count > 1 && whole > answerSeconds) {
+            throw new Refusal(
+                    413,
+                    "too-large",
+                    "expected at most " + Math.max(1, (int) (count * answerSeconds / whole))
+                            + " pictures in a request of this kind, " + "found " + count
+                            + ": more are not answered within " + Math.round(answerSeconds) + " s here");
+        }
+    }
+
+    /** Whether so many explanations more would be done too late; what they take is guessed where it is not known. */
+    private boolean isLate(int toExplain) {
+        return toExplain > 0 && pace.ofExplanations(explanations + toExplain) > SHARE_OF_EXPLANATIONS * answerSeconds;
+    }
+
+    private Refusal busy(double seconds) {
         return Refusal.busy(
-                "there is more to do than this server takes on (" + pictures + " of " + mostPictures
-                        + " pictures, " + (bytes >> 20) + " of " + (mostBytes >> 20)
-                        + " MiB); ask again after the time in Retry-After",
-                Math.clamp(seconds, 1, LONGEST_RETRY_SECONDS));
+                "there is more to do than this server takes on (" + pictures + " of " + mostPictures + " pictures, "
+                        + explanations + " explanations, " + (bytes >> 20) + " of " + (mostBytes >> 20)
+                        + " MiB, about " + Math.round(pace.known(pictures, explanations))
+                        + " s of work for answers within " + Math.round(answerSeconds)
+                        + " s); ask again after the time in Retry-After",
+                Math.clamp((long) Math.ceil(seconds), 1, LONGEST_RETRY_SECONDS));
     }
 
     /** Tells how long pictures took: what the time after which to ask again is reckoned from. */
     void computed(int count, Duration time) {
         lock.lock();
         try {
-            double seconds = time.toNanos() / 1e9 / count;
-            secondsPerPicture = secondsPerPicture == 0 ? seconds : 0.9 * secondsPerPicture + 0.1 * seconds;
+            pace.pictures(count, time);
         } finally {
             lock.unlock();
         }

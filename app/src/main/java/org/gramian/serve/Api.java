@@ -1,12 +1,15 @@
 package org.gramian.serve;
 
 import io.javalin.http.Context;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.gramian.explain.HeatMap;
 import org.gramian.explain.View;
+import org.gramian.image.Reading.Unreadable;
 import org.gramian.model.Answer;
 import org.gramian.model.Engine;
 import tools.jackson.databind.node.ArrayNode;
@@ -22,10 +25,10 @@ import tools.jackson.databind.node.ObjectNode;
  * @param meters what is counted
  */
 record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits, Meters meters) {
-    /** Says what is wanted of one picture, from what was computed of it. */
+    /** Says what is wanted of one picture, from what was computed of it, and has computed what is still wanting. */
     @FunctionalInterface
     private interface Telling {
-        ObjectNode of(Upload upload, Order.Computed computed, Deadline end) throws Refusal;
+        CompletableFuture<ObjectNode> of(Upload upload, Order.Computed computed, Deadline end);
     }
 
     /** What is computed of all pictures of a request, and what is then said of each. */
@@ -50,7 +53,8 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
             if (question.nearest() > 0 && lease.model().nearest().isPresent()) {
                 rows.add(Engine.Rows.DESCRIPTORS);
             }
-            Telling telling = (upload, computed, end) -> prediction(new Asked(question, lease, end), upload, computed);
+            Telling telling =
+                    (upload, computed, end) -> prediction(new Asked(question, lease, ticket, end), upload, computed);
             answer(context, ticket, lease, new Plan(new Order.Wish(rows, question.explain()), telling));
         }
     }
@@ -61,7 +65,8 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
         try (Admission.Ticket ticket = admission.enter();
                 ModelSlot.Lease lease = slot.lease()) {
             Order.Wish wish = new Order.Wish(Set.of(Engine.Rows.DESCRIPTORS), false);
-            Telling telling = (upload, computed, _) -> PictureAnswers.descriptor(upload, computed);
+            Telling telling = (upload, computed, _) ->
+                    CompletableFuture.completedFuture(PictureAnswers.descriptor(upload, computed));
             answer(context, ticket, lease, new Plan(wish, telling));
         }
     }
@@ -72,20 +77,14 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
         Body.check(context.req(), limits.upload());
     }
 
-    /** A question to a model, and until when it is to be answered. */
-    private record Asked(Question question, ModelSlot.Lease lease, Deadline end) {}
+    /** A question to a model, what was taken on for it, and until when it is to be answered. */
+    private record Asked(Question question, ModelSlot.Lease lease, Admission.Ticket ticket, Deadline end) {}
 
-    private ObjectNode prediction(Asked asked, Upload upload, Order.Computed computed) throws Refusal {
+    private CompletableFuture<ObjectNode> prediction(Asked asked, Upload upload, Order.Computed computed) {
         LoadedModel model = asked.lease().model();
         Answer answer = PictureAnswers.answer(model, computed);
         ObjectNode result =
                 PictureAnswers.prediction(upload, answer, asked.question().top());
-        if (asked.question().explain()) {
-            View view = computed.view().orElseThrow();
-            String name = answer.best().name();
-            HeatMap heat = asked.end().await(pipeline.alone(asked.lease(), () -> Explanations.of(model, view, name)));
-            result.set("explanation", Explanations.tell(heat, name));
-        }
         if (asked.question().nearest() > 0) {
             ArrayNode list = result.putArray("nearest");
             model.nearest()
@@ -94,36 +93,63 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
                             computed.of(Engine.Rows.DESCRIPTORS),
                             asked.question().nearest()));
         }
-        return result;
+        return asked.question().explain()
+                ? explained(asked, result, computed.view().orElseThrow())
+                : CompletableFuture.completedFuture(result);
+    }
+
+    /** The result with its explanation, which is drawn by a thread that others do not wait for. */
+    private CompletableFuture<ObjectNode> explained(Asked asked, ObjectNode result, View view) {
+        String name = result.get("class").asString();
+        CompletableFuture<HeatMap> heat = pipeline.alone(asked.lease(), asked.end(), () -> {
+            long start = System.nanoTime();
+            HeatMap found = Explanations.of(asked.lease().model(), view, name);
+            Duration time = Duration.ofNanos(System.nanoTime() - start);
+            asked.ticket().explained(time);
+            meters.explained(time);
+            return found;
+        });
+        CompletableFuture<ObjectNode> told = heat.thenApplyAsync(
+                found -> result.set("explanation", Explanations.tell(found, name)), Thread::startVirtualThread);
+        var _ = told.whenComplete((_, _) -> heat.cancel(false)); // whoever gives up has it left undone
+        return told;
     }
 
     private void answer(Context context, Admission.Ticket ticket, ModelSlot.Lease lease, Plan plan) throws Refusal {
         byte[] body = Body.read(context.req(), limits.upload(), ticket);
         List<Upload> uploads = Uploads.of(context.contentType(), body, limits.upload());
-        ticket.pictures(uploads.size());
+        ticket.pictures(uploads.size(), plan.wish().explained() ? uploads.size() : 0);
         ticket.bytes(uploads.size() * plan.wish().bytes(lease.model()));
         Deadline end = Deadline.in(limits.load().answer());
         List<CompletableFuture<Order.Outcome>> pending = pipeline.begin(uploads.stream()
                 .map(upload -> new Order(upload.content(), lease, plan.wish(), ticket))
                 .toList());
+        List<CompletableFuture<ObjectNode>> told = new ArrayList<>();
         try {
-            ObjectNode document = Json.object();
-            ArrayNode results = document.putArray("results");
-            int unread = 0;
+            List<Unreadable> unread = new ArrayList<>();
             for (int i = 0; i < uploads.size(); i++) {
                 Upload upload = uploads.get(i);
                 switch (end.await(pending.get(i))) {
                     case Order.Unread(var reason) -> {
-                        results.add(PictureAnswers.unreadable(upload, reason));
-                        unread++;
+                        told.add(CompletableFuture.completedFuture(PictureAnswers.unreadable(upload, reason, limits)));
+                        unread.add(reason);
                     }
-                    case Order.Computed computed -> results.add(plan.telling().of(upload, computed, end));
+                    case Order.Computed computed -> told.add(plan.telling().of(upload, computed, end));
                 }
             }
-            meters.pictures(uploads.size() - unread, unread);
+            ObjectNode document = Json.object();
+            ArrayNode results = document.putArray("results");
+            for (CompletableFuture<ObjectNode> one : told) {
+                results.add(end.await(one));
+            }
+            meters.pictures(uploads.size() - unread.size(), unread.size());
+            if (!Uploads.isForm(context.contentType()) && !unread.isEmpty()) {
+                context.status(PictureAnswers.status(unread.getFirst()));
+            }
             Json.send(context, document, limits.upload().time());
         } finally {
             pending.forEach(outcome -> outcome.cancel(false)); // what is left undone by a failure
+            told.forEach(outcome -> outcome.cancel(false));
         }
     }
 }

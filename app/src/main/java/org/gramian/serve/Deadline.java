@@ -21,6 +21,11 @@ record Deadline(long nanos, Duration time) {
         return nanos - System.nanoTime() <= 0;
     }
 
+    /** Whether at most half of the time is left. */
+    boolean isNear() {
+        return nanos - System.nanoTime() <= time.toNanos() / 2;
+    }
+
     /** Waits for something that is computed; gives it up when time is over. */
     <T> T await(CompletableFuture<T> future) throws Refusal {
         try {
@@ -28,7 +33,10 @@ record Deadline(long nanos, Duration time) {
         } catch (TimeoutException _) {
             future.cancel(false);
             throw new Refusal(
-                    503, "timeout", "no answer within " + time.toSeconds() + " s; ask again when there is less to do");
+                    503,
+                    "timeout",
+                    "no answer within " + time.toSeconds()
+                            + " s; ask again when there is less to do, or for fewer pictures at once");
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
             throw Refusal.stopping();

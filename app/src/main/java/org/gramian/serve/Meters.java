@@ -31,6 +31,7 @@ final class Meters implements AutoCloseable {
     private final JvmGcMetrics collection = new JvmGcMetrics();
     private final DistributionSummary batches;
     private final Timer computing;
+    private final Timer explaining;
 
     Meters(Admission admission) {
         new JvmMemoryMetrics().bindTo(registry);
@@ -54,6 +55,10 @@ final class Meters implements AutoCloseable {
                 .description("time to compute a batch")
                 .serviceLevelObjectives(LATENCIES)
                 .register(registry);
+        explaining = Timer.builder("gramian.explanation.time")
+                .description("time to compute where a decision comes from")
+                .serviceLevelObjectives(LATENCIES)
+                .register(registry);
     }
 
     private static double resident() {
@@ -67,6 +72,10 @@ final class Meters implements AutoCloseable {
     void computed(int crops, Duration time) {
         batches.record(crops);
         computing.record(time);
+    }
+
+    void explained(Duration time) {
+        explaining.record(time);
     }
 
     /** Counts the pictures that were answered, and those among them that could not be read. */

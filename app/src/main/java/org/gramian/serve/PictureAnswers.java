@@ -1,6 +1,7 @@
 package org.gramian.serve;
 
 import java.util.Locale;
+import org.gramian.image.Reading.Problem;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.model.Answer;
 import org.gramian.model.Engine;
@@ -14,21 +15,28 @@ final class PictureAnswers {
     private PictureAnswers() {}
 
     /** Of a picture that cannot be read. */
-    static ObjectNode unreadable(Upload upload, Unreadable reason) {
+    static ObjectNode unreadable(Upload upload, Unreadable reason, Limits limits) {
         ObjectNode result = Json.object().put("name", upload.name());
         result.putObject("error")
                 .put("code", "unreadable")
                 .put("problem", reason.problem().name().toLowerCase(Locale.ROOT).replace('_', '-'))
-                .put("message", message(reason));
+                .put("message", message(reason, limits));
         return result;
     }
 
+    /** The status of a request that is this picture and nothing else. */
+    static int status(Unreadable reason) {
+        return reason.problem() == Problem.TOO_LARGE ? 413 : 422;
+    }
+
     /** The reader's sentence, but for those that may hold words of a decoder or of this machine. */
-    private static String message(Unreadable reason) {
+    private static String message(Unreadable reason, Limits limits) {
         return switch (reason.problem()) {
             case CORRUPT -> "expected a picture that can be decoded, found damage";
             case TRUNCATED -> "expected a whole picture, found that the file ends before it does";
-            case TOO_LARGE -> "expected a picture of fewer pixels, found one that is more than this server takes on";
+            case TOO_LARGE ->
+                "expected a picture of at most " + limits.upload().pixels()
+                        + " pixels that is decoded within seconds, found one" + " that is larger or takes longer";
             default -> reason.reason();
         };
     }

@@ -61,10 +61,10 @@ final class Pipeline {
         return outcomes;
     }
 
-    /** Has something computed alone, between two batches. */
-    <T> CompletableFuture<T> alone(ModelSlot.Lease lease, Supplier<T> work) {
+    /** Has something computed alone, between two batches, and for the request that ends first before the others. */
+    <T> CompletableFuture<T> alone(ModelSlot.Lease lease, Deadline end, Supplier<T> work) {
         CompletableFuture<T> done = new CompletableFuture<>();
-        queue.add(new Work.Alone(lease.share(), () -> done.complete(work.get()), done));
+        queue.add(new Work.Alone(lease.share(), () -> done.complete(work.get()), done, end));
         return done;
     }
 

@@ -45,9 +45,14 @@ final class Uploads {
                         + (type.isEmpty() ? "none" : Found.text(type)));
     }
 
+    /** Whether a body of this type may have several pictures. */
+    static boolean isForm(@Nullable String contentType) throws Refusal {
+        return accepted(contentType).equals(FORM);
+    }
+
     /** The pictures, at least one. */
     static List<Upload> of(@Nullable String contentType, byte[] body, Limits.Upload limits) throws Refusal {
-        if (!accepted(contentType).equals(FORM)) {
+        if (!isForm(contentType)) {
             return List.of(new Upload(NAMELESS, body));
         }
         String boundary = MultiPart.extractBoundary(String.valueOf(contentType));

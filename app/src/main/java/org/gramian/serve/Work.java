@@ -58,13 +58,14 @@ sealed interface Work {
     }
 
     /**
-     * Anything else that computes, alone.
+     * Anything else that computes, alone: an explanation.
      *
      * @param lease of the model that it needs
      * @param work completes the future
      * @param done what is waited for
+     * @param end until when; of the request that ends first, which came first, it is done first
      */
-    record Alone(ModelSlot.Lease lease, Runnable work, CompletableFuture<?> done) implements Work {
+    record Alone(ModelSlot.Lease lease, Runnable work, CompletableFuture<?> done, Deadline end) implements Work {
         @Override
         public boolean isDone() {
             return done.isDone();

@@ -2,8 +2,10 @@ package org.gramian.serve;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import java.util.Queue;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -13,13 +15,18 @@ import java.util.concurrent.locks.ReentrantLock;
  * Work that waits to be computed, handed out in batches: what waits longest, and with it all that can be computed together.
  *
  * <p>Nobody waits for a batch to fill: while one is computed the next gathers, and when little is to do it is done at once.
+ *
+ * <p>What is computed alone takes turns with batches, so that those who want a prediction do not wait for all explanations of
+ * others; what was promised for earlier is done first, and before any batch once half of its time is over.
  */
 final class WorkQueue {
     private final Lock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final Queue<Work> waiting = new ArrayDeque<>();
+    private final Queue<Work.Crops> crops = new ArrayDeque<>();
+    private final Queue<Work.Alone> alone = new ArrayDeque<>();
     private final int batch;
     private boolean closed;
+    private boolean wasAlone;
 
     /** @param batch most crops of a batch; a picture that has more makes a batch of its own */
     WorkQueue(int batch) {
@@ -34,7 +41,10 @@ final class WorkQueue {
                 work.lease().close();
                 return;
             }
-            waiting.add(work);
+            switch (work) {
+                case Work.Crops one -> crops.add(one);
+                case Work.Alone one -> alone.add(one);
+            }
             changed.signal();
         } finally {
             lock.unlock();
@@ -46,9 +56,10 @@ final class WorkQueue {
         lock.lock();
         try {
             while (true) {
-                waiting.removeIf(WorkQueue::isDropped);
-                if (!waiting.isEmpty()) {
-                    return batch();
+                crops.removeIf(WorkQueue::isDropped);
+                alone.removeIf(WorkQueue::isDropped);
+                if (!crops.isEmpty() || !alone.isEmpty()) {
+                    return next();
                 }
                 if (closed) {
                     return List.of();
@@ -67,22 +78,34 @@ final class WorkQueue {
         return work.isDone();
     }
 
-    private List<Work> batch() {
-        List<Work> taken = new ArrayList<>();
-        Work first = waiting.remove(); // after the list, for which there may be no memory
-        taken.add(first);
-        if (first instanceof Work.Crops crops) {
-            int room = batch - crops.count();
-            Iterator<Work> others = waiting.iterator();
-            while (room >= crops.count() && others.hasNext()) {
-                if (others.next() instanceof Work.Crops other && other.fits(crops)) {
-                    taken.add(other);
-                    others.remove();
-                    room -= crops.count();
-                }
-            }
+    private List<Work> next() {
+        List<Work> taken = new ArrayList<>(); // before anything is removed, for there may be no memory
+        Optional<Work.Alone> first =
+                alone.stream().min(Comparator.comparingLong(work -> work.end().nanos()));
+        wasAlone = first.isPresent()
+                && (crops.isEmpty() || !wasAlone || first.get().end().isNear());
+        if (wasAlone) {
+            taken.add(first.orElseThrow());
+            alone.remove(first.get());
+        } else {
+            batch(taken);
         }
         return taken;
+    }
+
+    private void batch(List<Work> taken) {
+        Work.Crops first = crops.remove();
+        taken.add(first);
+        int room = batch - first.count();
+        Iterator<Work.Crops> others = crops.iterator();
+        while (room >= first.count() && others.hasNext()) {
+            Work.Crops other = others.next();
+            if (other.fits(first)) {
+                taken.add(other);
+                others.remove();
+                room -= first.count();
+            }
+        }
     }
 
     /** Takes nothing more; what waits is still handed out. */

@@ -52,6 +52,49 @@ class AdmissionTest {
         assertThat(admission.drain(Duration.ofMillis(1))).isFalse();
     }
 
+    @Test
+    void explanationsCountByTheTimeThatTheyTake() throws Refusal {
+        Admission patient = new Admission(Limits.DEFAULT);
+        learn(patient);
+        Admission.Ticket first = patient.enter();
+        first.pictures(32, 32);
+        Admission.Ticket second = patient.enter();
+        assertThatThrownBy(() -> second.pictures(32, 32)).isInstanceOfSatisfying(Refusal.class, it -> {
+            assertThat(it.code()).isEqualTo("busy");
+            // 64 explanations of 0.4 s are to be done within half of 30 s.
+            assertThat(it.retryAfter()).hasValue(11);
+        });
+        second.pictures(32, 0);
+        for (int i = 0; i < 30; i++) {
+            first.explained(Duration.ofMillis(400));
+        }
+        patient.enter().pictures(32, 32);
+    }
+
+    /** A prediction takes 10 ms, an explanation 400 ms. */
+    private static void learn(Admission admission) throws Refusal {
+        try (Admission.Ticket ticket = admission.enter()) {
+            ticket.pictures(1, 1);
+            admission.computed(1, Duration.ofMillis(10));
+            ticket.explained(Duration.ofMillis(400));
+        }
+    }
+
+    @Test
+    void aRequestThatCannotBeAnsweredInTimeEvenAloneIsToldHowManyCan() throws Refusal {
+        Admission hasty = new Admission(new Limits(
+                Limits.Upload.DEFAULT, new Limits.Load(256, 16, Duration.ofSeconds(5), Duration.ofSeconds(5))));
+        hasty.enter().pictures(32, 32); // nothing is known yet
+        Admission known = new Admission(new Limits(
+                Limits.Upload.DEFAULT, new Limits.Load(256, 16, Duration.ofSeconds(5), Duration.ofSeconds(5))));
+        learn(known);
+        assertThatThrownBy(() -> known.enter().pictures(32, 32))
+                .isInstanceOfSatisfying(
+                        Refusal.class, it -> assertThat(it.status()).isEqualTo(413))
+                .hasMessageContaining("at most 12 pictures");
+        known.enter().pictures(12, 12);
+    }
+
     private interface Asking {
         void ask() throws Refusal;
     }

@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class BatcherTest {
+    private static final Deadline SOON = Deadline.in(Duration.ofSeconds(20));
+
     @TempDir
     private Path folder;
 
@@ -33,9 +35,10 @@ class BatcherTest {
                     () -> {
                         throw new OutOfMemoryError("as if");
                     },
-                    new Untold()));
+                    new Untold(),
+                    SOON));
             CompletableFuture<Boolean> next = new CompletableFuture<>();
-            queue.add(new Work.Alone(slot.lease(), () -> next.complete(true), next));
+            queue.add(new Work.Alone(slot.lease(), () -> next.complete(true), next, SOON));
             assertThat(next.get(20, TimeUnit.SECONDS)).isTrue();
             assertThat(batcher.isAlive()).isTrue();
             batcher.close(Duration.ofSeconds(20));

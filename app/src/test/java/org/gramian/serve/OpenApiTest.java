@@ -52,9 +52,15 @@ class OpenApiTest {
         assertThat(predict("image/png", PICTURE, "")).isEqualTo(200);
         assertThat(predict("image/png", PICTURE, "?top=2&explain=true&nearest=2"))
                 .isEqualTo(200);
-        assertThat(predict("image/png", NONE, "?explain=true")).isEqualTo(200);
+        assertThat(predict("image/png", NONE, "?explain=true")).isEqualTo(422);
+        assertThat(predict("image/png", Served.picture(1, 1_001, 1_000), "")).isEqualTo(413);
+        assertThat(predict(
+                        "multipart/form-data; boundary=xyz",
+                        Served.form("xyz", new Upload("a", NONE)),
+                        "?explain=true"))
+                .isEqualTo(200);
         assertThat(embed("application/octet-stream", PICTURE)).isEqualTo(200);
-        assertThat(embed("image/jpeg", NONE)).isEqualTo(200);
+        assertThat(embed("image/jpeg", NONE)).isEqualTo(422);
         assertThat(check.addresses())
                 .isEqualTo(new TreeSet<>(Set.of(
                         "get /v1/model",

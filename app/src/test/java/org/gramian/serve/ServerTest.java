@@ -10,6 +10,7 @@ import java.net.Socket;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.gramian.cli.TinyModel;
@@ -82,6 +83,20 @@ class ServerTest {
         assertThat(results.get(2).get("name").asString()).isEqualTo("ä \"c\".png");
         assertThat(results.get(2).get("class").asString())
                 .isEqualTo(expected(Served.png(2)).best().name());
+    }
+
+    @Test
+    void aRequestOfOnePictureThatCannotBeReadIsRefusedByItsStatusToo() throws Exception {
+        for (byte[] body : List.of("no picture".getBytes(UTF_8), new byte[0])) {
+            for (String path : List.of("/v1/predict", "/v1/embed")) {
+                HttpResponse<String> response = served.post(path, "image/png", body);
+                assertThat(response.statusCode()).as(path).isEqualTo(422);
+                JsonNode error = Served.json(response).get("results").get(0).get("error");
+                assertThat(error.get("code").asString()).isEqualTo("unreadable");
+            }
+        }
+        byte[] form = Served.form("xyz", new Upload("b.jpg", "no picture".getBytes(UTF_8)));
+        assertThat(served.post("/v1/predict", FORM, form).statusCode()).isEqualTo(200);
     }
 
     @Test

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -104,6 +105,34 @@ class UnderLoadTest {
     }
 
     @Test
+    void explanationsThatCannotBeDoneInTimeAreRefusedAtOnceAndWhatWasTakenOnIsAnswered() throws Exception {
+        Gate gate = new Gate();
+        try (Served served = start(gate, load(256, Duration.ofSeconds(60)))) {
+            Upload[] pictures = new Upload[32];
+            Arrays.setAll(pictures, i -> new Upload(i + ".png", Served.png(i)));
+            HttpRequest request = served.to("/v1/predict?explain=true")
+                    .header("Content-Type", "multipart/form-data; boundary=xyz")
+                    .POST(HttpRequest.BodyPublishers.ofByteArray(Served.form("xyz", pictures)))
+                    .build();
+            var taken = served.client().sendAsync(request, HttpResponse.BodyHandlers.ofString());
+            awaitWaiting(served, 32);
+            for (int i = 0; i < 2; i++) {
+                HttpResponse<String> refused = served.client().send(request, HttpResponse.BodyHandlers.ofString());
+                ServerTest.assertError(refused, 429, "busy");
+                assertThat(refused.headers().firstValueAsLong("Retry-After").orElse(0))
+                        .isEqualTo(1); // nothing is known of how long it takes
+            }
+            CompletableFuture<HttpResponse<String>> plain = ask(served, 1);
+            awaitWaiting(served, 33);
+            gate.open.countDown();
+            assertThat(plain.get(60, TimeUnit.SECONDS).statusCode()).isEqualTo(200);
+            HttpResponse<String> answered = taken.get(60, TimeUnit.SECONDS);
+            assertThat(answered.statusCode()).isEqualTo(200);
+            assertThat(Served.json(answered).get("results")).hasSize(32).allMatch(it -> it.has("explanation"));
+        }
+    }
+
+    @Test
     void whoWaitsTooLongIsToldSoAndTheModelIsNotFreedUnderTheComputation() throws Exception {
         Gate gate = new Gate();
         try (Served served = start(gate, load(12, Duration.ofMillis(300)))) {
@@ -121,7 +150,7 @@ class UnderLoadTest {
         CompletableFuture<Void> end = CompletableFuture.runAsync(served.server()::close);
         // What is no picture is answered without the engine, until the server takes nothing more.
         HttpResponse<String> late = served.post("/v1/predict", "image/png", new byte[1]);
-        for (int i = 0; i < 400 && late.statusCode() == 200; i++) {
+        for (int i = 0; i < 400 && late.statusCode() == 422; i++) {
             Thread.sleep(10);
             late = served.post("/v1/predict", "image/png", new byte[1]);
         }

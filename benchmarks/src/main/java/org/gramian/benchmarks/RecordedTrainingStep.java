@@ -52,7 +52,8 @@ final class RecordedTrainingStep implements TrainingStep {
                 Map<Parameter, Tensor> reached = new LinkedHashMap<>();
                 for (ParameterGroup group : groups) {
                     for (Parameter parameter : group.parameters().all()) {
-                        Var variable = Objects.requireNonNull(forward.variables().get(parameter.name()));
+                        Var variable =
+                                Objects.requireNonNull(forward.variables().get(parameter.name()));
                         reached.put(parameter, gradients.of(variable));
                     }
                 }

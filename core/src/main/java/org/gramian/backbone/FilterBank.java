@@ -45,7 +45,7 @@ public record FilterBank(String name) implements Stage {
 
     @Override
     public long channels(long entering) {
-        return 2L * (LEVELS * FilterFormulas.bank().size() + FilterFormulas.COLOURS.size());
+        return 2L * (LEVELS * FilterFormulas.FILTERS + FilterFormulas.COLOURS.size());
     }
 
     @Override

@@ -27,6 +27,9 @@ final class FilterFormulas {
     /** Luminance, red–green, yellow–blue; rows of R, G, B. */
     static final List<double[]> COLOURS = List.of(unit(1, 1, 1), unit(1, -1, 0), unit(1, 1, -2));
 
+    /** How many {@link #bank} makes: pairs of Gabors, a Laplacian, and three derivatives of either opponent colour. */
+    static final int FILTERS = 2 * ORIENTATIONS + 1 + 3 * 2;
+
     private static final double WAVELENGTH = 5;
     private static final double GABOR_SIGMA = 2.2;
     private static final double DERIVATIVE_SIGMA = 1.5;

@@ -179,13 +179,13 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
                 .average()
                 .orElseThrow();
         List<ChannelPair> pairs = new ArrayList<>();
-        for (PairRanking.Ranked pair : PairRanking.top(model.head().pooling().aggregation(), found, settings.pairs())) {
-            HeatMap where = mosaic.mean(together(found, pair));
+        PairRanking ranking = new PairRanking(model.head().pooling().aggregation(), found);
+        for (PairRanking.Ranked pair : ranking.top(settings.pairs())) {
+            HeatMap where = mosaic.sum(grids(ranking.shares(pair)));
             pairs.add(new ChannelPair(pair.first(), pair.second(), pair.contribution(), where));
         }
-        Explanation.Parts parts = PairRanking.parts(model.head().pooling().aggregation());
         return new Explanation(
-                card.classes().get(label), score, probability, logits.top() == label, heat, parts, pairs);
+                card.classes().get(label), score, probability, logits.top() == label, heat, ranking.parts(), pairs);
     }
 
     /** The maps {@code [n, 1, h, w]} of every crop. */
@@ -200,17 +200,12 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         return grids;
     }
 
-    /** Where two maps are active together, in every crop. */
-    private List<Grid> together(ScoreGradient.Found found, PairRanking.Ranked pair) {
+    /** Of the positions of the maps that the pooling sees. */
+    private List<Grid> grids(List<float[]> crops) {
         int size = card.crops().size();
         Shape features = model.backbone().features(size, size);
-        Tensor first = Elementwise.relu(channel(found.maps(), pair.first()));
-        Tensor second = Elementwise.relu(channel(found.maps(), pair.second()));
-        Tensor both = Elementwise.sqrt(Elementwise.mul(first, second));
-        return grids(Views.reshape(Views.contiguous(both), both.size(0), 1, features.at(1), features.at(2)));
-    }
-
-    private static Tensor channel(Tensor maps, int index) {
-        return Views.slice(maps, 1, index, index + 1L);
+        int height = Math.toIntExact(features.at(1));
+        int width = Math.toIntExact(features.at(2));
+        return crops.stream().map(values -> new Grid(height, width, values)).toList();
     }
 }

@@ -11,7 +11,7 @@ import java.util.List;
  * @param isAnswer whether it is the class that the model answers with
  * @param heat where in the picture lies what raises the score
  * @param parts what is said of feature maps
- * @param pairs those that contribute most, either way, first
+ * @param pairs those that contribute most, either way, first; none that contributes nothing, or has a map that is 0 everywhere
  */
 public record Explanation(
         String className,
@@ -28,7 +28,8 @@ public record Explanation(
     /** What can be said of feature maps; it depends on the pooling. */
     public enum Parts {
         /** Second order: entries of the kernel matrix, each of a pair of maps. */
-        PAIRS("pairs of feature maps, by gradient times entry of the kernel matrix"),
+        PAIRS(
+                "pairs of active feature maps, by gradient times what the picture adds to their entry of the kernel matrix"),
         /** A statistic of each map: single maps. */
         CHANNELS("single feature maps, by gradient times feature: this pooling looks at each alone"),
         /** Neither. */

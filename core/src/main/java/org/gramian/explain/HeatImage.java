@@ -15,6 +15,11 @@ public final class HeatImage {
     /** How opaque the grey is that lies over what no crop reaches. */
     private static final int UNSEEN = 0x80808080;
 
+    /** Orange and blue: people who do not tell red from green tell these. */
+    static final int RAISES = 0xff8c00;
+
+    static final int LOWERS = 0x1e74ff;
+
     private HeatImage() {}
 
     /** The heat alone, of its own size, which has the picture's aspect ratio: the stronger, the less transparent. */
@@ -25,6 +30,23 @@ public final class HeatImage {
                 float strength = heat.strength(x, y);
                 int alpha = Math.round(MOST_OPAQUE * strength);
                 image.setRGB(x, y, heat.covers(x, y) ? (alpha << 24) | ColourMap.rgb(strength) : UNSEEN);
+            }
+        }
+        return image;
+    }
+
+    /**
+     * What raises a score and what lowers it, in two colours: the more of it, the less transparent.
+     *
+     * @param full the value, either way, from which on a place is drawn at full strength
+     */
+    static BufferedImage shares(HeatMap heat, double full) {
+        BufferedImage image = new BufferedImage(heat.width(), heat.height(), BufferedImage.TYPE_INT_ARGB);
+        for (int y = 0; y < heat.height(); y++) {
+            for (int x = 0; x < heat.width(); x++) {
+                double part = full > 0 ? Math.clamp(heat.value(x, y) / full, -1.0, 1.0) : 0;
+                int alpha = (int) Math.round(MOST_OPAQUE * Math.abs(part));
+                image.setRGB(x, y, heat.covers(x, y) ? (alpha << 24) | (part > 0 ? RAISES : LOWERS) : UNSEEN);
             }
         }
         return image;

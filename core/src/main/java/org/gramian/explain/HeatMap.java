@@ -37,6 +37,15 @@ public final class HeatMap {
         this.full = full(values, covered);
     }
 
+    /** What 98 of 100 covered places do not exceed, whether they speak for or against. */
+    float magnitude() {
+        float[] sizes = new float[values.length];
+        for (int i = 0; i < sizes.length; i++) {
+            sizes[i] = Math.abs(values[i]);
+        }
+        return full(sizes, covered);
+    }
+
     /** A few places far above the rest would leave nothing to see of it; where all but these are not positive, they count. */
     private static float full(float[] values, BitSet covered) {
         float[] sorted = new float[covered.cardinality()];

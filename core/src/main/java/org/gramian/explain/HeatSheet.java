@@ -10,7 +10,7 @@ import org.gramian.image.Picture;
 
 /**
  * An explanation on one sheet: the picture, beside it the picture under its heat with a legend, below the feature maps that
- * contribute most and where they are active.
+ * contribute most and where that comes from, all on one scale, so that a trace looks like a trace.
  */
 final class HeatSheet {
     private static final int MARGIN = 16;
@@ -54,9 +54,14 @@ final class HeatSheet {
         return MARGIN + 2 * LINE + height + MARGIN + BAR + LINE + MARGIN;
     }
 
+    /** The heading of the pairs, and what their colours mean where there are any. */
+    private int panelsTop() {
+        return pairsTop() + (why.pairs().isEmpty() ? LINE : 2 * LINE);
+    }
+
     BufferedImage draw() {
         int rows = Math.ceilDiv(why.pairs().size(), COLUMNS);
-        int sheetHeight = pairsTop() + LINE + rows * (smallHeight + LINE + MARGIN) + MARGIN;
+        int sheetHeight = panelsTop() + rows * (smallHeight + LINE + MARGIN) + MARGIN;
         BufferedImage sheet = new BufferedImage(sheetWidth(), sheetHeight, BufferedImage.TYPE_INT_RGB);
         Graphics2D graphics = sheet.createGraphics();
         graphics.setRenderingHint(RenderingHints.KEY_INTERPOLATION, RenderingHints.VALUE_INTERPOLATION_BILINEAR);
@@ -111,15 +116,36 @@ final class HeatSheet {
         int room = sheetWidth() - 2 * MARGIN;
         lettering.write(graphics, why.parts().text(), new Lettering.Place(MARGIN, pairsTop() + SMALL, room, SMALL));
         List<ChannelPair> pairs = why.pairs();
+        if (!pairs.isEmpty()) {
+            colours(graphics, pairsTop() + LINE);
+        }
+        double full = pairs.stream()
+                .mapToDouble(pair -> pair.where().magnitude())
+                .max()
+                .orElse(0);
         for (int i = 0; i < pairs.size(); i++) {
             int x = MARGIN + i % COLUMNS * (smallWidth + MARGIN);
-            int y = pairsTop() + LINE + i / COLUMNS * (smallHeight + LINE + MARGIN);
+            int y = panelsTop() + i / COLUMNS * (smallHeight + LINE + MARGIN);
             graphics.drawImage(grey, x, y, smallWidth, smallHeight, null);
-            graphics.drawImage(HeatImage.overlay(pairs.get(i).where()), x, y, smallWidth, smallHeight, null);
+            graphics.drawImage(HeatImage.shares(pairs.get(i).where(), full), x, y, smallWidth, smallHeight, null);
             lettering.write(
                     graphics,
                     words(pairs.get(i)),
                     new Lettering.Place(x, y + smallHeight + SMALL + 2, smallWidth, SMALL));
+        }
+    }
+
+    private void colours(Graphics2D graphics, int top) {
+        int half = (sheetWidth() - 2 * MARGIN) / 2;
+        int left = MARGIN;
+        for (int colour : List.of(HeatImage.RAISES, HeatImage.LOWERS)) {
+            graphics.setColor(new Color(colour));
+            graphics.fillRect(left, top + 2, BAR, BAR);
+            lettering.write(
+                    graphics,
+                    colour == HeatImage.RAISES ? "raises the score" : "lowers the score; one scale for all panels",
+                    new Lettering.Place(left + BAR + 4, top + SMALL, half - BAR - 4, SMALL));
+            left += half;
         }
     }
 

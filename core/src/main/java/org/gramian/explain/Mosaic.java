@@ -73,35 +73,22 @@ record Mosaic(int width, int height, List<Crop> crops) {
      * that the values of all places sum to those of all maps, up to rounding by the spline and by the size of places.
      */
     HeatMap sum(List<Grid> grids) {
-        return join(grids, true);
-    }
-
-    /** Something that is seen, as how active a feature is: a place has the mean over the crops that see it. */
-    HeatMap mean(List<Grid> grids) {
-        return join(grids, false);
-    }
-
-    private HeatMap join(List<Grid> grids, boolean parts) {
         float[] values = new float[width * height];
         BitSet covered = new BitSet(values.length);
         for (int y = 0; y < height; y++) {
             for (int x = 0; x < width; x++) {
                 double sum = 0;
-                int reached = 0;
                 for (int i = 0; i < crops.size(); i++) {
                     Crop crop = crops.get(i);
                     double u = ((x + 0.5) * crop.width() / width - crop.left()) / crop.size();
                     double v = ((y + 0.5) * crop.height() / height - crop.top()) / crop.size();
                     if (u >= 0 && u < 1 && v >= 0 && v < 1) {
                         double value = grids.get(i).at(crop.mirrored() ? 1 - u : u, v);
-                        sum += parts ? value * positionsOfAPlace(crop, grids.get(i)) : value;
-                        reached++;
+                        sum += value * positionsOfAPlace(crop, grids.get(i));
+                        covered.set(y * width + x);
                     }
                 }
-                if (reached > 0) {
-                    values[y * width + x] = (float) (parts ? sum : sum / reached);
-                    covered.set(y * width + x);
-                }
+                values[y * width + x] = (float) sum;
             }
         }
         return new HeatMap(width, height, values, covered);

@@ -1,6 +1,7 @@
 package org.gramian.explain;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import org.gramian.explain.Explanation.Parts;
@@ -13,25 +14,29 @@ import org.gramian.pooling.SecondOrder;
 import org.gramian.pooling.Sum;
 import org.gramian.pooling.Weighted;
 import org.gramian.spd.Kernel;
-import org.gramian.spd.Laplacian;
-import org.gramian.spd.Rbf;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Views;
 
 /**
- * Which pairs of feature maps, or which maps, contribute most to a score: gradient times entry where the parts of a head
- * meet, summed over crops, and over positions where single maps meet.
+ * Which pairs of feature maps, or which maps, contribute most to a score: where the parts of a head meet, gradient times what
+ * the picture adds to an entry ({@link EntryTerms}), summed over crops, and over positions where single maps meet.
+ *
+ * @param aggregation of the head
+ * @param found in all crops of a picture
  */
-final class PairRanking {
-    private PairRanking() {}
+record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
+    /** A pair, or the same map twice, with what it contributes in each crop. */
+    @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
+    record Ranked(int first, int second, double[] crops) {
+        double contribution() {
+            return Arrays.stream(crops).sum();
+        }
+    }
 
-    /** A pair without its map. */
-    record Ranked(int first, int second, double contribution) {}
-
-    /** What can be said of the maps that an aggregation sees. */
-    static Parts parts(Aggregation aggregation) {
+    /** What can be said of the maps that the aggregation sees. */
+    Parts parts() {
         return switch (aggregation) {
             case SecondOrder _ -> Parts.PAIRS;
             case Average _, Maximum _, Sum _, GeneralizedMean _, Pyramid _, Weighted _ -> Parts.CHANNELS;
@@ -39,50 +44,114 @@ final class PairRanking {
         };
     }
 
-    /** The first so many by the size of their contribution, of the maps or matrices of all crops. */
-    static List<Ranked> top(Aggregation aggregation, ScoreGradient.Found found, int count) {
-        Tensor products = Elementwise.mul(found.meeting(), found.meetingGradient());
-        List<Ranked> all = switch (parts(aggregation)) {
-            case PAIRS ->
-                pairs(((SecondOrder) aggregation).kernel(), found.maps().size(1), products);
-            case CHANNELS -> channels(products);
+    /** The first so many by the size of their contribution; what contributes nothing is left out. */
+    List<Ranked> top(int count) {
+        if (count == 0) {
+            return List.of();
+        }
+        List<Ranked> all = switch (parts()) {
+            case PAIRS -> pairs(((SecondOrder) aggregation).kernel());
+            case CHANNELS -> channels();
             case NONE -> List.of();
         };
         return all.stream()
-                .sorted(Comparator.comparingDouble((Ranked pair) -> -Math.abs(pair.contribution())))
+                .filter(pair -> pair.contribution() != 0)
+                .sorted(Comparator.comparingDouble(pair -> -Math.abs(pair.contribution())))
                 .limit(count)
                 .toList();
     }
 
-    /** A Gaussian's matrix has one row more than there are maps, their means: no pair of maps, and left out. */
-    private static List<Ranked> pairs(Kernel kernel, long maps, Tensor products) {
-        double[] sums = Reductions.sum(products, 0).toDoubles();
-        int size = Math.toIntExact(products.size(1));
-        // Every map equals itself, so that these kernels have the same diagonal for every picture.
-        boolean diagonal = !(kernel instanceof Rbf || kernel instanceof Laplacian);
+    /**
+     * Pairs of maps that are both active: beside a map that is 0 everywhere an entry tells of the other alone. A Gaussian's matrix
+     * has one row more than there are maps, their means: no pair of maps, and left out.
+     */
+    private List<Ranked> pairs(Kernel kernel) {
+        EntryTerms terms = EntryTerms.of(kernel);
+        double[] entries = found.meeting().toDoubles();
+        double[] gradients = found.meetingGradient().toDoubles();
+        int size = Math.toIntExact(found.meeting().size(1));
+        int[] active = active();
         List<Ranked> all = new ArrayList<>();
-        for (int i = 0; i < maps; i++) {
-            if (diagonal) {
-                all.add(new Ranked(i, i, sums[i * size + i]));
-            }
-            for (int j = i + 1; j < maps; j++) {
-                all.add(new Ranked(i, j, sums[i * size + j] + sums[j * size + i]));
+        for (int i : active) {
+            for (int j : active) {
+                if (i < j || (i == j && terms.onDiagonal())) {
+                    double[] crops = new double[entries.length / (size * size)];
+                    for (int n = 0; n < crops.length; n++) {
+                        int place = (n * size + i) * size + j;
+                        double gradient = gradients[place] + (i == j ? 0 : gradients[(n * size + j) * size + i]);
+                        crops[n] = gradient * (entries[place] - terms.without(i == j));
+                    }
+                    all.add(new Ranked(i, j, crops));
+                }
             }
         }
         return all;
     }
 
-    private static List<Ranked> channels(Tensor products) {
-        Tensor maps = Views.reshape(
-                Views.contiguous(products),
-                products.size(0),
-                products.size(1),
-                products.shape().elements() / (products.size(0) * products.size(1)));
-        double[] sums = Reductions.sum(maps, 0, 2).toDoubles();
-        List<Ranked> all = new ArrayList<>();
+    private int[] active() {
+        double[] sums = Reductions.sum(Elementwise.abs(found.maps()), 0, 2).toDoubles();
+        List<Integer> active = new ArrayList<>();
         for (int i = 0; i < sums.length; i++) {
-            all.add(new Ranked(i, i, sums[i]));
+            if (sums[i] > 0) {
+                active.add(i);
+            }
+        }
+        return active.stream().mapToInt(Integer::intValue).toArray();
+    }
+
+    private List<Ranked> channels() {
+        Tensor products = products();
+        double[] sums = Reductions.sum(products, 2).toDoubles();
+        int crops = Math.toIntExact(products.size(0));
+        int maps = Math.toIntExact(products.size(1));
+        List<Ranked> all = new ArrayList<>();
+        for (int i = 0; i < maps; i++) {
+            double[] own = new double[crops];
+            for (int n = 0; n < crops; n++) {
+                own[n] = sums[n * maps + i];
+            }
+            all.add(new Ranked(i, i, own));
         }
         return all;
+    }
+
+    /** Gradient times feature, {@code [n, C, N]}. */
+    private Tensor products() {
+        Tensor products = Elementwise.mul(found.meeting(), found.meetingGradient());
+        long crops = products.size(0);
+        long maps = products.size(1);
+        return Views.reshape(
+                Views.contiguous(products), crops, maps, products.shape().elements() / (crops * maps));
+    }
+
+    /**
+     * A pair's contribution shared out among the positions of each crop; it is what they sum to. For single maps gradient times
+     * feature there, for pairs in proportion to the terms of their entry.
+     */
+    List<float[]> shares(Ranked pair) {
+        boolean single = parts() == Parts.CHANNELS;
+        double[] first = channel(single ? products() : found.maps(), pair.first());
+        double[] second = single ? first : channel(found.maps(), pair.second());
+        int positions = first.length / pair.crops().length;
+        List<float[]> all = new ArrayList<>();
+        for (int n = 0; n < pair.crops().length; n++) {
+            double[] a = Arrays.copyOfRange(first, n * positions, (n + 1) * positions);
+            double[] b = Arrays.copyOfRange(second, n * positions, (n + 1) * positions);
+            double[] terms = single
+                    ? a
+                    : EntryTerms.of(((SecondOrder) aggregation).kernel()).of(a, b);
+            double sum = Arrays.stream(terms).sum();
+            double factor = sum == 0 ? 0 : pair.crops()[n] / sum;
+            float[] shares = new float[positions];
+            for (int x = 0; x < positions; x++) {
+                shares[x] = (float) (factor * terms[x]);
+            }
+            all.add(shares);
+        }
+        return all;
+    }
+
+    private static double[] channel(Tensor maps, int index) {
+        return Views.contiguous(Views.slice(maps, 1, index, index + 1L)).toDoubles();
     }
 }

@@ -7,12 +7,16 @@ import static org.assertj.core.api.Assertions.within;
 import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.Optional;
+import org.gramian.autodiff.Parameter;
 import org.gramian.explain.Explainer.Settings;
 import org.gramian.explain.Explanation.Parts;
 import org.gramian.image.Picture;
 import org.gramian.model.Classifier;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
+import org.gramian.spd.Bilinear;
+import org.gramian.spd.Rbf;
+import org.gramian.spd.Sigma;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
@@ -166,6 +170,56 @@ class ExplainerTest {
                     .map(pair -> -Math.abs(pair.contribution()))
                     .toList();
             assertThat(sizes).isSorted();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                PAPER,
+                "conv:12/laplacian:sigma=3/triu",
+                "conv:12/polynomial:degree=2,scale=1,offset=1/triu",
+                "conv:12/covariance/triu",
+                "conv:12/gaussian/triu",
+                "bilinear/triu/root/l2",
+                "average"
+            })
+    void whatIsDrawnOfAPairSumsToWhatThePairGives(String pooling) {
+        for (String crops : List.of("center:48", "paper:48")) {
+            try (Model model = Models.random(pooling, DType.F32)) {
+                Explanation why = Explainer.explain(model, Models.card(crops), Models.halves(100, 70), 0);
+                assertThat(why.pairs()).isNotEmpty().allSatisfy(pair -> {
+                    double sum = 0;
+                    for (int i = 0; i < why.width() * why.height(); i++) {
+                        sum += pair.where().value(i % why.width(), i / why.width());
+                    }
+                    assertThat(sum).isCloseTo(pair.contribution(), within(0.02 * Math.abs(pair.contribution())));
+                });
+            }
+        }
+    }
+
+    @Test
+    void aPairOfRbfIsDrawnWhereItsMapsDifferAndAPairOfBilinearWhereBothAreActive() {
+        double[] first = {0, 0, 3, 3};
+        double[] second = {0, 2, 0, 3};
+        assertThat(EntryTerms.of(new Rbf(new Sigma.Mean(), 0)).of(first, second))
+                .containsExactly(0, 4, 9, 0);
+        assertThat(EntryTerms.of(new Bilinear(0)).of(first, second)).containsExactly(0, 0, 0, 9);
+    }
+
+    @Test
+    void aMapThatIsZeroEverywhereIsNotListed() {
+        try (Model model = Models.random(PAPER, DType.F32)) {
+            Parameter bias = model.headParameters().get("pooling.conv.bias");
+            double[] values = bias.value().toDoubles();
+            values[3] = -1e6;
+            bias.set(Tensors.of(values, bias.value().shape(), DType.F32));
+            Settings all = new Settings(Optional.empty(), Attribution.GRAD_CAM, 1000);
+            Explanation why = new Explainer(model, Models.card("center:48"), all).explain(Models.halves(64, 64), 0);
+            assertThat(why.pairs())
+                    .hasSize(11 * 10 / 2)
+                    .allMatch(pair -> pair.first() != 3 && pair.second() != 3 && pair.contribution() != 0);
         }
     }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import javax.imageio.ImageIO;
@@ -69,6 +70,33 @@ class HeatImageTest {
         assertThat(read.getHeight()).isEqualTo(plain.getHeight());
     }
 
+    @Test
+    void panelsShareOneScaleSoThatATraceLooksLikeOneAndWhatLowersTheScoreIsSeenToo() {
+        List<ChannelPair> pairs = List.of(
+                new ChannelPair(1, 2, 9, flat(1)),
+                new ChannelPair(1, 3, -9, flat(-1)),
+                new ChannelPair(2, 3, 0.1, flat(0.01f)));
+        Explanation why = new Explanation("wood", 1.5, 0.8, true, flat(1), Parts.PAIRS, pairs);
+        BufferedImage sheet = new HeatSheet(Models.plain(60, 60), why, Lettering.none()).draw();
+        // From red over grey to blue, in the middle of each panel of the last row.
+        double[] warmth = new double[3];
+        for (int i = 0; i < 3; i++) {
+            int rgb = sheet.getRGB(sheet.getWidth() * (2 * i + 1) / 6, sheet.getHeight() - 150);
+            warmth[i] = ((rgb >> 16) & 0xff) - (rgb & 0xff);
+        }
+        assertThat(warmth[0]).isGreaterThan(100);
+        assertThat(warmth[1]).isLessThan(-100);
+        assertThat(warmth[2]).isBetween(-1.0, 5.0);
+    }
+
+    private static HeatMap flat(float value) {
+        float[] values = new float[100];
+        Arrays.fill(values, value);
+        BitSet covered = new BitSet();
+        covered.set(0, 100);
+        return new HeatMap(10, 10, values, covered);
+    }
+
     /** Pixels in the line of the heading that are not white. */
     private static int ink(BufferedImage sheet) {
         int dark = 0;
@@ -92,28 +120,17 @@ class HeatImageTest {
     void mapsOfMirroredCropsAreTurnedBack() {
         Grid left = new Grid(2, 4, new float[] {1, 1, 0, 0, 1, 1, 0, 0});
         Grid right = new Grid(2, 4, new float[] {0, 0, 1, 1, 0, 0, 1, 1});
-        HeatMap straight = new Mosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, false))).mean(List.of(left));
-        HeatMap mirrored = new Mosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, true))).mean(List.of(right));
+        HeatMap straight = new Mosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, false))).sum(List.of(left));
+        HeatMap mirrored = new Mosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, true))).sum(List.of(right));
         for (int x = 0; x < 16; x++) {
             assertThat(mirrored.value(x, 3)).isCloseTo(straight.value(x, 3), within(1e-6f));
         }
-        assertThat(straight.value(0, 0)).isGreaterThan(0.9f);
-        assertThat(straight.value(15, 0)).isLessThan(0.1f);
+        assertThat(straight.value(0, 0)).isGreaterThan(0.9f * 8 / 256);
+        assertThat(straight.value(15, 0)).isLessThan(0.1f * 8 / 256);
     }
 
     private static final List<Crop> OVERLAPPING =
             List.of(new Crop(24, 16, 0, 0, 16, false), new Crop(24, 16, 8, 0, 16, false));
-
-    @Test
-    void activitiesOfOverlappingCropsGiveTheirMeanAndConstantMapsStayConstant() {
-        Grid one = new Grid(2, 2, new float[] {1, 1, 1, 1});
-        Grid three = new Grid(3, 3, new float[] {3, 3, 3, 3, 3, 3, 3, 3, 3});
-        HeatMap heat = new Mosaic(24, 16, OVERLAPPING).mean(List.of(one, three));
-        assertThat(heat.value(2, 8)).isCloseTo(1, within(1e-6f));
-        assertThat(heat.value(12, 8)).isCloseTo(2, within(1e-6f));
-        assertThat(heat.value(20, 8)).isCloseTo(3, within(1e-6f));
-        assertThat(heat.coverage()).isEqualTo(1);
-    }
 
     @Test
     void partsOfOverlappingCropsAddUpToAllThatTheirMapsHold() {
@@ -123,6 +140,7 @@ class HeatImageTest {
         assertThat(heat.value(2, 8)).isCloseTo(4f / 1024, within(1e-7f));
         assertThat(heat.value(24, 8)).isCloseTo(13f / 1024, within(1e-7f));
         assertThat(heat.value(44, 8)).isCloseTo(9f / 1024, within(1e-7f));
+        assertThat(heat.coverage()).isEqualTo(1);
     }
 
     @Test

@@ -9,13 +9,16 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.backbone.Backbone;
 import org.gramian.model.Model;
+import org.gramian.pooling.SecondOrder;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -71,7 +74,7 @@ class ScoreGradientTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"conv:6/rbf/spd:4/relu/triu/root/l2", "bilinear/triu/root/l2"})
-    void gradientTimesEntryIsTheScoresChangeWhenThatEntryGrows(String pooling) {
+    void aContributionIsTheScoresChangeWhenWhatThePictureAddsToTheEntryGrows(String pooling) {
         try (Scope _ = Scope.open();
                 Model model = Models.random(pooling, DType.F64);
                 Tape tape = Tape.inference()) {
@@ -80,16 +83,15 @@ class ScoreGradientTest {
             HeadPath path = HeadPath.of(model.head());
             Bindings parameters = Bindings.of(model.headParameters().variables(tape));
             int size = Math.toIntExact(found.meeting().size(1));
-            for (PairRanking.Ranked pair :
-                    PairRanking.top(model.head().pooling().aggregation(), found, 5)) {
+            SecondOrder secondOrder = (SecondOrder) model.head().pooling().aggregation();
+            for (PairRanking.Ranked pair : new PairRanking(secondOrder, found).top(5)) {
+                double without = EntryTerms.of(secondOrder.kernel()).without(pair.first() == pair.second());
                 double[] scores = new double[2];
                 for (int side = 0; side < 2; side++) {
                     double[] entries = found.meeting().toDoubles();
-                    double factor = 1 + (side == 0 ? STEP : -STEP);
-                    entries[pair.first() * size + pair.second()] *= factor;
-                    if (pair.first() != pair.second()) {
-                        entries[pair.second() * size + pair.first()] *= factor;
-                    }
+                    int place = pair.first() * size + pair.second();
+                    entries[place] += (side == 0 ? STEP : -STEP) * (entries[place] - without);
+                    entries[pair.second() * size + pair.first()] = entries[place];
                     Tensor changed = Tensors.of(entries, Shape.of(1, size, size), DType.F64);
                     scores[side] = path.scores(tape.constant(changed), parameters)
                             .value()
@@ -101,18 +103,38 @@ class ScoreGradientTest {
         }
     }
 
-    @Test
-    void contributionsOfPairsSumToTheScoreWhereItIsLinearInTheMatrix() {
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "conv:6/bilinear/triu",
+                "conv:6/covariance/triu",
+                "conv:6/polynomial:degree=2,scale=1,offset=1/triu",
+                "conv:6/rbf/triu",
+                "conv:6/laplacian:sigma=3/triu"
+            })
+    void contributionsOfPairsSumToWhatThePictureAddsToTheScoreWhereItIsLinearInTheMatrix(String pooling) {
         try (Scope _ = Scope.open();
-                Model model = Models.random("conv:6/bilinear/triu", DType.F64)) {
+                Model model = Models.random(pooling, DType.F64)) {
             Tensor features = features(model, 2);
             ScoreGradient.Found found =
                     new ScoreGradient(model, model.backbone().layer()).at(features, 0);
-            double sum = PairRanking.top(model.head().pooling().aggregation(), found, 1000).stream()
-                    .mapToDouble(PairRanking.Ranked::contribution)
-                    .sum();
-            double bias = model.headParameters().get("classifier.bias").value().toDoubles()[0];
-            assertThat(sum + bias).isCloseTo(Models.score(model, features, 0), within(1e-9));
+            double sum = new PairRanking(model.head().pooling().aggregation(), found)
+                    .top(1000).stream()
+                            .mapToDouble(PairRanking.Ranked::contribution)
+                            .sum();
+            HeadPath path = HeadPath.of(model.head());
+            try (Tape tape = Tape.inference()) {
+                Bindings parameters = Bindings.of(model.headParameters().variables(tape));
+                Tensor none = Tensors.zeros(found.maps().shape(), DType.F64, Device.CPU);
+                double blank = Reductions.mean(Views.slice(
+                                path.scores(path.meeting(tape.constant(none), parameters), parameters)
+                                        .value(),
+                                1,
+                                0,
+                                1))
+                        .item();
+                assertThat(sum + blank).isCloseTo(Models.score(model, features, 0), within(1e-9));
+            }
         }
     }
 

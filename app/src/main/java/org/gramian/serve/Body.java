@@ -11,12 +11,37 @@ import java.util.concurrent.TimeoutException;
 final class Body {
     private static final int PIECE = 1 << 16;
 
+    /** How long what is refused is still taken, up to as much as is allowed once more. */
+    private static final Duration LINGER = Duration.ofSeconds(2);
+
     private Body() {}
 
     /** Refuses a body that announces too much; asked before anything of it is read. */
     static void check(HttpServletRequest request, Limits.Upload limits) throws Refusal {
         if (request.getContentLengthLong() > limits.bytes()) {
+            drain(request, limits);
             throw tooLarge(limits);
+        }
+    }
+
+    /**
+     * Takes what a client is still sending, for a moment: one that is cut off while it sends loses the answer with the
+     * connection.
+     */
+    private static void drain(HttpServletRequest request, Limits.Upload limits) {
+        long start = System.nanoTime();
+        byte[] piece = new byte[PIECE];
+        try {
+            InputStream in = request.getInputStream();
+            long left = limits.bytes();
+            for (int count = in.read(piece); count >= 0 && left > 0; count = in.read(piece)) {
+                left -= count;
+                if (System.nanoTime() - start > LINGER.toNanos()) {
+                    return;
+                }
+            }
+        } catch (IOException gone) {
+            // nobody is left to be answered
         }
     }
 
@@ -30,6 +55,7 @@ final class Body {
             InputStream in = request.getInputStream();
             for (int count = in.read(piece); count >= 0; count = in.read(piece)) {
                 if (body.size() + count > limits.bytes()) {
+                    drain(request, limits);
                     throw tooLarge(limits);
                 }
                 ticket.bytes(count);

@@ -90,8 +90,8 @@ record Checkout(Path root) {
         Files.writeString(folder.resolve("release"), "IMPLEMENTOR=\"Nobody\"\nJAVA_VERSION=\"" + version + "\"\n");
         script(
                 folder.resolve("bin/java"),
-                "echo \"process $$\"; echo \"called $GRAMIAN_COMMAND\"; echo \"waiting $OMP_WAIT_POLICY\"; echo 'java "
-                        + version + "'; for a in \"$@\"; do echo \"<$a>\"; done; exit ${CODE:-0}");
+                "echo \"process $$\"; echo \"called $GRAMIAN_COMMAND\"; echo 'java " + version
+                        + "'; for a in \"$@\"; do echo \"<$a>\"; done; exit ${CODE:-0}");
         return folder;
     }
 

@@ -73,13 +73,6 @@ final class LauncherTest {
     }
 
     @Test
-    void threadsWaitWithoutSpinningUnlessToldOtherwise() throws Exception {
-        checkout.built().java("25");
-
-        assertThat(checkout.run().output()).contains("waiting passive\n");
-    }
-
-    @Test
     void theProgramTakesThePlaceOfTheScriptSoThatSignalsReachIt() throws Exception {
         checkout.built().java("25");
 

@@ -17,8 +17,8 @@ import java.util.Map;
  * <ul>
  *   <li>Large tensors lie in pages of 2 MiB. Their memory comes from the system and goes back all the time, and finding
  *       pages of 4 KiB for it, one by one, was a tenth of a training step.
- *   <li>Threads without work wait actively for about 0.1 ms, not for the 15 ms of libgomp's own setting: that is longer
- *       than the pauses between operators, and leaves the cores to those who decode pictures or compile otherwise.
+ *   <li>Threads without work sleep at once instead of waiting actively for about 15 ms, libgomp's own setting: beside other
+ *       work, those who wait would take the cores from those who are waited for.
  * </ul>
  */
 final class LoadingVariables {
@@ -32,8 +32,8 @@ final class LoadingVariables {
     static Map<String, String> wanted(Map<String, String> environment) {
         Map<String, String> variables = new LinkedHashMap<>();
         variables.put(HUGE_PAGES, "1");
-        if (!environment.containsKey(WAITING)) {
-            variables.put(SPINS, "2000");
+        if (!environment.containsKey(SPINS)) {
+            variables.put(WAITING, "passive");
         }
         variables.keySet().removeAll(environment.keySet());
         return variables;

@@ -10,19 +10,19 @@ class LoadingVariablesTest {
     void whatAUserHasSetStays() {
         assertThat(LoadingVariables.wanted(Map.of(LoadingVariables.HUGE_PAGES, "0")))
                 .doesNotContainKey(LoadingVariables.HUGE_PAGES);
-        assertThat(LoadingVariables.wanted(Map.of(LoadingVariables.SPINS, "7")))
-                .doesNotContainKey(LoadingVariables.SPINS);
+        assertThat(LoadingVariables.wanted(Map.of(LoadingVariables.WAITING, "active")))
+                .doesNotContainKey(LoadingVariables.WAITING);
     }
 
     @Test
-    void aPolicyOfWaitingIsNotOverruledByACountOfSpins() {
-        assertThat(LoadingVariables.wanted(Map.of(LoadingVariables.WAITING, "active")))
+    void aCountOfSpinsIsNotOverruledByAPolicyOfWaiting() {
+        assertThat(LoadingVariables.wanted(Map.of(LoadingVariables.SPINS, "7")))
                 .containsOnlyKeys(LoadingVariables.HUGE_PAGES);
     }
 
     @Test
     void bothAreSetWhereNothingIsSaid() {
         assertThat(LoadingVariables.wanted(Map.of()))
-                .containsOnlyKeys(LoadingVariables.HUGE_PAGES, LoadingVariables.SPINS);
+                .containsOnlyKeys(LoadingVariables.HUGE_PAGES, LoadingVariables.WAITING);
     }
 }

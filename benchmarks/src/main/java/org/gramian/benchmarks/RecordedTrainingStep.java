@@ -3,7 +3,6 @@ package org.gramian.benchmarks;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Tape;
@@ -50,13 +49,7 @@ final class RecordedTrainingStep implements TrainingStep {
             cells.observe(forward.output().value(), subject.labels(), loss.value());
             try (Gradients gradients = tape.backward(loss)) {
                 Map<Parameter, Tensor> reached = new LinkedHashMap<>();
-                for (ParameterGroup group : groups) {
-                    for (Parameter parameter : group.parameters().all()) {
-                        Var variable =
-                                Objects.requireNonNull(forward.variables().get(parameter.name()));
-                        reached.put(parameter, gradients.of(variable));
-                    }
-                }
+                groups.forEach(group -> reached.putAll(group.reached(forward.variables(), gradients)));
                 sgd.step(groups, reached);
             }
         }

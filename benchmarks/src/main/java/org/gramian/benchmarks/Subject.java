@@ -17,7 +17,6 @@ import org.gramian.model.Head;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -77,15 +76,7 @@ final class Subject implements AutoCloseable {
                 ? Shape.of(batch, 3, pixels, pixels)
                 : Shape.of(batch, spec.number("channels"), side, side);
         Tensor made = Pattern.uniform(shape, 1, 1, spec.device());
-        return precision == Precision.BF16 ? channelsLast(made) : made;
-    }
-
-    /** The same numbers with the channels of a pixel side by side, as tensor cores like them. */
-    private static Tensor channelsLast(Tensor maps) {
-        try (Scope scope = Scope.open()) {
-            Tensor last = Views.contiguous(Views.transpose(Views.transpose(maps, 1, 2), 2, 3));
-            return scope.keep(Views.transpose(Views.transpose(last, 2, 3), 1, 2));
-        }
+        return precision == Precision.BF16 ? Views.channelsLast(made) : made;
     }
 
     /**

@@ -45,11 +45,11 @@ final class GaussianKernels {
         int n = Math.toIntExact(maps.size(0));
         int channels = Math.toIntExact(maps.size(1));
         int positions = Math.toIntExact(maps.size(2));
-        Tensor x = like(maps, maps.shape());
+        Tensor x = Tensors.empty(maps.shape(), maps);
         Program.RBF.launch(
                 "centre", new Grid(Math.ceilDiv(positions, TILE), n, 1, TILE, 16), maps, x, channels, positions);
         Tensor k = Products.matmul(x, Views.transpose(x));
-        Tensor norms = like(maps, Shape.of(n, channels));
+        Tensor norms = Tensors.empty(Shape.of(n, channels), maps);
         Program.RBF.launch("diagonal", Grid.over((long) n * channels), k, norms, channels, n * channels);
         float keep = given == null ? (float) (1 - Distances.EQUALITY_MARGIN * Distances.epsilon(maps.type())) : 1;
         Tensor factor = given == null
@@ -64,9 +64,9 @@ final class GaussianKernels {
         int n = Math.toIntExact(gram.size(0));
         int channels = Math.toIntExact(gram.size(1));
         int blocks = Math.ceilDiv(channels, ROWS);
-        Tensor parts = like(gram, Shape.of(n, blocks));
+        Tensor parts = Tensors.empty(Shape.of(n, blocks), gram);
         Program.RBF.launch("distances", new Grid(blocks, n, 1, 32 * ROWS, 1), gram, norms, parts, channels, keep);
-        Tensor factor = like(gram, Shape.of(n, 1, 1));
+        Tensor factor = Tensors.empty(Shape.of(n, 1, 1), gram);
         float pairs = (float) ((double) channels * (channels - 1) / 2);
         Program.RBF.launch("widths", Grid.over(n), parts, factor, n, blocks, pairs, (float) Sigma.SMALLEST);
         return factor;
@@ -76,8 +76,8 @@ final class GaussianKernels {
         int n = Math.toIntExact(x.size(0));
         int channels = Math.toIntExact(x.size(1));
         int tiles = Math.ceilDiv(channels, TILE);
-        Tensor t = like(k, k.shape());
-        Tensor rowSums = like(k, Shape.of(n, tiles, channels));
+        Tensor t = Tensors.empty(k.shape(), k);
+        Tensor rowSums = Tensors.empty(Shape.of(n, tiles, channels), k);
         Program.RBF.launch(
                 "symmetric_gradient", new Grid(tiles, tiles, n, TILE, 8), g, k, factor, t, rowSums, channels);
         Tensor tx = Products.matmul(t, x);
@@ -91,9 +91,5 @@ final class GaussianKernels {
                 Math.toIntExact(x.size(2)),
                 tiles);
         return tx;
-    }
-
-    private static Tensor like(Tensor other, Shape shape) {
-        return Tensors.empty(shape, other.type(), other.device());
     }
 }

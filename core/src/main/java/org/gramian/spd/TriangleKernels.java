@@ -48,20 +48,20 @@ public final class TriangleKernels {
         float rootOfMargin = (float) Math.sqrt(epsilon);
         Grid rows = new Grid(size, n, 1, 256, 1);
         Grid pictures = new Grid(n, 1, 1, 256, 1);
-        Tensor parts = like(y, Shape.of(n, size));
+        Tensor parts = Tensors.empty(Shape.of(n, size), y);
         Program.TRIANGLE.launch("squares", rows, y, parts, size, margin, rootOfMargin);
-        Tensor norms = like(y, Shape.of(n, 1));
+        Tensor norms = Tensors.empty(Shape.of(n, 1), y);
         Program.TRIANGLE.launch("totals", pictures, parts, norms, size, 1, (float) smallest);
-        Tensor u = like(y, Shape.of(n, length));
+        Tensor u = Tensors.empty(Shape.of(n, length), y);
         Program.TRIANGLE.launch("unit_vectors", rows, y, norms, u, size, length, margin, rootOfMargin);
         return Result.of(
                 u,
                 (upstream, wanted) -> {
                     Tensor g = Views.contiguous(upstream);
                     Program.TRIANGLE.launch("along", rows, u, g, parts, size, length);
-                    Tensor dots = like(y, Shape.of(n, 1));
+                    Tensor dots = Tensors.empty(Shape.of(n, 1), y);
                     Program.TRIANGLE.launch("totals", pictures, parts, dots, size, 0, 0f);
-                    Tensor e = like(y, y.shape());
+                    Tensor e = Tensors.empty(y.shape(), y);
                     int tiles = Math.ceilDiv(size, TILE);
                     Program.TRIANGLE.launch(
                             "matrix_gradient",
@@ -79,9 +79,5 @@ public final class TriangleKernels {
                 },
                 norms,
                 parts);
-    }
-
-    private static Tensor like(Tensor other, Shape shape) {
-        return Tensors.empty(shape, other.type(), other.device());
     }
 }

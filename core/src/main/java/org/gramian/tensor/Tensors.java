@@ -26,6 +26,11 @@ public final class Tensors {
         return new Tensor(Native.empty(shape, shape.strides(), type, device));
     }
 
+    /** A tensor of another's type and device whose elements are not set. */
+    public static Tensor empty(Shape shape, Tensor like) {
+        return empty(shape, like.type(), like.device());
+    }
+
     /** A tensor whose elements are not set, which lies in memory as another one does. */
     static Tensor emptyLike(Tensor other) {
         return new Tensor(Native.empty(other.shape(), other.strides(), other.type(), other.device()));

@@ -1,6 +1,12 @@
 package org.gramian.train;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Tensor;
 
 /**
  * Parameters that are moved alike: a backbone at a tenth of the head's rate, say.
@@ -20,5 +26,21 @@ public record ParameterGroup(ParameterSet parameters, double rate, double decay)
     /** A group that is moved at the optimizer's own rate and decay. */
     public static ParameterGroup of(ParameterSet parameters) {
         return new ParameterGroup(parameters, 1, 1);
+    }
+
+    /**
+     * The gradients that reached its parameters; they stay the property of the gradients.
+     *
+     * @param variables of the parameters, by their names
+     */
+    public Map<Parameter, Tensor> reached(Map<String, Var> variables, Gradients gradients) {
+        Map<Parameter, Tensor> reached = new LinkedHashMap<>();
+        for (Parameter parameter : parameters.all()) {
+            Var variable = variables.get(parameter.name());
+            if (variable != null && gradients.has(variable)) {
+                reached.put(parameter, gradients.of(variable));
+            }
+        }
+        return reached;
     }
 }

@@ -133,7 +133,7 @@ public final class RecordedSgd {
             direction = Elementwise.addScaled(direction, Stiefel.project(w, velocity(parameter)), momentum);
         }
         double factor = constant ? -options.constantRate().getAsDouble() : -group.rate() * options.multiplier();
-        Tensor start = Tensors.empty(w.shape(), w.type(), w.device());
+        Tensor start = Tensors.empty(w.shape(), w);
         long count = w.shape().elements();
         StepCells.PROGRAM.launch(
                 "along",

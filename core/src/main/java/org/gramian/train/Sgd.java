@@ -43,14 +43,7 @@ public final class Sgd implements AutoCloseable {
 
     /** Moves every parameter of a group that a gradient reached, at the group's rate. */
     public void step(ParameterGroup group, Map<String, Var> variables, Gradients gradients) {
-        Map<Parameter, Tensor> reached = new HashMap<>();
-        for (Parameter parameter : group.parameters().all()) {
-            Var variable = variables.get(parameter.name());
-            if (variable != null && gradients.has(variable)) {
-                reached.put(parameter, gradients.of(variable));
-            }
-        }
-        step(group, reached);
+        step(group, group.reached(variables, gradients));
     }
 
     /** Moves every parameter of a group that has a gradient, at the group's rate. */

@@ -174,16 +174,10 @@ final class RecordedSteps implements Steps {
 
     private Map<Parameter, Tensor> reached(Trainee.Forward forward, Gradients gradients) {
         Map<Parameter, Tensor> reached = new LinkedHashMap<>();
-        setup.trainee().groups().forEach((part, group) -> {
-            Map<String, Var> variables =
-                    Objects.requireNonNull(forward.variables().get(part));
-            for (Parameter parameter : group.parameters().all()) {
-                Var variable = variables.get(parameter.name());
-                if (variable != null && gradients.has(variable)) {
-                    reached.put(parameter, gradients.of(variable));
-                }
-            }
-        });
+        setup.trainee()
+                .groups()
+                .forEach((part, group) -> reached.putAll(
+                        group.reached(Objects.requireNonNull(forward.variables().get(part)), gradients)));
         return reached;
     }
 

@@ -50,7 +50,7 @@ final class Measurement implements AutoCloseable {
                     + sides.stream().map(Side::label).collect(Collectors.joining(", ")));
             sides.forEach(measurement::start);
             log.accept(measurement.title + ": comparing what they compute; to compile may take minutes");
-            measurement.compare(Precision.parse(spec.text("precision")).tolerance());
+            measurement.compare(Precision.parse(spec.text("precision")));
             return measurement.time(runs);
         }
     }
@@ -81,7 +81,7 @@ final class Measurement implements AutoCloseable {
         }
     }
 
-    private void compare(double tolerance) {
+    private void compare(Precision precision) {
         SequencedMap<String, Double> expected = new LinkedHashMap<>();
         for (String label : List.copyOf(workers.keySet())) {
             attempt(label, () -> {
@@ -89,26 +89,32 @@ final class Measurement implements AutoCloseable {
                 if (label.equals(order.getFirst())) {
                     expected.putAll(found);
                 } else {
-                    agree(label, expected, found, tolerance);
+                    agree(label, expected, found, precision);
                 }
             });
         }
     }
 
     private void agree(
-            String label, SequencedMap<String, Double> expected, SequencedMap<String, Double> found, double tolerance) {
+            String label,
+            SequencedMap<String, Double> expected,
+            SequencedMap<String, Double> found,
+            Precision precision) {
+        double tolerance = precision.tolerance();
+        double loose = Math.max(tolerance, workload.looseTolerance(precision));
         Agreement all = Agreement.of(expected, found);
         Agreement agreement = Agreement.of(strict(expected), strict(found));
-        if (agreement.holds(tolerance) && all.holds(Math.max(tolerance, workload.looseTolerance()))) {
+        if (agreement.holds(tolerance) && all.holds(loose)) {
             log.accept(title + ": " + label + ": " + all);
             agreements.put(label, all);
         } else {
             drop(new Outcome.Missing(
                     label,
-                    "its numbers differ by %.1e in '%s', and by %.1e in '%s', where %.0e is allowed"
+                    "its numbers differ by %.1e in '%s', where %.0e is allowed, and by %.1e in '%s', where %.0e is"
                             .formatted(
                                     all.largestDifference(),
                                     all.where(),
+                                    loose,
                                     agreement.largestDifference(),
                                     agreement.where(),
                                     tolerance),

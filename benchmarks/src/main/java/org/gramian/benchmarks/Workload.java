@@ -106,10 +106,13 @@ public enum Workload {
 
     /**
      * What is allowed there. Chosen after a look: VGG-16 at 224×224 in two versions of PyTorch's libraries was 0.13 apart, at 64×64
-     * less than 2e-3. It finds a missing gradient, not a slightly wrong one; {@code head} and {@code backbone} are held closely.
+     * less than 2e-3; with maps of BF16, Gramian and a compiled PyTorch were up to 0.28 apart in a gradient while their losses after
+     * two steps agreed to 1e-5. It finds a missing gradient, not a slightly wrong one; {@code head} and {@code backbone} are
+     * held closely.
      */
-    double looseTolerance() {
-        return this == NETWORK_TRAINING ? 0.25 : 0;
+    double looseTolerance(Precision precision) {
+        double allowed = precision == Precision.BF16 ? 0.5 : 0.25;
+        return this == NETWORK_TRAINING ? allowed : 0;
     }
 
     /** The task of a worker. */

@@ -48,7 +48,9 @@ public final class Maps {
                     y,
                     (g, wanted) -> {
                         boolean[] all = Arrays.copyOf(wanted, 3); // without a bias its gradient is not wanted
-                        Convolution.Gradients gradients = convolution.backward(activation.backward(g, y), x, w, all);
+                        Convolution.Gradients gradients = activation == Activation.RELU
+                                ? convolution.reluBackward(g, y, new Convolution.Inputs(x, w), all)
+                                : convolution.backward(activation.backward(g, y), x, w, all);
                         return list(gradients.input(), to(gradients.weight(), exact), to(gradients.bias(), exact));
                     },
                     w,

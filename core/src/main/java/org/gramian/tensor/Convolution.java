@@ -31,6 +31,9 @@ public record Convolution(int stride, int padding, int groups) {
             @Nullable Tensor weight,
             @Nullable Tensor bias) {}
 
+    /** What was convolved, and with what. */
+    public record Inputs(Tensor maps, Tensor weight) {}
+
     /** A convolution of stride 1 without padding, all channels together. */
     public static Convolution plain() {
         return new Convolution(1, 0, 1);
@@ -147,6 +150,17 @@ public record Convolution(int stride, int padding, int groups) {
         Tensor ofWeight = gradients[1];
         // row by row, as the weights lie that it is to be subtracted from
         return new Gradients(gradients[0], ofWeight == null ? null : Views.contiguous(ofWeight), gradients[2]);
+    }
+
+    /** Gradients of {@link #applyRelu}, whose value is given, for a gradient of it. */
+    public Gradients reluBackward(Tensor gradient, Tensor value, Inputs inputs, boolean[] wanted) {
+        if (!wanted[2] || gradient.type() != value.type() || !MapKernels.suitSums(value)) {
+            return backward(Elementwise.reluBackward(gradient, value), inputs.maps, inputs.weight, wanted);
+        }
+        MapKernels.Passed passed = MapKernels.reluBackward(gradient, value);
+        boolean[] others = {wanted[0], wanted[1], false};
+        Gradients gradients = backward(passed.input(), inputs.maps, inputs.weight, others);
+        return new Gradients(gradients.input, gradients.weight, passed.sums());
     }
 
     /** Number of windows along a side of the maps; 0 where a window does not fit. */

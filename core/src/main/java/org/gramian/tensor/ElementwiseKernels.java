@@ -11,7 +11,7 @@ final class ElementwiseKernels {
 
     private ElementwiseKernels() {}
 
-    /** Whether two tensors of one shape lie alike, densely, where these can be used. */
+    /** Whether these can be used for two tensors of one shape, of which the second lies densely. */
     static boolean suit(Tensor a, Tensor b) {
         return a.device().kind() == Device.Kind.CUDA
                 && CudaProgram.isAvailable()
@@ -19,17 +19,22 @@ final class ElementwiseKernels {
                 && (a.type() == DType.F32
                         || (a.type() == DType.BF16 && a.shape().elements() % 2 == 0))
                 && a.shape().equals(b.shape())
-                && Arrays.equals(a.strides(), b.strides())
-                && a.isDense();
+                && b.isDense();
     }
 
+    /** The result lies as {@code y} does. */
     static Tensor reluBackward(Tensor g, Tensor y) {
         long count = g.shape().elements();
-        Tensor result = Tensors.emptyLike(g);
+        Tensor result = Tensors.emptyLike(y);
+        Tensor upstream = g;
+        if (!Arrays.equals(g.strides(), y.strides())) {
+            result.copyFrom(g);
+            upstream = result; // each element is read before it is written
+        }
         if (g.type() == DType.F32) {
-            Program.ELEMENTWISE.launch("relu_backward", Grid.over(count), g, y, result, count);
+            Program.ELEMENTWISE.launch("relu_backward", Grid.over(count), upstream, y, result, count);
         } else {
-            Program.ELEMENTWISE.launch("relu_backward_bf16", Grid.over(count / 2), g, y, result, count / 2);
+            Program.ELEMENTWISE.launch("relu_backward_bf16", Grid.over(count / 2), upstream, y, result, count / 2);
         }
         return result;
     }

@@ -36,6 +36,11 @@ public final class Tensors {
         return new Tensor(Native.empty(other.shape(), other.strides(), other.type(), other.device()));
     }
 
+    /** Maps {@code [n, c, h, w]} whose channels lie next to each other and whose elements are not set. */
+    static Tensor emptyChannelsLast(Shape shape, DType type, Device device) {
+        return new Tensor(Native.empty(shape, Views.channelsLastStrides(shape), type, device));
+    }
+
     /** A tensor on the processor holding the given values row by row. */
     public static Tensor of(double[] values, Shape shape, DType type) {
         requireCount(values.length, shape);

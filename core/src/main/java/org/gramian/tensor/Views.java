@@ -35,9 +35,12 @@ public final class Views {
      */
     public static Tensor channelsLast(Tensor maps) {
         Checks.rank("channels last", maps, 4);
-        Shape s = maps.shape();
-        long[] wanted = {s.at(1) * s.at(2) * s.at(3), 1, s.at(1) * s.at(3), s.at(1)};
-        return Arrays.equals(maps.strides(), wanted) ? maps : Operators.CONTIGUOUS.call(maps, CHANNELS_LAST);
+        boolean done = Arrays.equals(maps.strides(), channelsLastStrides(maps.shape()));
+        return done ? maps : Operators.CONTIGUOUS.call(maps, CHANNELS_LAST);
+    }
+
+    static long[] channelsLastStrides(Shape maps) {
+        return new long[] {maps.at(1) * maps.at(2) * maps.at(3), 1, maps.at(1) * maps.at(3), maps.at(1)};
     }
 
     /** The same elements, row by row, under another shape; copies only if they do not lie row by row. */

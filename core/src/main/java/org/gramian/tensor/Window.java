@@ -34,7 +34,7 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
         }
     }
 
-    /** Largest values of each window, and where they were, which the backward pass needs. */
+    /** Largest values of each window, and where they were, in a form that {@link #maxBackward} knows. */
     public record Maxima(Tensor values, Tensor places) {}
 
     /** A square window without padding. */
@@ -55,6 +55,9 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
     /** The largest value of each window. */
     public Maxima max(Tensor input) {
         check("max pooling", input);
+        if (MapKernels.suitMaxima(input, this)) {
+            return MapKernels.max(input, this);
+        }
         @Nullable
         Tensor[] results = DeviceFunctions.results(
                 "max pooling",
@@ -86,6 +89,9 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
     public Tensor maxBackward(Tensor gradient, Tensor input, Tensor places) {
         checkBackward("backward of max pooling", gradient, input);
         Checks.sameShape("backward of max pooling", gradient, places);
+        if (places.type() == DType.U8) {
+            return MapKernels.maxBackward(gradient, input.shape(), places, this);
+        }
         return DeviceFunctions.result(
                 "backward of max pooling",
                 (arena, out) -> {

@@ -1,0 +1,138 @@
+// Passes over feature maps of bfloat16 with channels last; org.gramian.tensor.MapKernels launches these. A thread takes
+// eight channels of a position, which are one access to memory.
+
+__device__ inline float low(unsigned int word) { return __uint_as_float(word << 16); }
+
+__device__ inline float high(unsigned int word) { return __uint_as_float(word & 0xffff0000u); }
+
+__device__ inline void unpack(uint4 words, float* values) {
+    values[0] = low(words.x); values[1] = high(words.x);
+    values[2] = low(words.y); values[3] = high(words.y);
+    values[4] = low(words.z); values[5] = high(words.z);
+    values[6] = low(words.w); values[7] = high(words.w);
+}
+
+// To the nearest, ties to even; what is no number stays none.
+__device__ inline unsigned int rounded(float value) {
+    unsigned int bits = __float_as_uint(value);
+    if (value != value) return 0x7fc0u;
+    return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+}
+
+__device__ inline uint4 pack(const float* values) {
+    uint4 words;
+    words.x = rounded(values[0]) | rounded(values[1]) << 16;
+    words.y = rounded(values[2]) | rounded(values[3]) << 16;
+    words.z = rounded(values[4]) | rounded(values[5]) << 16;
+    words.w = rounded(values[6]) | rounded(values[7]) << 16;
+    return words;
+}
+
+// A window: rows and columns of it, steps, padding.
+#define WINDOW int kh, int kw, int sh, int sw, int ph, int pw
+
+// The largest value of each window of maps [n, h, w, 8·c8], and which of its places it has, the first of equals.
+extern "C" __global__ void max_pool(const uint4* x, uint4* y, uint2* places,
+        int h, int w, int oh, int ow, int c8, WINDOW, long long count) {
+    long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    int v = (int) (i % c8);
+    long long position = i / c8;
+    int column = (int) (position % ow);
+    long long line = position / ow;
+    int row = (int) (line % oh);
+    const uint4* of = x + line / oh * h * w * c8 + v;
+    float best[8];
+    unsigned char place[8];
+    bool first = true;
+    for (int a = 0; a < kh; a++) {
+        int r = row * sh - ph + a;
+        if (r < 0 || r >= h) continue;
+        for (int b = 0; b < kw; b++) {
+            int c = column * sw - pw + b;
+            if (c < 0 || c >= w) continue;
+            float values[8];
+            unpack(of[(long long) (r * w + c) * c8], values);
+            for (int k = 0; k < 8; k++) {
+                if (first || values[k] > best[k] || values[k] != values[k]) {
+                    best[k] = values[k];
+                    place[k] = (unsigned char) (a * kw + b);
+                }
+            }
+            first = false;
+        }
+    }
+    y[i] = pack(best);
+    places[i] = make_uint2(
+            place[0] | place[1] << 8 | place[2] << 16 | (unsigned int) place[3] << 24,
+            place[4] | place[5] << 8 | place[6] << 16 | (unsigned int) place[7] << 24);
+}
+
+// The gradient of the maps: each position takes what the windows around it found there.
+extern "C" __global__ void max_pool_backward(const uint4* g, const uint2* places, uint4* out,
+        int h, int w, int oh, int ow, int c8, WINDOW, long long count) {
+    long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    int v = (int) (i % c8);
+    long long position = i / c8;
+    int column = (int) (position % w);
+    long long line = position / w;
+    int row = (int) (line % h);
+    long long image = line / h;
+    float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    int lastRow = min((row + ph) / sh, oh - 1);
+    int lastColumn = min((column + pw) / sw, ow - 1);
+    for (int r = row + ph < kh ? 0 : (row + ph - kh) / sh + 1; r <= lastRow; r++) {
+        for (int c = column + pw < kw ? 0 : (column + pw - kw) / sw + 1; c <= lastColumn; c++) {
+            unsigned int here = (row + ph - r * sh) * kw + column + pw - c * sw;
+            long long at = ((image * oh + r) * ow + c) * c8 + v;
+            uint2 found = places[at];
+            float values[8];
+            unpack(g[at], values);
+            for (int k = 0; k < 8; k++) {
+                unsigned int place = ((k < 4 ? found.x : found.y) >> 8 * (k & 3)) & 0xffu;
+                if (place == here) sum[k] += values[k];
+            }
+        }
+    }
+    out[i] = pack(sum);
+}
+
+// Of two elements, those that are above 0.
+__device__ inline unsigned int above(unsigned int y) {
+    unsigned int first = (y & 0x8000u) || !(y & 0x7fffu) ? 0 : 0xffffu;
+    unsigned int second = (y & 0x80000000u) || !(y & 0x7fff0000u) ? 0 : 0xffff0000u;
+    return first | second;
+}
+
+// g where y > 0, else 0, of rows of 8·c8 channels; and the sum of each channel over the rows of a block: partial is [blocks, 8·c8].
+extern "C" __global__ void relu_backward_sums(
+        const uint4* g, const uint4* y, uint4* out, float* partial, long long rows, int c8) {
+    __shared__ float sums[256 * 8];
+    int across = blockDim.x / c8;
+    int lane = threadIdx.x / c8;
+    int v = threadIdx.x % c8;
+    float sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    if (lane < across) {
+        for (long long row = (long long) blockIdx.x * across + lane; row < rows; row += (long long) gridDim.x * across) {
+            long long at = row * c8 + v;
+            uint4 gate = y[at];
+            uint4 words = g[at];
+            words.x &= above(gate.x);
+            words.y &= above(gate.y);
+            words.z &= above(gate.z);
+            words.w &= above(gate.w);
+            out[at] = words;
+            float values[8];
+            unpack(words, values);
+            for (int k = 0; k < 8; k++) sum[k] += values[k];
+        }
+    }
+    for (int k = 0; k < 8; k++) sums[threadIdx.x * 8 + k] = sum[k];
+    __syncthreads();
+    for (int channel = threadIdx.x; channel < 8 * c8; channel += blockDim.x) {
+        float total = 0;
+        for (int l = 0; l < across; l++) total += sums[l * c8 * 8 + channel];
+        partial[(long long) blockIdx.x * 8 * c8 + channel] = total;
+    }
+}

@@ -1,0 +1,88 @@
+package org.gramian.tensor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import org.gramian.tensor.Window.Pair;
+import org.gramian.testing.Gpu;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.AfterEach;
+
+/** Small integers, of which all sums are exact and many are equal, so that nothing may differ. */
+class MapKernelsTest {
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    private static Tensor integers(SplittableRandom random, Shape shape) {
+        double[] values = random.ints(shape.elements(), -4, 5).asDoubleStream().toArray();
+        return Tensors.to(Tensors.of(values, shape, DType.BF16), Gpu.required());
+    }
+
+    private static Window window(SplittableRandom random) {
+        Pair size = new Pair(1 + random.nextInt(4), 1 + random.nextInt(4));
+        Pair stride = new Pair(1 + random.nextInt(3), 1 + random.nextInt(3));
+        Pair padding = new Pair(random.nextInt(size.vertical() / 2 + 1), random.nextInt(size.horizontal() / 2 + 1));
+        return new Window(size, stride, padding, random.nextBoolean());
+    }
+
+    @RandomTest(times = 40)
+    void maximaAndTheirGradientsAreThoseOfTheOperators(Seed seed) {
+        Gpu.required();
+        SplittableRandom random = seed.random();
+        Window window = window(random);
+        Shape shape = Shape.of(
+                1 + random.nextInt(3), 8L * (1 + random.nextInt(5)), 4 + random.nextInt(9), 4 + random.nextInt(9));
+        Tensor maps = integers(random, shape);
+        Tensor last = Views.channelsLast(maps);
+        assertThat(MapKernels.suitMaxima(last, window)).as("kernels are used").isTrue();
+        assertThat(MapKernels.suitMaxima(maps, window)).as("operators are used").isFalse();
+
+        Window.Maxima expected = window.max(maps);
+        Window.Maxima found = window.max(last);
+        assertThat(found.values().toDoubles()).containsExactly(expected.values().toDoubles());
+
+        Tensor gradient = integers(random, expected.values().shape());
+        double[] back = window.maxBackward(gradient, maps, expected.places()).toDoubles();
+        assertThat(window.maxBackward(gradient, last, found.places()).toDoubles())
+                .containsExactly(back);
+    }
+
+    @RandomTest(times = 3)
+    void whatIsNoNumberIsTheLargest(Seed seed) {
+        Gpu.required();
+        Tensor maps = integers(seed.random(), Shape.of(1, 8, 4, 4));
+        Views.slice(maps, 2, 1, 2).copyFrom(Tensors.full(Double.NaN, Shape.of(1, 8, 1, 4), DType.BF16, maps.device()));
+        double[] found = Window.of(2, 2).max(Views.channelsLast(maps)).values().toDoubles();
+        for (int i = 0; i < found.length; i++) {
+            assertThat(Double.isNaN(found[i])).as("window %d", i).isEqualTo(i / 2 % 2 == 0);
+        }
+    }
+
+    @RandomTest(times = 20)
+    void theGradientOfAReluIsSummedByChannel(Seed seed) {
+        Gpu.required();
+        SplittableRandom random = seed.random();
+        long channels = 8L * (1 + random.nextInt(70));
+        Shape shape = Shape.of(1 + random.nextInt(3), channels, 1 + random.nextInt(9), 1 + random.nextInt(40));
+        Tensor value = Views.channelsLast(Elementwise.relu(integers(random, shape)));
+        Tensor gradient = integers(random, shape);
+        MapKernels.Passed passed = MapKernels.reluBackward(gradient, value);
+
+        double[] g = gradient.toDoubles();
+        double[] y = value.toDoubles();
+        double[] sums = new double[(int) channels];
+        int positions = (int) (shape.at(2) * shape.at(3));
+        for (int i = 0; i < g.length; i++) {
+            g[i] = y[i] > 0 ? g[i] : 0;
+            sums[i / positions % (int) channels] += g[i];
+        }
+        assertThat(passed.input().toDoubles()).containsExactly(g);
+        assertThat(passed.sums().toDoubles()).as("%s", Arrays.toString(sums)).containsExactly(sums);
+    }
+}

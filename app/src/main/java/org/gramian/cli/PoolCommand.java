@@ -13,7 +13,6 @@ import org.gramian.pooling.Words;
 import org.gramian.spd.Diagnostics;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Views;
@@ -118,7 +117,6 @@ final class PoolCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--batch must be at least 1, found " + batch);
         }
         Device device = torch.prepare();
-        Libtorch.load().setTf32(false);
         try (Arena arena = Arena.ofShared();
                 Scope _ = Scope.open()) {
             Tensor maps = TensorInput.read(features, "features", precision.type, arena);

@@ -21,6 +21,7 @@ import org.gramian.run.table.TableEntry;
 import org.gramian.run.table.TablePlan;
 import org.gramian.run.table.TableRun;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.InterruptedTrainingException;
@@ -56,7 +57,7 @@ final class TableTraining {
                 options.out(data.stream().map(TableData::name).toList()));
         Device device = torch.prepare();
         if (options.deterministic()) {
-            Libtorch.load().setDeterministic(true);
+            Libtorch.load().setMath(GpuMath.EXACT);
         }
         Workshop workshop = new Workshop(device, training.store(), cache, options.threads());
         TableRun run = new TableRun(plan, data, folder, workshop);

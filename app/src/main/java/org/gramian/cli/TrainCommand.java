@@ -22,6 +22,7 @@ import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.InterruptedTrainingException;
@@ -121,7 +122,7 @@ final class TrainCommand implements Callable<Integer> {
                 .forEach(note -> console.say(note.text()));
         Device device = torch.prepare();
         if (deterministic) {
-            Libtorch.load().setDeterministic(true);
+            Libtorch.load().setMath(GpuMath.EXACT);
         }
         Workshop workshop = new Workshop(device, options.store(), caching.root(), threads);
         Breaks breaks = budget == null ? Breaks.whenAsked() : Breaks.after(budget);

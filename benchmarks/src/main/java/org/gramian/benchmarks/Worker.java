@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import tools.jackson.databind.json.JsonMapper;
@@ -34,8 +35,8 @@ final class Worker {
         this.out = out;
         Libtorch libtorch = Libtorch.load();
         libtorch.setThreads(spec.number("threads"));
-        libtorch.setTf32(Precision.parse(spec.text("precision")) != Precision.F32);
-        libtorch.setTrials(true);
+        boolean tf32 = Precision.parse(spec.text("precision")) != Precision.F32;
+        libtorch.setMath(GpuMath.USUAL.withTf32(tf32).withTrials());
         this.device = spec.device();
         this.memory = new GpuMemory(device);
     }

@@ -11,7 +11,6 @@ import java.util.stream.Stream;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
-import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
@@ -54,7 +53,6 @@ public record GoldenCheck(DType type, Device device) {
      * @throws IOException if the folder or a file cannot be read
      */
     public Report compare(Path folder) throws IOException {
-        Libtorch.load().setTf32(false);
         List<Outcome> outcomes = new ArrayList<>();
         List<String> others = new ArrayList<>();
         for (Path file : files(folder)) {

@@ -40,6 +40,21 @@ final class Cuda {
 
     private Cuda() {}
 
+    /** Copies that are waited for by streams and not by the host. */
+    static final class Copies {
+        static final MethodHandle COPY = code("cudaMemcpyAsync", ADDRESS, ADDRESS, JAVA_LONG, JAVA_INT, ADDRESS);
+        static final MethodHandle PIN = code("cudaHostRegister", ADDRESS, JAVA_LONG, JAVA_INT);
+        static final MethodHandle UNPIN = code("cudaHostUnregister", ADDRESS);
+        static final MethodHandle NEW_EVENT = code("cudaEventCreateWithFlags", ADDRESS, JAVA_INT);
+        static final MethodHandle RECORD = code("cudaEventRecord", ADDRESS, ADDRESS);
+        static final MethodHandle WAIT = code("cudaStreamWaitEvent", ADDRESS, ADDRESS, JAVA_INT);
+        static final MethodHandle AWAIT = code("cudaEventSynchronize", ADDRESS);
+        static final MethodHandle DELETE_EVENT = code("cudaEventDestroy", ADDRESS);
+        static final MethodHandle DELETE_STREAM = code("cudaStreamDestroy", ADDRESS);
+
+        private Copies() {}
+    }
+
     /** The functions of {@code at::cuda::CUDAGraph}, whose names are those of libtorch's C++ compiler. */
     static final class Graphs {
         private static final String CLASS = "_ZN2at4cuda9CUDAGraph";

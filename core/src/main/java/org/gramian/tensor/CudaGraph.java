@@ -5,6 +5,7 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
+import java.util.concurrent.atomic.LongAdder;
 import org.gramian.tensor.library.LibtorchException;
 
 /**
@@ -26,11 +27,23 @@ public final class CudaGraph implements AutoCloseable {
     /** More than {@code sizeof(at::cuda::CUDAGraph)} in any version: about 200 bytes now. */
     private static final long OBJECT_BYTES = 4096;
 
+    private static final LongAdder WAITED = new LongAdder();
+
     private final Arena arena = Arena.ofShared();
     private final MemorySegment graph = arena.allocate(OBJECT_BYTES, 64);
     private boolean closed;
 
     private CudaGraph() {}
+
+    /** To be told by what waits for the GPU inside: an attempt to record it would end with a complaint on stderr. */
+    static void waited() {
+        WAITED.increment();
+    }
+
+    /** How often that was told, by any thread. */
+    static long waits() {
+        return WAITED.sum();
+    }
 
     /** Whether this libtorch can record work for a device at all. */
     public static boolean isAvailable(Device device) {

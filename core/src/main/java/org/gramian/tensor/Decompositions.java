@@ -89,6 +89,7 @@ public final class Decompositions {
         if (b.shape().rank() < 2 || b.size(-2) != a.size(-1)) {
             throw Checks.mismatch("solve", a, b, "the system's size differs from the right-hand side's");
         }
+        CudaGraph.waited();
         return Operators.SOLVE.call(a, b, true);
     }
 
@@ -102,6 +103,7 @@ public final class Decompositions {
      */
     public static Eigen symmetricEigen(Tensor a) {
         Checks.square("symmetric eigendecomposition", a);
+        CudaGraph.waited();
         if (Libtorch.load().hasLists()) {
             Tensor[] valuesAndVectors = Operators.EIGH.results(2, a, "L");
             return new Eigen(valuesAndVectors[0], valuesAndVectors[1]);
@@ -122,6 +124,7 @@ public final class Decompositions {
 
     /** By the singular values of {@code A + cI}; the vectors are zeros where they are not wanted. */
     private static Eigen shifted(Tensor a, boolean vectors) {
+        CudaGraph.waited();
         try (Scope scope = Scope.open()) {
             Tensor exact = Tensors.to(a, DType.F64);
             Tensor norm = Reductions.max(Reductions.sum(Elementwise.abs(exact), -2), -1); // [..., 1, 1]

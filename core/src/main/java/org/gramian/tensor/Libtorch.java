@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandle;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.gramian.tensor.library.LibtorchException;
 import org.gramian.tensor.library.LibtorchFolder;
 import org.jspecify.annotations.Nullable;
@@ -34,7 +35,7 @@ public final class Libtorch {
     private final long abiVersion;
     private final boolean lists;
     private final int cudaDevices;
-    private boolean tf32;
+    private GpuMath math = GpuMath.USUAL;
     /** Linked once: timings call it around every run. */
     private final Optional<MethodHandle> synchronizer;
 
@@ -47,6 +48,9 @@ public final class Libtorch {
         this.lists = symbols.find("torch_call_dispatcher").isPresent();
         this.cudaDevices = libraries.cuda() ? countCudaDevices() : 0;
         this.synchronizer = find("cudaDeviceSynchronize", FunctionDescriptor.of(JAVA_INT));
+        if (cudaDevices > 0) {
+            setMath(math); // libtorch itself begins with TF32 in convolutions
+        }
         if (System.getProperty("os.arch").equals("aarch64")) {
             setContextSwitch("_ZN2at7Context20setUserEnabledMkldnnEb", false); // oneDNN's backward is slow there
         }
@@ -108,36 +112,40 @@ public final class Libtorch {
         invoke(setter, threads);
     }
 
-    /** Lets float32 products and convolutions on the GPU use TF32 (ten bits of mantissa): faster, less exact. */
-    public void setTf32(boolean allowed) {
-        tf32 = allowed;
-        setContextSwitch("_ZN2at7Context18setAllowTF32CuBLASEb", allowed);
-        setContextSwitch("_ZN2at7Context17setAllowTF32CuDNNEb", allowed);
+    /** How GPUs are computed with at present. */
+    public GpuMath math() {
+        return math;
+    }
+
+    /** Changes how GPUs are computed with, by all threads. */
+    public void setMath(GpuMath wanted) {
+        math = wanted;
+        setContextSwitch("_ZN2at7Context18setAllowTF32CuBLASEb", wanted.tf32());
+        setContextSwitch("_ZN2at7Context17setAllowTF32CuDNNEb", wanted.tf32());
+        setContextSwitch("_ZN2at7Context21setDeterministicCuDNNEb", wanted.reproducible());
+        setContextSwitch("_ZN2at7Context17setBenchmarkCuDNNEb", wanted.trials());
+    }
+
+    /** Does something while GPUs are computed with in a given way. */
+    public <T> T with(GpuMath wanted, Supplier<T> work) {
+        GpuMath before = math;
+        if (wanted.equals(before)) {
+            return work.get();
+        }
+        setMath(wanted);
+        try {
+            return work.get();
+        } finally {
+            setMath(before);
+        }
     }
 
     /** Does something in full single precision, whatever is allowed otherwise. */
     public void exactly(Runnable work) {
-        boolean allowed = tf32;
-        if (!allowed) {
+        boolean _ = with(math.withTf32(false), () -> {
             work.run();
-            return;
-        }
-        setTf32(false);
-        try {
-            work.run();
-        } finally {
-            setTf32(true);
-        }
-    }
-
-    /** Makes cuDNN choose reproducible algorithms only. */
-    public void setDeterministic(boolean deterministic) {
-        setContextSwitch("_ZN2at7Context21setDeterministicCuDNNEb", deterministic);
-    }
-
-    /** Lets cuDNN try all its algorithms for each new shape and keep the fastest: pays where few shapes come often. */
-    public void setTrials(boolean wanted) {
-        setContextSwitch("_ZN2at7Context17setBenchmarkCuDNNEb", wanted);
+            return true;
+        });
     }
 
     /** Waits until everything given to the GPU so far is done; nothing to wait for on the processor. */

@@ -33,10 +33,13 @@ public final class RepeatedWork implements AutoCloseable {
             return;
         }
         done = true; // what cannot be recorded is not tried again
+        long waits = CudaGraph.waits();
         long before = free();
         work.run();
         long after = free();
-        if (after - MARGIN >= before - after) { // a recording has memory of its own, as much as the first time took
+        boolean fits =
+                after - MARGIN >= before - after; // a recording has memory of its own, as much as the first time took
+        if (fits && CudaGraph.waits() == waits) {
             graph = CudaGraph.record(device, work);
         }
     }

@@ -34,10 +34,10 @@ class LibtorchTest {
 
     @Test
     void switchesOfTheGpuDoNoHarmOnTheProcessor() {
-        libtorch.setTf32(true);
-        libtorch.setTf32(false);
-        libtorch.setDeterministic(true);
-        libtorch.setDeterministic(false);
+        GpuMath before = libtorch.math();
+        assertThat(libtorch.with(GpuMath.EXACT.withTf32(true), libtorch::math))
+                .isEqualTo(new GpuMath(true, true, false));
+        assertThat(libtorch.math()).isEqualTo(before);
         libtorch.synchronize(Device.CPU);
         if (libtorch.cudaDevices() == 0) {
             assertThat(libtorch.cudaMemoryInUse()).isEmpty();

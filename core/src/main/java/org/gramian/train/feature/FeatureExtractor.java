@@ -8,6 +8,7 @@ import org.gramian.autodiff.Var;
 import org.gramian.image.crop.Crops;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
@@ -85,15 +86,13 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
             throw new IllegalArgumentException(
                     "a batch of exactly " + batch + " pictures is wanted, found " + pictures.shape());
         }
-        if (network.device().kind() == Device.Kind.CUDA) {
-            Libtorch.load().setTf32(false);
-            Libtorch.load().setDeterministic(true);
-        }
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
-            Var input = tape.constant(Tensors.to(pictures, network.device()));
-            Var features = network.backbone()
-                    .apply(input, Bindings.of(network.parameters().variables(tape)));
+            Var features = Libtorch.load().with(GpuMath.EXACT, () -> {
+                Var input = tape.constant(Tensors.to(pictures, network.device()));
+                return network.backbone()
+                        .apply(input, Bindings.of(network.parameters().variables(tape)));
+            });
             Tensor rounded = Tensors.to(features.value(), type);
             requireFinite(features.value(), rounded);
             Tensor result = Views.contiguous(Tensors.to(rounded, Device.CPU));

@@ -27,6 +27,9 @@ public interface Examples {
     /** How many there are. */
     int count();
 
+    /** The class of one of them. */
+    int label(int place);
+
     /** Goes through some of them in the given order. */
     Pass pass(int[] order, int batch);
 }

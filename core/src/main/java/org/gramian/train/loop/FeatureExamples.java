@@ -15,6 +15,11 @@ record FeatureExamples(FeatureTable table) implements Examples {
     }
 
     @Override
+    public int label(int place) {
+        return table.samples().get(place / table.crops()).label();
+    }
+
+    @Override
     public Pass pass(int[] order, int batch) {
         return new Pass() {
             private int next;
@@ -28,10 +33,9 @@ record FeatureExamples(FeatureTable table) implements Examples {
             public Minibatch next() {
                 int[] places = Arrays.copyOfRange(order, next, Math.min(order.length, next + batch));
                 next += places.length;
-                int[] labels = Arrays.stream(places)
-                        .map(place -> table.samples().get(place / table.crops()).label())
-                        .toArray();
-                return new Minibatch(table.rows(places), labels);
+                return new Minibatch(
+                        table.rows(places),
+                        Arrays.stream(places).map(FeatureExamples.this::label).toArray());
             }
 
             @Override

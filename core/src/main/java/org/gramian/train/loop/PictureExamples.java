@@ -32,7 +32,12 @@ record PictureExamples(List<Sample> samples, Rendering rendering, int threads, D
     }
 
     @Override
-    public Pass pass(int[] order, int batch) {
+    public int label(int place) {
+        return samples.get(place / rendering.crops().count()).label();
+    }
+
+    @Override
+    public Loaded pass(int[] order, int batch) {
         List<Work> list = new Wanted(order, samples, rendering.crops().count());
         return new Loaded(new BatchLoader(rendering, list, new Prefetch(batch, threads, AHEAD)), list, device);
     }
@@ -62,7 +67,7 @@ record PictureExamples(List<Sample> samples, Rendering rendering, int threads, D
     }
 
     /** Holds one batch at a time, until the next is wanted. */
-    private static final class Loaded implements Pass {
+    static final class Loaded implements Pass {
         private final BatchLoader loader;
         private final List<Work> list;
         private final Device device;
@@ -81,16 +86,22 @@ record PictureExamples(List<Sample> samples, Rendering rendering, int threads, D
 
         @Override
         public Minibatch next() {
-            release();
-            Batch batch = loader.next();
-            held = batch;
+            Batch batch = take();
             List<Place> places = batch.places();
-            places.forEach(this::requireReadable);
             Tensor used = Views.slice(batch.tensor(), 0, 0, places.size());
             int[] labels = places.stream()
                     .mapToInt(place -> list.get(place.work()).sample().label())
                     .toArray();
             return new Minibatch(Tensors.to(used, device), labels);
+        }
+
+        /** The next batch as it lies in the host's memory, until another is wanted. */
+        Batch take() {
+            release();
+            Batch batch = loader.next();
+            held = batch;
+            batch.places().forEach(this::requireReadable);
+            return batch;
         }
 
         private void requireReadable(Place place) {

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.Classification;
@@ -29,19 +30,16 @@ import org.gramian.train.StepCells;
 import org.gramian.train.feature.FeatureTable;
 
 /**
- * Steps over features that lie in the memory of a GPU, given to it many at a time: each is {@link RepeatedWork} that finds its
- * own examples, and the host looks at the {@link StepCells} when they are over.
+ * Steps on a GPU, given to it several at a time: each is {@link RepeatedWork} over what a {@link Feed} brings, and the host looks
+ * at the {@link StepCells} when they are over.
  *
  * <p>Once a step goes wrong, those behind it do nothing; the host then takes that step by {@link SingleSteps}, which either
  * can, or says what is wrong, with the parameters as they were.
  */
 final class RecordedSteps implements Steps {
-    /** Steps between two looks: about 30 ms, soon enough for progress and Ctrl-C. */
-    private static final int MOST = 32;
-
     private final StageLoop.Setup setup;
     private final SingleSteps single;
-    private final FeatureTable table;
+    private final Feed feed;
     private final List<ParameterGroup> moved;
     private final CudaStream stream;
     private final StepCells cells;
@@ -54,37 +52,39 @@ final class RecordedSteps implements Steps {
     RecordedSteps(StageLoop.Setup setup, Sgd sgd, HeadRates rates, SingleSteps single) {
         this.setup = setup;
         this.single = single;
-        this.table = ((FeatureExamples) setup.examples()).table();
+        this.feed = feed(setup).orElseThrow();
         this.moved = setup.trainee().moved(rates);
         Device device = setup.trainee().model().device();
-        this.stream = CudaStream.open(device);
-        this.cells = new StepCells(device);
-        this.sgd = new RecordedSgd(sgd, cells);
-        try (Scope _ = Scope.open()) {
+        try (Scope scope = Scope.open()) {
+            int count = setup.examples().count();
             int classes = setup.trainee().model().head().classes();
-            long[] all = IntStream.range(0, table.count())
-                    .mapToLong(
-                            place -> table.samples().get(place / table.crops()).label())
-                    .toArray();
-            order = own(Tensors.empty(Shape.of(table.count()), DType.I64, device));
-            labels = own(Tensors.to(Tensors.ofLongs(all, Shape.of(all.length)), device));
-            targets = own(setup.targets().apply(IntStream.range(0, classes).toArray()));
+            long[] all =
+                    IntStream.range(0, count).mapToLong(setup.examples()::label).toArray();
+            order = Tensors.empty(Shape.of(count), DType.I64, device);
+            labels = Tensors.to(Tensors.ofLongs(all, Shape.of(count)), device);
+            targets = setup.targets().apply(IntStream.range(0, classes).toArray());
+            cells = new StepCells(device);
+            List.of(order, labels, targets).forEach(scope::release);
         }
+        this.sgd = new RecordedSgd(sgd, cells);
+        this.stream = CudaStream.open(device); // last: nothing that fails may leave it open
     }
 
     /** Whether a stage can be trained like this. */
     static boolean suits(StageLoop.Setup setup, HeadRates rates) {
-        return setup.examples() instanceof FeatureExamples(FeatureTable features)
-                && features.isResident()
+        return feed(setup).isPresent()
                 && setup.recipe().batching().accumulate() == 1
                 && !setup.trainee().model().head().normalized()
                 && RecordedSgd.suits(
                         setup.trainee().moved(rates), setup.recipe().sgd());
     }
 
-    private static Tensor own(Tensor tensor) {
-        Scope.detach(tensor);
-        return tensor;
+    private static Optional<Feed> feed(StageLoop.Setup setup) {
+        return switch (setup.examples()) {
+            case FeatureExamples(FeatureTable table) when table.isResident() -> Optional.of(new ResidentFeed(table));
+            case PictureExamples pictures -> Optional.of(new PictureFeed(pictures, setup.stride()));
+            default -> Optional.empty();
+        };
     }
 
     @Override
@@ -93,13 +93,14 @@ final class RecordedSteps implements Steps {
             long[] wide = Arrays.stream(places).asLongStream().toArray();
             Views.slice(order, 0, 0, wide.length).copyFrom(Tensors.ofLongs(wide, Shape.of(wide.length)));
         }
+        feed.turnTo(places, 0);
         return new Recorded(places);
     }
 
     private final class Recorded implements Epoch {
         private final int[] places;
         private int next;
-        private int ahead = MOST;
+        private int ahead = feed.most();
 
         Recorded(int[] places) {
             this.places = places;
@@ -113,12 +114,12 @@ final class RecordedSteps implements Steps {
             cells.begin(next);
             for (int i = 0; i < count; i++) {
                 cells.setRate(rate.applyAsDouble(position.step() + i));
-                work.repeated.run();
+                work.run();
             }
             StepCells.Outcome outcome = cells.read();
             next += outcome.steps() * batch;
             EpochSums sums = position.sums().plusAll(outcome.loss(), outcome.right(), outcome.steps() * batch);
-            ahead = outcome.wrong() ? 1 : MOST;
+            ahead = outcome.wrong() ? 1 : feed.most();
             return outcome.wrong()
                     ? alone(batch, position.stepped(sums, outcome.steps()), outcome.steps(), rate)
                     : new Taken(outcome.steps(), sums);
@@ -130,6 +131,7 @@ final class RecordedSteps implements Steps {
             try (Epoch epoch = single.epoch(of)) {
                 Taken taken = epoch.take(position, rate);
                 next += batch;
+                feed.turnTo(places, next);
                 return new Taken(before + 1, taken.sums());
             }
         }
@@ -140,22 +142,30 @@ final class RecordedSteps implements Steps {
 
     /** A step over a batch of one size. */
     private final class Work implements AutoCloseable {
+        private final Feed.Entrance entrance;
         private final Tensor places;
         private final Tensor batchLabels;
         private final RepeatedWork repeated = new RepeatedWork(order.device(), this::step);
 
         Work(int batch) {
-            try (Scope _ = Scope.open()) {
-                places = own(Tensors.zeros(Shape.of(batch), DType.I64, order.device()));
-                batchLabels = own(Tensors.zeros(Shape.of(batch), DType.I64, order.device()));
+            entrance = feed.entrance(batch);
+            try (Scope scope = Scope.open()) {
+                places = Tensors.zeros(Shape.of(batch), DType.I64, order.device());
+                batchLabels = Tensors.zeros(Shape.of(batch), DType.I64, order.device());
+                List.of(places, batchLabels).forEach(scope::release);
             }
+        }
+
+        void run() {
+            entrance.bring();
+            repeated.run();
         }
 
         private void step() {
             cells.nextPlaces(order, labels, places, batchLabels);
             try (Scope _ = Scope.open();
                     Tape tape = Tape.recording()) {
-                Trainee.Forward forward = setup.trainee().forward(tape, table.rows(places));
+                Trainee.Forward forward = setup.trainee().forward(tape, entrance.input(places));
                 Var loss = Classification.crossEntropy(forward.scores(), Views.select(targets, 0, batchLabels));
                 cells.observe(forward.scores().value(), batchLabels, loss.value());
                 try (Gradients gradients = tape.backward(loss)) {
@@ -167,6 +177,7 @@ final class RecordedSteps implements Steps {
         @Override
         public void close() {
             repeated.close();
+            entrance.close();
             places.close();
             batchLabels.close();
         }
@@ -184,6 +195,7 @@ final class RecordedSteps implements Steps {
     @Override
     public void close() {
         stream.close(); // waits for what is under way
+        feed.close();
         works.values().forEach(Work::close);
         cells.close();
         order.close();

@@ -6,12 +6,15 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.gramian.image.batch.Shuffle;
+import org.gramian.tensor.GpuMath;
+import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.Sgd;
 import org.gramian.train.recipe.Judgement;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.StageRecipe;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +32,16 @@ final class StageLoop implements AutoCloseable {
             Function<int[], Tensor> targets) {
         StageRecipe stage() {
             return trainee.stage() == 1 ? recipe.stage1() : recipe.stage2();
+        }
+
+        /**
+         * How a GPU takes a step: where there are convolutions, by what trials found fastest, unless it is to be reproducible. The
+         * smaller batch at an epoch's end comes too seldom: its trials took longer than all its steps (7 s, GoogLeNet in bf16).
+         */
+        GpuMath math(int step) {
+            GpuMath math = Libtorch.load().math().withTf32(recipe.precision() == Precision.TF32);
+            boolean full = (step + 1L) * stride() <= examples.count();
+            return trainee.stage() == 2 && full ? math.withTrials() : math;
         }
 
         /** Crops that make a step. */
@@ -128,6 +141,7 @@ final class StageLoop implements AutoCloseable {
         int[] all = order();
         long seen = Math.min(all.length, (long) position.step() * setup.stride());
         int[] order = Arrays.copyOfRange(all, (int) seen, all.length);
+        Libtorch libtorch = Libtorch.load();
         try (Steps.Epoch epoch = steps().epoch(order)) {
             int end = setup.steps();
             while (position.step() < end) {
@@ -135,7 +149,7 @@ final class StageLoop implements AutoCloseable {
                 if (reason.isPresent()) {
                     return reason;
                 }
-                Steps.Taken taken = epoch.take(position, this::rate);
+                Steps.Taken taken = libtorch.with(setup.math(position.step()), () -> epoch.take(position, this::rate));
                 position = position.stepped(taken.sums(), taken.steps());
                 tellSteps(taken.sums());
                 saver.saveIfDue(position, state());

@@ -26,7 +26,8 @@
  *   <li>Each stage is a {@code StageLoop} over {@link org.gramian.train.loop.Examples}: in stage 1 the features of the frozen
  *       backbone ({@code FeatureExamples}), in stage 2 pictures that are decoded ahead ({@code PictureExamples}). What is
  *       trained is a {@code Trainee}: the head, then everything. {@code Steps} are taken one by one ({@code SingleSteps}), or
- *       many before anybody looks where features lie in the memory of a GPU ({@code RecordedSteps}).
+ *       on a GPU several before anybody looks ({@code RecordedSteps}), over what a {@code Feed} brings: features that lie in its
+ *       memory, or pictures that are copied there meanwhile.
  *   <li>Where the recipe has a {@link org.gramian.linear.LinearSolver}, a {@code SolvedHead} takes the place of both stages: the
  *       descriptors of all training crops are computed once, and weight and bias of the classifier solved for.
  *   <li>An epoch goes through all crops in an order that follows from seed, stage and epoch. A step adds up the gradients

@@ -12,7 +12,7 @@ import org.gramian.train.SgdOptions;
  * @param sgd momentum, weight decay and the Stiefel manifold; its rate is set by the stages
  * @param batching how many examples make a step
  * @param loss what is minimized
- * @param precision of the backbone's convolutions in stage 2
+ * @param precision of training steps
  * @param solver of the classifier, in place of stage 1, whose epochs are 0 then; nothing where it is trained
  * @param seed of first values, order and crops
  */
@@ -59,10 +59,12 @@ public record Recipe(
         }
     }
 
-    /** Precision of the backbone's convolutions. */
+    /** Precision of training steps; judging and prediction are always of single precision. */
     public enum Precision {
         /** Single precision everywhere. */
         F32,
+        /** Single precision whose products and convolutions round their factors to ten bits of mantissa, on CUDA; F32 elsewhere. */
+        TF32,
         /** Convolutions in bfloat16, everything else in single precision; meant for CUDA, slow elsewhere. */
         BF16
     }

@@ -1,45 +1,87 @@
 package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.GpuMath;
+import org.gramian.tensor.Libtorch;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.PaintedPictures;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
+import org.gramian.train.recipe.Recipe;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
-/** Training on a GPU, whose steps of stage 1 are recorded, against training on the processor. */
+/** Training on a GPU, whose steps are recorded, against training on the processor. */
 class GpuTrainingTest {
     @TempDir
     private Path folder = Path.of("");
 
-    private SmallTraining on(Means means) throws IOException {
+    private SmallTraining on(Device device, Recipe recipe) throws IOException {
+        Means means = new Means(2, Optional.empty(), device);
         return SmallTraining.of(
-                        Recipes.usual(),
-                        SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 9, 10, 11)))
+                        recipe, SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 9, 10, 11)))
                 .with(means);
+    }
+
+    private static void requireClose(Outcome found, Outcome expected, double tolerance) {
+        List<TrainEvent.EpochDone> epochs = expected.events(TrainEvent.EpochDone.class);
+        assertThat(found.events(TrainEvent.EpochDone.class)).hasSameSizeAs(epochs);
+        for (int i = 0; i < epochs.size(); i++) {
+            TrainEvent.EpochDone epoch =
+                    found.events(TrainEvent.EpochDone.class).get(i);
+            assertThat(epoch.loss()).as("epoch %d", i).isCloseTo(epochs.get(i).loss(), within(tolerance));
+            assertThat(epoch.accuracy()).isCloseTo(epochs.get(i).accuracy(), within(0.1));
+        }
     }
 
     @Test
     void lossesAndScoresAreThoseOfTheProcessor() throws IOException {
-        Means gpu = new Means(2, Optional.empty(), Gpu.required());
-        Outcome plain = on(Means.PLAIN).run();
-        Outcome fast = on(gpu).run();
-        List<TrainEvent.EpochDone> expected = plain.events(TrainEvent.EpochDone.class);
-        List<TrainEvent.EpochDone> found = fast.events(TrainEvent.EpochDone.class);
-        assertThat(found).hasSameSizeAs(expected);
-        for (int i = 0; i < expected.size(); i++) {
-            assertThat(found.get(i).loss())
-                    .as("epoch %d", i)
-                    .isCloseTo(expected.get(i).loss(), within(1e-3));
-            assertThat(found.get(i).accuracy()).isCloseTo(expected.get(i).accuracy(), within(0.1));
+        Device gpu = Gpu.required();
+        requireClose(
+                on(gpu, Recipes.usual()).run(), on(Device.CPU, Recipes.usual()).run(), 1e-3);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Recipe.Precision.class)
+    void coarserArithmeticChangesLittle(Recipe.Precision precision) throws IOException {
+        Device gpu = Gpu.required();
+        Recipe recipe = Recipes.with(Recipes.usual(), precision);
+        requireClose(on(gpu, recipe).run(), on(gpu, Recipes.usual()).run(), 0.03);
+    }
+
+    @Test
+    void reproducibleAlgorithmsGiveTheSameBitsOnceMore() throws IOException {
+        Device gpu = Gpu.required();
+        Outcome first = Libtorch.load().with(GpuMath.EXACT, () -> run(gpu));
+        Outcome again = Libtorch.load().with(GpuMath.EXACT, () -> run(gpu));
+        assertThat(again.model()).isEqualTo(first.model());
+    }
+
+    private Outcome run(Device device) {
+        try {
+            return on(device, Recipes.usual()).run();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
         }
-        assertThat(on(gpu).run().model()).as("once more").isEqualTo(fast.model());
+    }
+
+    @Test
+    void aStepThatGoesWrongAmongOthersIsToldAsOnTheProcessor() throws IOException {
+        Device gpu = Gpu.required();
+        Recipe wild = Recipes.of(Recipes.stage(0, 0, "constant", 0), Recipes.stage(2, 1e30, "constant", 0));
+        assertThatThrownBy(() -> on(gpu, wild).run())
+                .isInstanceOf(NonFiniteLossException.class)
+                .hasMessageContaining("stage 2");
     }
 }

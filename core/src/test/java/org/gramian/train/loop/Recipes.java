@@ -61,6 +61,17 @@ final class Recipes {
                 recipe.seed());
     }
 
+    static Recipe with(Recipe recipe, Recipe.Precision precision) {
+        return new Recipe(
+                recipe.stage1(),
+                recipe.stage2(),
+                recipe.sgd(),
+                recipe.batching(),
+                recipe.loss(),
+                precision,
+                recipe.seed());
+    }
+
     static Recipe withSeed(Recipe recipe, long seed) {
         return new Recipe(
                 recipe.stage1(),

@@ -46,6 +46,11 @@ class StageLoopTest {
      */
     private record MadeUp(int count, double scale, List<Long> live) implements Examples {
         @Override
+        public int label(int place) {
+            return place % CLASSES;
+        }
+
+        @Override
         public Pass pass(int[] order, int batch) {
             SplittableRandom random = new SplittableRandom(7);
             return new Pass() {
@@ -62,7 +67,7 @@ class StageLoopTest {
                     int rows = Math.min(batch, order.length - next);
                     int[] labels = new int[rows];
                     for (int i = 0; i < rows; i++) {
-                        labels[i] = order[next++] % CLASSES;
+                        labels[i] = label(order[next++]);
                     }
                     Tensor gaussian = Tensors.gaussian(random, Shape.of(rows, CHANNELS, 4, 4), DType.F32);
                     return new Minibatch(Elementwise.mul(gaussian, scale), labels);

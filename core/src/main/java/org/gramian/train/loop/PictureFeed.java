@@ -1,0 +1,105 @@
+package org.gramian.train.loop;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Upload;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pictures that are decoded on the host and brought to the GPU while that computes the step before.
+ *
+ * <p>Batches come from one loader, whose memory the entrance that took them last reads; so whoever turns elsewhere waits for it.
+ */
+final class PictureFeed implements Feed {
+    private final PictureExamples examples;
+    private final int batch;
+    private final List<Arrival> arrivals = new ArrayList<>();
+    private PictureExamples.@Nullable Loaded loaded;
+    private @Nullable Arrival last;
+
+    /** @param batch crops of every batch but the last of an epoch */
+    PictureFeed(PictureExamples examples, int batch) {
+        this.examples = examples;
+        this.batch = batch;
+    }
+
+    @Override
+    public int most() {
+        return 4;
+    }
+
+    @Override
+    public void turnTo(int[] order, int next) {
+        stop();
+        loaded = examples.pass(Arrays.copyOfRange(order, next, order.length), batch);
+    }
+
+    @Override
+    public Entrance entrance(int size) {
+        Arrival arrival = new Arrival(size);
+        arrivals.add(arrival);
+        return arrival;
+    }
+
+    /** A tensor that batches of one size arrive in. */
+    private final class Arrival implements Entrance {
+        private final Tensor input;
+        private final Upload upload;
+
+        Arrival(int size) {
+            long side = examples.rendering().crops().size();
+            try (Scope scope = Scope.open()) {
+                input = Tensors.zeros(Shape.of(size, 3, side, side), DType.F32, examples.device());
+                scope.release(input);
+            }
+            upload = new Upload(input);
+        }
+
+        @Override
+        public void bring() {
+            if (last != null) {
+                last.upload.awaitSource(); // the loader gets that memory back now
+            }
+            PictureExamples.Loaded from = loaded;
+            if (from == null) {
+                throw new IllegalStateException("no place of an epoch was turned to");
+            }
+            upload.start(from.take().memory());
+            upload.takeOver();
+            last = this;
+        }
+
+        @Override
+        public Tensor input(Tensor places) {
+            return input;
+        }
+
+        @Override
+        public void close() {
+            upload.close();
+            input.close();
+        }
+    }
+
+    /** Lets nobody read the loader's memory any more, and stops it. */
+    private void stop() {
+        arrivals.forEach(arrival -> arrival.upload.unpin());
+        last = null;
+        if (loaded != null) {
+            loaded.close();
+            loaded = null;
+        }
+    }
+
+    /** To be closed before its entrances. */
+    @Override
+    public void close() {
+        stop();
+    }
+}

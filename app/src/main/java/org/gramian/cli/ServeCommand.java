@@ -64,18 +64,11 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin
     private final EngineOptions engine = new EngineOptions();
 
-    @Parameters(
-            index = "0",
-            paramLabel = "MODEL",
-            description = "a model file of 'gramian train' or 'gramian export', or a run's folder")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private Path typed;
-
     @Override
     public Integer call() throws IOException, InterruptedException {
         ServeOptions options = new ServeOptions(host, port, token(), limits.limits());
         check(options);
-        ModelSource source = ModelSource.of(ModelPlace.of(typed), engine::open);
+        ModelSource source = ModelSource.of(engine.model(), engine::open);
         CountDownLatch asked = new CountDownLatch(1);
         try (Interruption _ =
                         Interruption.of(asked::countDown, "answering what was taken on, then stopping", console::say);

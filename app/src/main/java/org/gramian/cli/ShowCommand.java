@@ -12,7 +12,6 @@ import org.gramian.report.IndentedJson;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code gramian show}: what a model file says of itself. */
 @Command(

@@ -1,7 +1,6 @@
 package org.gramian.serve;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -92,8 +92,8 @@ class ReloadingTest {
 
     /** Beside the model, of it, and with nothing in it. */
     private void writeGallery(long descriptorSize) throws IOException, NoSuchAlgorithmException {
-        String fingerprint = HexFormat.of()
-                .formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file)));
+        String fingerprint =
+                HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file)));
         new GalleryBuilder(TinyModel.CLASSES, descriptorSize, fingerprint)
                 .build()
                 .write(file.resolveSibling(Gallery.FILE));

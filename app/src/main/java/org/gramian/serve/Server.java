@@ -28,8 +28,6 @@ import org.gramian.image.PictureReader;
 public final class Server implements AutoCloseable {
     private static final int MOST_CONNECTIONS = 1_024;
     private static final int LONGEST_HEADERS = 16 << 10;
-    /** The longest silence within a body. */
-    private static final long SILENCE_MILLIS = 10_000;
     /** How long an end waits, once requests are answered or given up, for each thing that should be done at once. */
     private static final Duration LAST = Duration.ofSeconds(2);
 
@@ -142,7 +140,7 @@ public final class Server implements AutoCloseable {
     private static void configure(HttpConfiguration http) {
         http.setSendServerVersion(false);
         http.setRequestHeaderSize(LONGEST_HEADERS);
-        http.setIdleTimeout(SILENCE_MILLIS);
+        http.setIdleTimeout(Body.SILENCE.toMillis());
     }
 
     private void answered(Context context, float millis) {

@@ -5,6 +5,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.gramian.check.GoldenCheck;
 import org.gramian.report.IndentedJson;
 import org.gramian.tensor.Device;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +40,9 @@ final class DoctorCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (golden != null) {
+            GoldenCheck.require(golden);
+        }
         Device device = torch.prepare();
         Examination examination = new Examination(device);
         examination.machine();

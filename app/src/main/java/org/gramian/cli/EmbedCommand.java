@@ -57,14 +57,6 @@ final class EmbedCommand implements Callable<Integer> {
     private final EngineOptions engine = new EngineOptions();
 
     @Parameters(
-            index = "0",
-            paramLabel = "MODEL",
-            description =
-                    "a model file that 'gramian train' wrote, its run's folder, or a .onnx file of 'gramian export'")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private Path file;
-
-    @Parameters(
             index = "1",
             paramLabel = "DIR|PICTURE",
             description = "a folder of pictures, with or without classes, a CSV file that lists them, or a picture")
@@ -78,7 +70,7 @@ final class EmbedCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         FeatureOutput.requireWritable(out, FeatureOutput.SAFETENSORS, FeatureOutput.NPY);
-        file = ModelPlace.of(file);
+        Path file = engine.model();
         ModelHeader header = OpenModel.header(file);
         if (Files.exists(out) && Files.isSameFile(out, file)) {
             throw new IllegalArgumentException("OUT would replace the model " + file);

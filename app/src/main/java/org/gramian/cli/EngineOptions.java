@@ -5,9 +5,18 @@ import java.nio.file.Path;
 import org.gramian.export.OpenModel;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
-/** Options of every command that runs a trained model: what computes, and how. */
+/** Parameter and options of every command that runs a trained model: which, what computes, and how. */
 final class EngineOptions {
+    @Parameters(
+            index = "0",
+            paramLabel = "MODEL",
+            description =
+                    "a model file that 'gramian train' wrote, its run's folder, or a .onnx file of 'gramian export'")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private Path typed;
+
     @Option(
             names = "--engine",
             paramLabel = "ENGINE",
@@ -19,6 +28,15 @@ final class EngineOptions {
 
     @Mixin
     private final TorchOptions torch = new TorchOptions();
+
+    /**
+     * The file that is meant.
+     *
+     * @throws IOException if a folder has none, or several below it
+     */
+    Path model() throws IOException {
+        return ModelPlace.of(typed);
+    }
 
     /** Opens a model of either kind of file. */
     OpenModel open(Path file) throws IOException {

@@ -117,13 +117,6 @@ final class EvaluateCommand implements Callable<Integer> {
     @Mixin
     private final EngineOptions engine = new EngineOptions();
 
-    @Parameters(
-            index = "0",
-            paramLabel = "MODEL",
-            description = "a model file of 'gramian train', its run's folder, or a .onnx file of 'gramian export'")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private Path model;
-
     @Parameters(index = "1", paramLabel = "DIR", description = "a folder of pictures, or a CSV file that lists them")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path folder;
@@ -137,7 +130,7 @@ final class EvaluateCommand implements Callable<Integer> {
                 all);
         CropPlan crops = plan == null ? null : CropPlan.parse(plan);
         requireWritable();
-        try (OpenModel opened = engine.open(ModelPlace.of(model))) {
+        try (OpenModel opened = engine.open(engine.model())) {
             Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
             dataset.notes().forEach(note -> console.say(note.text()));
             Evaluator evaluator = evaluator(opened, crops);
@@ -193,7 +186,7 @@ final class EvaluateCommand implements Callable<Integer> {
 
     private void report(Evaluation evaluation, Dataset dataset, ModelHeader header) throws IOException {
         Path page = Objects.requireNonNull(html);
-        Path file = ModelPlace.of(model);
+        Path file = engine.model();
         RunMaterial material = RunMaterial.of(
                 file.getFileName() + " on "
                         + folder.toAbsolutePath().normalize().getFileName(),

@@ -87,12 +87,8 @@ final class ExplainCommand implements Callable<Integer> {
     @Mixin
     private final TorchOptions torch = new TorchOptions();
 
-    @Parameters(
-            index = "0",
-            paramLabel = "MODEL",
-            description = "a model file that 'gramian train' wrote, or its run's folder")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private Path file;
+    @Mixin
+    private final TrainedModel model = new TrainedModel();
 
     @Parameters(index = "1", paramLabel = "PICTURE", description = "the picture")
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -104,10 +100,10 @@ final class ExplainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        file = ModelPlace.trained(file);
+        Path file = model.notExported();
         ModelCard card = ModelFile.header(file).card();
         Settings settings = settings();
-        checkPlaces();
+        checkPlaces(file);
         Picture picture = read(card);
         try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
             Explainer explainer = new Explainer(stored.model(), stored.card(), settings);
@@ -142,7 +138,7 @@ final class ExplainCommand implements Callable<Integer> {
     }
 
     /** Said before the work, not after it. */
-    private void checkPlaces() throws IOException {
+    private void checkPlaces(Path file) throws IOException {
         if (!out.toString().toLowerCase(Locale.ROOT).endsWith(".png")) {
             throw new IllegalArgumentException("OUT is a file whose name ends with .png, found " + out);
         }

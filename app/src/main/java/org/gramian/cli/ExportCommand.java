@@ -55,12 +55,8 @@ final class ExportCommand implements Callable<Integer> {
     @Mixin
     private final TorchOptions torch = new TorchOptions();
 
-    @Parameters(
-            index = "0",
-            paramLabel = "MODEL",
-            description = "a model file that 'gramian train' wrote, or its run's folder")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private Path file;
+    @Mixin
+    private final TrainedModel model = new TrainedModel();
 
     @Parameters(index = "1", paramLabel = "OUT", description = "a .onnx file")
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -73,8 +69,8 @@ final class ExportCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        file = ModelPlace.of(file);
-        requireUse();
+        Path file = model.file();
+        requireUse(file);
         List<Path> files = pictures == null ? List.of() : new PictureInputs(pictures).named(console::say);
         torch.prepare();
         try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
@@ -93,7 +89,7 @@ final class ExportCommand implements Callable<Integer> {
         }
     }
 
-    private void requireUse() throws IOException {
+    private void requireUse(Path file) throws IOException {
         if (!OnnxFile.isNamed(out)) {
             throw new IllegalArgumentException(
                     "OUT is a file whose name ends with " + OnnxFile.SUFFIX + ", found " + out);

@@ -46,12 +46,8 @@ final class NearestCommand implements Callable<Integer> {
     @Mixin
     private final TorchOptions torch = new TorchOptions();
 
-    @Parameters(
-            index = "0",
-            paramLabel = "MODEL",
-            description = "a model file that 'gramian train' wrote, or its run's folder")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private Path file;
+    @Mixin
+    private final TrainedModel model = new TrainedModel();
 
     @Parameters(
             index = "1..*",
@@ -66,7 +62,7 @@ final class NearestCommand implements Callable<Integer> {
         if (top < 1) {
             throw new IllegalArgumentException("--top must be at least 1, found " + top);
         }
-        file = ModelPlace.trained(file);
+        Path file = model.notExported();
         ModelFile.header(file); // says what is wrong with a model before its gallery is looked for
         Gallery gallery = Gallery.beside(file).orElseThrow(() -> missing(file));
         int left = gallery.leftOut(Part.TRAINING);

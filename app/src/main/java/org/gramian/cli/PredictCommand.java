@@ -61,14 +61,6 @@ final class PredictCommand implements Callable<Integer> {
     private final EngineOptions engine = new EngineOptions();
 
     @Parameters(
-            index = "0",
-            paramLabel = "MODEL",
-            description =
-                    "a model file that 'gramian train' wrote, its run's folder, or a .onnx file of 'gramian export'")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private Path file;
-
-    @Parameters(
             index = "1..*",
             arity = "1..*",
             paramLabel = "PICTURE|DIR|-",
@@ -79,9 +71,9 @@ final class PredictCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         PictureInputs pictures = new PictureInputs(inputs);
-        file = ModelPlace.of(file);
+        Path file = engine.model();
         ModelCard card = OpenModel.header(file).card();
-        check(card);
+        check(card, file);
         List<Path> named = pictures.isStandardInput() ? List.of() : pictures.named(console::say);
         int widest =
                 named.stream().mapToInt(path -> path.toString().length()).max().orElse(0);
@@ -102,7 +94,7 @@ final class PredictCommand implements Callable<Integer> {
         }
     }
 
-    private void check(ModelCard card) throws IOException {
+    private void check(ModelCard card, Path file) throws IOException {
         if (top < 1) {
             throw new IllegalArgumentException("--top must be at least 1, found " + top);
         }

@@ -1,7 +1,6 @@
 package org.gramian.cli;
 
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -12,7 +11,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code gramian serve}: a model behind HTTP, with a page for people. */
 @Command(
@@ -64,18 +62,11 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin
     private final EngineOptions engine = new EngineOptions();
 
-    @Parameters(
-            index = "0",
-            paramLabel = "MODEL",
-            description = "a model file of 'gramian train' or 'gramian export', or a run's folder")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private Path typed;
-
     @Override
     public Integer call() throws IOException, InterruptedException {
         ServeOptions options = new ServeOptions(host, port, token(), limits.limits());
         check(options);
-        ModelSource source = ModelSource.of(ModelPlace.of(typed), engine::open);
+        ModelSource source = ModelSource.of(engine.model(), engine::open);
         CountDownLatch asked = new CountDownLatch(1);
         try (Interruption _ =
                         Interruption.of(asked::countDown, "answering what was taken on, then stopping", console::say);

@@ -12,7 +12,6 @@ import org.gramian.report.IndentedJson;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code gramian show}: what a model file says of itself. */
 @Command(
@@ -33,19 +32,15 @@ final class ShowCommand implements Callable<Integer> {
     @Option(names = "--json", description = "print JSON, with nothing shortened")
     private boolean json;
 
-    @Parameters(
-            index = "0",
-            paramLabel = "MODEL",
-            description = "a model file that 'gramian train' wrote, or its run's folder")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private Path file;
+    @Mixin
+    private final TrainedModel model = new TrainedModel();
 
     @Override
     public Integer call() throws IOException {
-        file = ModelPlace.of(file);
+        Path file = model.file();
         ModelHeader header = ModelFile.header(file);
         if (json) {
-            console.out().println(IndentedJson.of(json(header)));
+            console.out().println(IndentedJson.of(json(file, header)));
         } else {
             console.out().print(new ModelText(header, all).text());
         }
@@ -53,7 +48,7 @@ final class ShowCommand implements Callable<Integer> {
         return Main.DONE;
     }
 
-    private Map<String, Object> json(ModelHeader header) {
+    private Map<String, Object> json(Path file, ModelHeader header) {
         ModelCard card = header.card();
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("file", file.toString());

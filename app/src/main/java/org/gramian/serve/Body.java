@@ -11,6 +11,9 @@ import java.util.concurrent.TimeoutException;
 final class Body {
     private static final int PIECE = 1 << 16;
 
+    /** The longest silence within a body; Jetty ends it. */
+    static final Duration SILENCE = Duration.ofSeconds(10);
+
     /** How long what is refused is still taken, up to as much as is allowed once more. */
     private static final Duration LINGER = Duration.ofSeconds(2);
 
@@ -66,7 +69,7 @@ final class Body {
             }
         } catch (IOException broken) {
             throw broken.getCause() instanceof TimeoutException
-                    ? tooSlow(limits)
+                    ? silent()
                     : Refusal.wrong("the body ended before it was complete");
         }
         return body.toByteArray();
@@ -84,5 +87,12 @@ final class Body {
                 408,
                 "too-slow",
                 "expected the whole body within " + limits.time().toSeconds() + " s, found that it came too slowly");
+    }
+
+    private static Refusal silent() {
+        return new Refusal(
+                408,
+                "too-slow",
+                "expected the body to go on within " + SILENCE.toSeconds() + " s, found that nothing more came");
     }
 }

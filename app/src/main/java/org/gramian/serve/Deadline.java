@@ -5,6 +5,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.gramian.tensor.library.LibtorchException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Until when a request waits for its answer.
@@ -13,6 +16,8 @@ import java.util.concurrent.TimeoutException;
  * @param time that it had
  */
 record Deadline(long nanos, Duration time) {
+    private static final Logger LOG = LoggerFactory.getLogger(Deadline.class);
+
     static Deadline in(Duration time) {
         return new Deadline(System.nanoTime() + time.toNanos(), time);
     }
@@ -46,6 +51,10 @@ record Deadline(long nanos, Duration time) {
             }
             if (failed.getCause() instanceof OutOfMemoryError) {
                 throw Refusal.noMemory();
+            }
+            if (failed.getCause() instanceof LibtorchException cause) {
+                LOG.error("libtorch failed on a model that it can compute", cause);
+                throw Refusal.notComputed();
             }
             throw new IllegalStateException("computing a picture failed", failed.getCause());
         }

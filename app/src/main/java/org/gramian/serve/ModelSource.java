@@ -45,8 +45,14 @@ public interface ModelSource {
 
             @Override
             public LoadedModel load(Consumer<String> say) throws IOException {
+                Optional<Stamp> before = Stamp.of(file);
                 Optional<Gallery> gallery = gallery(file, say);
                 OpenModel opened = opening.open(file);
+                if (!Stamp.of(file).equals(before)) {
+                    // The gallery may be of another model than the one that was opened; the server looks again soon.
+                    say.accept("no similar pictures are shown: the model's file changed while it was loaded");
+                    gallery = Optional.empty();
+                }
                 return new LoadedModel(
                         name(file),
                         opened.header(),

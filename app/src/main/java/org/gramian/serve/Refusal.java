@@ -48,6 +48,17 @@ final class Refusal extends Exception {
                 RETRY_WITHOUT_MEMORY_SECONDS);
     }
 
+    /** libtorch gave up on something that it computes for others. */
+    static Refusal notComputed() {
+        return new Refusal(
+                503,
+                "not-computed",
+                "libtorch could not compute this, most often for want of memory; what it said is in the server's log. Ask"
+                        + " again in a while, and where that does not help, with fewer pictures at once; a smaller --batch"
+                        + " or more memory helps too",
+                RETRY_WITHOUT_MEMORY_SECONDS);
+    }
+
     int status() {
         return status;
     }

@@ -1,9 +1,6 @@
 package org.gramian.serve;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -35,19 +32,6 @@ final class Reloading {
     private List<Optional<Stamp>> loaded;
     private List<Optional<Stamp>> seen;
     private long since;
-
-    /** What tells one version of a file from another without reading it. */
-    private record Stamp(long bytes, long millis, String key) {
-        static Optional<Stamp> of(Path file) {
-            try {
-                BasicFileAttributes found = Files.readAttributes(file, BasicFileAttributes.class);
-                return Optional.of(
-                        new Stamp(found.size(), found.lastModifiedTime().toMillis(), String.valueOf(found.fileKey())));
-            } catch (IOException _) {
-                return Optional.empty();
-            }
-        }
-    }
 
     /** @throws IOException if there is no first model that can be used */
     Reloading(ModelSource source, Meters meters, Consumer<String> say) throws IOException {

@@ -4,8 +4,10 @@ import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
+import io.javalin.http.Handler;
 import io.javalin.util.JavalinException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
@@ -28,8 +30,6 @@ import org.gramian.image.PictureReader;
 public final class Server implements AutoCloseable {
     private static final int MOST_CONNECTIONS = 1_024;
     private static final int LONGEST_HEADERS = 16 << 10;
-    /** The longest silence within a body. */
-    private static final long SILENCE_MILLIS = 10_000;
     /** How long an end waits, once requests are answered or given up, for each thing that should be done at once. */
     private static final Duration LAST = Duration.ofSeconds(2);
 
@@ -142,7 +142,7 @@ public final class Server implements AutoCloseable {
     private static void configure(HttpConfiguration http) {
         http.setSendServerVersion(false);
         http.setRequestHeaderSize(LONGEST_HEADERS);
-        http.setIdleTimeout(SILENCE_MILLIS);
+        http.setIdleTimeout(Body.SILENCE.toMillis());
     }
 
     private void answered(Context context, float millis) {
@@ -158,13 +158,26 @@ public final class Server implements AutoCloseable {
         routes.before(Addresses::check);
         routes.post(Addresses.PREDICT, api::predict);
         routes.post(Addresses.EMBED, api::embed);
-        routes.get(Addresses.MODEL, api::model);
-        routes.get(Addresses.HEALTH, this::health);
-        routes.get(Addresses.METRICS, meters::answer);
-        routes.get(Addresses.OPENAPI, WebFiles::document);
-        routes.get("/", WebFiles::answer);
-        routes.get("/<name>", WebFiles::answer);
+        read(routes, Addresses.MODEL, api::model);
+        read(routes, Addresses.HEALTH, this::health);
+        read(routes, Addresses.METRICS, meters::answer);
+        read(routes, Addresses.OPENAPI, WebFiles::document);
+        read(routes, "/", WebFiles::answer);
+        read(routes, "/<name>", WebFiles::answer);
         Problems.handle(routes);
+    }
+
+    /** GET, and HEAD with the same headers: Javalin alone would answer that with none, and 200 whatever is asked for. */
+    private static void read(RoutesConfig routes, String address, Handler handler) {
+        routes.get(address, handler);
+        routes.head(address, context -> {
+            handler.handle(context);
+            InputStream answer = context.resultInputStream();
+            // What is compressed has another length, which is known when it is done.
+            if (answer != null && context.header("Accept-Encoding") == null) {
+                context.header("Content-Length", Integer.toString(answer.available()));
+            }
+        });
     }
 
     /** Whether it is worth asking: not when nobody would be answered. */

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ExtensionContext.StoreScope;
 
 /**
  * The browser of this machine, started once for all tests that need it.
@@ -58,8 +59,7 @@ final class Chromium implements BeforeAllCallback {
             }
             Assumptions.abort(found + ": the tests in a browser are skipped");
         }
-        running = Optional.of(context.getRoot()
-                .getStore(PLACE)
+        running = Optional.of(context.getStore(StoreScope.LAUNCHER_SESSION, PLACE)
                 .computeIfAbsent(Running.class, _ -> start(program.orElseThrow()), Running.class));
     }
 

@@ -29,11 +29,7 @@ class DemoCommandTest {
     private static Run demo(Object... arguments) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        CommandLine line = Main.commandLine();
-        line.getCommandSpec().removeSubcommand("demo");
-        line.addSubcommand("demo", new CommandLine(new DemoCommand(TINY)))
-                .setExecutionStrategy(Failures::run)
-                .setExecutionExceptionHandler(Failures::say)
+        CommandLine line = TypedCommands.commandLine(TINY)
                 .setOut(new PrintWriter(out, true))
                 .setErr(new PrintWriter(err, true));
         String[] words = Stream.concat(Stream.of("demo"), Stream.of(arguments))

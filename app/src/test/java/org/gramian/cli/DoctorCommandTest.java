@@ -42,6 +42,6 @@ class DoctorCommandTest {
     void aFolderWithoutReferencesIsRefused(@TempDir Path folder) {
         Run run = Run.of("doctor", "--golden", folder);
         assertThat(run.code()).isEqualTo(Main.USAGE);
-        assertThat(run.err()).contains("no reference files");
+        assertThat(run.err()).contains("no reference files").doesNotContain("checking the gradient");
     }
 }

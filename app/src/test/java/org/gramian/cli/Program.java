@@ -27,19 +27,25 @@ record Program(Process process, Path log) implements AutoCloseable {
 
     /** What starts it. */
     static List<String> command(List<String> arguments) {
-        List<String> command = new ArrayList<>(List.of(
+        List<String> command = new ArrayList<>(java(Main.class));
+        command.addAll(arguments);
+        return command;
+    }
+
+    /** What starts a class in a process that lives for seconds: quick to begin rather than fast in the end. */
+    static List<String> java(Class<?> main) {
+        return List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xshare:auto",
                 "-XX:TieredStopAtLevel=1",
                 "-XX:+UseSerialGC",
                 "-Xmx256m",
                 "-Djava.awt.headless=true",
+                "-Dgramian.full=" + Boolean.getBoolean("gramian.full"),
                 "--enable-native-access=ALL-UNNAMED",
                 "-cp",
                 System.getProperty("java.class.path"),
-                Main.class.getName()));
-        command.addAll(arguments);
-        return command;
+                main.getName());
     }
 
     /** What it said so far. */

@@ -22,11 +22,25 @@ class ReadmeTest {
         Files.createSymbolicLink(folder.resolve("docs"), ROOT.resolve("docs"));
         List<String> commands = commands();
         assertThat(commands).hasSizeGreaterThan(3).contains("./verify"); // which is what runs this test
-        for (String command : commands) {
-            if (!command.equals("./verify")) {
-                assertThat(run(command, folder)).as(command).isZero();
-            }
-        }
+        List<String> lines = commands.stream()
+                .filter(command -> !command.equals("./verify"))
+                .map(ReadmeTest::afterTheProgram)
+                .toList();
+        Process process = new ProcessBuilder(TypedCommands.starting(lines))
+                .directory(folder.toFile())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isZero();
+        assertThat(output).doesNotContain("Exception");
+        assertThat(output.lines().filter(line -> line.startsWith(TypedCommands.PROMPT)))
+                .containsExactlyElementsOf(
+                        lines.stream().map(line -> TypedCommands.PROMPT + line).toList());
+    }
+
+    private static String afterTheProgram(String command) {
+        assertThat(command).startsWith("./gramian ");
+        return command.substring("./gramian ".length());
     }
 
     @Test
@@ -70,26 +84,5 @@ class ReadmeTest {
             }
         }
         return commands;
-    }
-
-    /** Runs the program in a process of its own, on this test's class path instead of the launcher's. */
-    private static int run(String command, Path folder) throws IOException, InterruptedException {
-        List<String> words = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "-cp",
-                System.getProperty("surefire.test.class.path", System.getProperty("java.class.path")),
-                Main.class.getName()));
-        String[] parts = command.split(" ");
-        assertThat(parts[0]).isEqualTo("./gramian");
-        words.addAll(List.of(parts).subList(1, parts.length));
-        Process process = new ProcessBuilder(words)
-                .directory(folder.toFile())
-                .redirectErrorStream(true)
-                .start();
-        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        int code = process.waitFor();
-        assertThat(output).as(command).doesNotContain("Exception");
-        return code;
     }
 }

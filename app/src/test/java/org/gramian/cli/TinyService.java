@@ -16,6 +16,7 @@ import org.gramian.tensor.Device;
 import org.junit.jupiter.api.extension.BeforeAllCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ExtensionContext.StoreScope;
 
 /** A run of {@code gramian train} at its smallest and a server of its model, made once for all tests that look at them. */
 final class TinyService implements BeforeAllCallback {
@@ -49,8 +50,8 @@ final class TinyService implements BeforeAllCallback {
 
     @Override
     public void beforeAll(ExtensionContext context) {
-        running = Optional.of(
-                context.getRoot().getStore(PLACE).computeIfAbsent(Running.class, _ -> Running.begin(), Running.class));
+        running = Optional.of(context.getStore(StoreScope.LAUNCHER_SESSION, PLACE)
+                .computeIfAbsent(Running.class, _ -> Running.begin(), Running.class));
     }
 
     /** A server of a run's model. */

@@ -21,8 +21,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PoolingExportTest {
-    /** Of scores and descriptors, beside the largest: rounding of single precision, through products in another order. */
-    private static final double ROUNDING = 2e-5;
+    /**
+     * Of scores and descriptors, beside the largest: rounding of single precision, through products in another order. Most is
+     * in Fisher vectors, which divide by small deviations: 2.5e-5 where libtorch has one thread, as other tests may leave it.
+     */
+    private static final double ROUNDING = 5e-5;
 
     @TempDir
     private Path folder = Path.of("");

@@ -19,6 +19,7 @@ import org.gramian.image.Reading.Problem;
 import org.gramian.image.Reading.Readable;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.model.Engine;
+import org.gramian.tensor.library.LibtorchException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -43,19 +44,37 @@ class PictureWorkTest {
 
     @Test
     void wantOfMemoryWhileComputingIsRefusedForNowAndTheNextIsAnswered() throws Exception {
+        assertRefusedOnce("no-memory", () -> {
+            throw new OutOfMemoryError("as if");
+        });
+    }
+
+    @Test
+    void whatLibtorchGivesUpIsRefusedForNowWithWhatHelpsAndTheNextIsAnswered() throws Exception {
+        String message = assertRefusedOnce("not-computed", () -> {
+            throw new LibtorchException("as if aten::mm of [[9, 9], [9, 9]] failed");
+        });
+        assertThat(message)
+                .contains("want of memory", "fewer pictures", "--batch")
+                .doesNotContain("aten");
+    }
+
+    /** Fails the first time, and gives the message of the answer. */
+    private String assertRefusedOnce(String code, Runnable failing) throws Exception {
         AtomicInteger asked = new AtomicInteger();
         LoadedModel model = Served.computedBy(ModelWithGallery.load(folder), engine -> (crops, shape, wanted) -> {
             if (asked.getAndIncrement() == 0) {
-                throw new OutOfMemoryError("as if");
+                failing.run();
             }
             return engine.compute(crops, shape, wanted);
         });
         try (Served served = Served.start(model, ServeOptions.local(0))) {
             HttpResponse<String> refused = served.post("/v1/predict", "image/png", Served.png(1));
-            ServerTest.assertError(refused, 503, "no-memory");
+            ServerTest.assertError(refused, 503, code);
             assertThat(refused.headers().firstValueAsLong("Retry-After")).hasValue(5);
             assertThat(served.post("/v1/predict", "image/png", Served.png(1)).statusCode())
                     .isEqualTo(200);
+            return Served.json(refused).get("error").get("message").asString();
         }
     }
 

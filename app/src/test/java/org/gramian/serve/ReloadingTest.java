@@ -3,7 +3,11 @@ package org.gramian.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -11,6 +15,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.gramian.cli.TinyModel;
+import org.gramian.export.OpenModel;
+import org.gramian.gallery.Gallery;
+import org.gramian.gallery.GalleryBuilder;
 import org.gramian.tensor.Device;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -81,5 +88,34 @@ class ReloadingTest {
             TinyModel.write(file, "center:32");
             assertThat(said.poll(20, TimeUnit.SECONDS)).endsWith("again: its file changed");
         }
+    }
+
+    /** Beside the model, of it, and with nothing in it. */
+    private void writeGallery(long descriptorSize) throws IOException, NoSuchAlgorithmException {
+        String fingerprint =
+                HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(Files.readAllBytes(file)));
+        new GalleryBuilder(TinyModel.CLASSES, descriptorSize, fingerprint)
+                .build()
+                .write(file.resolveSibling(Gallery.FILE));
+    }
+
+    @Test
+    void aModelThatIsReplacedWhileItIsLoadedIsNotComparedWithThePicturesOfTheFormerOne() throws Exception {
+        ModelSource plain = ModelSource.of(file, Device.CPU);
+        LoadedModel without = plain.load(said::add);
+        writeGallery(without.header().descriptorSize());
+        without.release();
+        LoadedModel with = plain.load(said::add);
+        assertThat(with.nearest()).isPresent();
+        with.release();
+        assertThat(said).isEmpty();
+        ModelSource replaced = ModelSource.of(file, opened -> {
+            TinyModel.write(opened, "resize:40");
+            return OpenModel.open(opened, OpenModel.EngineChoice.LIBTORCH, () -> Device.CPU, 0);
+        });
+        LoadedModel other = replaced.load(said::add);
+        assertThat(other.nearest()).isEmpty();
+        other.release();
+        assertThat(said).singleElement().asString().contains("changed while it was loaded");
     }
 }

@@ -23,6 +23,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** What a server answers to those who ask properly, and what it says to those who do not. */
@@ -173,5 +175,29 @@ class ServerTest {
         JsonNode error = Served.json(response).get("error");
         assertThat(error.get("code").asString()).isEqualTo(code);
         assertThat(error.get("message").asString()).isNotBlank();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/", "/v1/model", "/health", "/openapi.json", "/app.js", "/nothing-of-that-name"})
+    void whoAsksForTheHeadersAloneGetsThoseOfTheAnswerWithItsLength(String address) throws Exception {
+        HttpResponse<String> whole = served.get(address);
+        HttpResponse<String> head = served.send(served.to(address).HEAD());
+        assertThat(head.statusCode()).isEqualTo(whole.statusCode());
+        assertThat(head.body()).isEmpty();
+        assertThat(head.headers().firstValue("Content-Type"))
+                .isEqualTo(whole.headers().firstValue("Content-Type"));
+        assertThat(head.headers().firstValueAsLong("Content-Length"))
+                .hasValue(whole.body().getBytes(UTF_8).length);
+    }
+
+    @Test
+    void theLengthOfWhatIsCompressedIsItsLengthThen() throws Exception {
+        HttpRequest.Builder asked = served.to("/app.js").header("Accept-Encoding", "gzip");
+        byte[] whole = served.client()
+                .send(asked.build(), HttpResponse.BodyHandlers.ofByteArray())
+                .body();
+        assertThat(whole).hasSizeLessThan(served.get("/app.js").body().length());
+        assertThat(served.send(asked.HEAD()).headers().firstValueAsLong("Content-Length"))
+                .hasValue(whole.length);
     }
 }

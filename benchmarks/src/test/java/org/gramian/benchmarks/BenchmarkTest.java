@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assumptions.abort;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.assertj.core.data.Percentage;
 import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -46,12 +48,20 @@ class BenchmarkTest {
         assertThat(report.markdown()).contains("| kernel matrix of one picture | matrix form |");
     }
 
-    private static PythonTorch python() {
+    /** Looked for once: Python takes seconds to find out whether it has torch. */
+    private static Optional<PythonTorch> found = Optional.empty();
+
+    @BeforeAll
+    static void lookForPython() {
         try {
-            return PythonTorch.find(System.getenv("GRAMIAN_PYTHON"));
+            found = Optional.of(PythonTorch.find(System.getenv("GRAMIAN_PYTHON")));
         } catch (IllegalArgumentException none) {
-            return abort("no Python with torch here");
+            found = Optional.empty();
         }
+    }
+
+    private static PythonTorch python() {
+        return found.orElseGet(() -> abort("no Python with torch here"));
     }
 
     @Test

@@ -66,6 +66,15 @@ public record GoldenCheck(DType type, Device device) {
         return new Report(outcomes, others);
     }
 
+    /**
+     * Asked before other work, so that a wrong folder is not found out after it.
+     *
+     * @throws IOException if a folder has no reference files
+     */
+    public static void require(Path folder) throws IOException {
+        var _ = files(folder);
+    }
+
     private static List<Path> files(Path folder) throws IOException {
         if (!Files.isDirectory(folder)) {
             throw new IOException("a folder of reference files (*.safetensors) is wanted, found "

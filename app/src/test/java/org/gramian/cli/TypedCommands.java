@@ -1,0 +1,54 @@
+package org.gramian.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.gramian.demo.DemoRecipe;
+import org.gramian.demo.TextureSet;
+import picocli.CommandLine;
+
+/**
+ * A process that runs commands one after the other in its folder, as if they were typed there, and ends with the first that fails:
+ * a start of the program for each of many commands takes longer than what they do.
+ */
+final class TypedCommands {
+    /** Before each command, as a shell shows it. */
+    static final String PROMPT = "$ gramian ";
+
+    private static final DemoRecipe SHORT = new DemoRecipe(
+            new TextureSet(
+                    DemoRecipe.DEFAULT.textures().pictures() / 8,
+                    DemoRecipe.DEFAULT.textures().side(),
+                    0),
+            DemoRecipe.DEFAULT.pooling(),
+            2);
+
+    private TypedCommands() {}
+
+    /** What starts them, each line the words after the program's name. */
+    static List<String> starting(List<String> lines) {
+        List<String> command = new ArrayList<>(Program.java(TypedCommands.class));
+        command.addAll(lines);
+        return command;
+    }
+
+    /** The program, with a demo of another size. */
+    static CommandLine commandLine(DemoRecipe recipe) {
+        CommandLine line = Main.commandLine();
+        line.getCommandSpec().removeSubcommand("demo");
+        return line.addSubcommand("demo", new CommandLine(new DemoCommand(recipe)))
+                .setExecutionStrategy(Failures::run)
+                .setExecutionExceptionHandler(Failures::say);
+    }
+
+    /** Runs each; the demo with all its pictures and epochs among the heavy tests only. */
+    public static void main(String[] lines) {
+        boolean full = Boolean.getBoolean("gramian.full");
+        for (String line : lines) {
+            System.out.println(PROMPT + line);
+            int code = (full ? Main.commandLine() : commandLine(SHORT)).execute(line.split(" ", -1));
+            if (code != Main.DONE) {
+                System.exit(code);
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package org.gramian.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.http.HttpServletRequest;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Test;
+
+/** Bodies that come too slowly, without the wait. */
+class BodyTest {
+    /** What a socket gives: a byte at a time, or Jetty's word that nothing came for long. */
+    @FunctionalInterface
+    private interface Wire {
+        int read() throws IOException;
+    }
+
+    private static HttpServletRequest request(Wire wire) {
+        ServletInputStream in = new ServletInputStream() {
+            @Override
+            public int read() throws IOException {
+                return wire.read();
+            }
+
+            @Override
+            public int read(byte[] bytes, int from, int most) throws IOException {
+                bytes[from] = (byte) read();
+                return 1;
+            }
+
+            @Override
+            public boolean isFinished() {
+                return false;
+            }
+
+            @Override
+            public boolean isReady() {
+                return true;
+            }
+
+            @Override
+            public void setReadListener(ReadListener listener) {
+                throw new UnsupportedOperationException();
+            }
+        };
+        return (HttpServletRequest) Proxy.newProxyInstance(
+                BodyTest.class.getClassLoader(), new Class<?>[] {HttpServletRequest.class}, (_, method, _) -> {
+                    assertThat(method.getName()).isEqualTo("getInputStream");
+                    return in;
+                });
+    }
+
+    private static void assertRefused(Wire wire, Duration time, String... message) throws Exception {
+        Limits.Upload limits = new Limits.Upload(1_000_000, 1, 1_000, time);
+        try (Admission.Ticket ticket = new Admission(Limits.DEFAULT).enter()) {
+            assertThatThrownBy(() -> Body.read(request(wire), limits, ticket))
+                    .isInstanceOfSatisfying(Refusal.class, refusal -> {
+                        assertThat(refusal.status()).isEqualTo(408);
+                        assertThat(refusal.code()).isEqualTo("too-slow");
+                        assertThat(refusal.message()).contains(message);
+                    });
+        }
+    }
+
+    @Test
+    void silenceIsToldFromABodyThatTakesTooLong() throws Exception {
+        assertRefused(
+                () -> {
+                    throw new IOException(new TimeoutException("idle"));
+                },
+                Duration.ofSeconds(30),
+                "expected the body to go on within 10 s, found that nothing more came");
+        assertRefused(() -> 'x', Duration.ofMillis(1), "expected the whole body within", "it came too slowly");
+    }
+}

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
 import org.gramian.backbone.Backbone;
+import org.gramian.model.Scoring;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
@@ -60,10 +61,11 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
         /** Says no to sizes that do not go together, before anything is started. */
         void requireFits(Workload workload) {
             Shape maps = Shape.of(channels, side, side);
-            if (workload.hasBackbone()) {
+            boolean predicts = workload == Workload.PREDICTION;
+            if (workload.hasBackbone() || predicts) {
                 maps = Backbone.of(backbone).features(pixels, pixels);
             }
-            if (workload.hasHead()) {
+            if (workload.hasHead() || predicts) {
                 Pooling parsed = Pooling.parse(pooling);
                 parsed.descriptorSize(maps.at(0));
                 parsed.requireFits(maps);
@@ -132,13 +134,14 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
         return workloads.stream()
                 .filter(workload -> grid.precisions.stream().anyMatch(precision -> leavesOut(workload, precision)))
                 .map(workload -> workload.text() + " is not measured in bf16: that is a precision of a network's"
-                        + " convolutions, the head is of single precision")
+                        + " convolutions in training, heads and predictions are of single precision")
                 .toList();
     }
 
-    /** A head is of single precision. */
+    /** A head is of single precision, and so are predictions. */
     private static boolean leavesOut(Workload workload, Precision precision) {
-        return precision == Precision.BF16 && workload.hasHead() && !workload.hasBackbone();
+        boolean single = workload == Workload.PREDICTION || (workload.hasHead() && !workload.hasBackbone());
+        return precision == Precision.BF16 && single;
     }
 
     private int usualBatch(Workload workload) {
@@ -148,6 +151,7 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
                 grid.device.kind() == Device.Kind.CUDA ? 32 : 8;
             case DEFINITION -> 1;
             case PICTURES -> 150;
+            case PREDICTION -> 10 * Scoring.DEFAULT_BATCH;
         };
     }
 

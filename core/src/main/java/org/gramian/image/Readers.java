@@ -54,8 +54,7 @@ final class Readers {
     }
 
     private static Optional<ImageReaderSpi> provider(String maker, PictureFormat format) {
-        Iterator<ImageReaderSpi> all =
-                IIORegistry.getDefaultInstance().getServiceProviders(ImageReaderSpi.class, true);
+        Iterator<ImageReaderSpi> all = IIORegistry.getDefaultInstance().getServiceProviders(ImageReaderSpi.class, true);
         while (all.hasNext()) {
             ImageReaderSpi provider = all.next();
             if (provider.getClass().getName().startsWith(maker)

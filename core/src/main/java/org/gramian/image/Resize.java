@@ -53,7 +53,12 @@ public final class Resize {
         }
         int right = window.left + window.width;
         int bottom = window.top + window.height;
-        if (window.left < 0 || window.top < 0 || window.width < 1 || window.height < 1 || right > width || bottom > height) {
+        if (window.left < 0
+                || window.top < 0
+                || window.width < 1
+                || window.height < 1
+                || right > width
+                || bottom > height) {
             throw new IllegalArgumentException(
                     "expected a window inside " + width + "×" + height + " pixels, found " + window);
         }

@@ -71,8 +71,8 @@ final class QuickJpegTest {
         int accepted = 0;
         for (int i = 0; i < MUTANTS; i++) {
             Mutation[] all = Mutation.values();
-            byte[] mutant = all[random.nextInt(all.length)].apply(
-                    FILES.get(random.nextInt(FILES.size())), FILES, random);
+            byte[] mutant =
+                    all[random.nextInt(all.length)].apply(FILES.get(random.nextInt(FILES.size())), FILES, random);
             accepted += agrees(mutant, i) ? 1 : 0;
         }
         assertThat(accepted).isGreaterThan(MUTANTS / 20); // else this says little

@@ -28,10 +28,11 @@ public record Covered(Picture part, List<Crop> crops) {
         }
         int left = crops.stream().mapToInt(Crop::left).min().orElseThrow();
         int top = crops.stream().mapToInt(Crop::top).min().orElseThrow();
-        int width = crops.stream().mapToInt(crop -> crop.left() + crop.size()).max().orElseThrow() - left;
-        int height = crops.stream().mapToInt(crop -> crop.top() + crop.size()).max().orElseThrow() - top;
-        Picture part =
-                Resize.part(picture, first.width(), first.height(), new Resize.Window(left, top, width, height));
+        int width =
+                crops.stream().mapToInt(crop -> crop.left() + crop.size()).max().orElseThrow() - left;
+        int height =
+                crops.stream().mapToInt(crop -> crop.top() + crop.size()).max().orElseThrow() - top;
+        Picture part = Resize.part(picture, first.width(), first.height(), new Resize.Window(left, top, width, height));
         return new Covered(
                 part,
                 crops.stream()

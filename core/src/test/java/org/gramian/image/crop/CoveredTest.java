@@ -26,8 +26,7 @@ final class CoveredTest {
             Covered covered = Covered.of(picture, crops);
             Picture whole = crops.getFirst().scale(picture);
             for (int i = 0; i < crops.size(); i++) {
-                assertThat(numbers(covered.part(), covered.crops().get(i)))
-                        .isEqualTo(numbers(whole, crops.get(i)));
+                assertThat(numbers(covered.part(), covered.crops().get(i))).isEqualTo(numbers(whole, crops.get(i)));
             }
         }
     }

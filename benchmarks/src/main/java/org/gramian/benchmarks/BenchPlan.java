@@ -114,7 +114,8 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
         List<Case> cases = new ArrayList<>();
         for (Workload workload : workloads) {
             boolean varied = workload.hasHead() || workload.hasBackbone();
-            for (int batch : varied && !grid.batches.isEmpty() ? grid.batches : List.of(usualBatch(workload))) {
+            boolean counted = varied || workload == Workload.PREDICTION; // the others need enough to be timed
+            for (int batch : counted && !grid.batches.isEmpty() ? grid.batches : List.of(usualBatch(workload))) {
                 for (Precision precision : varied ? grid.precisions : List.of(Precision.F32)) {
                     if (!leavesOut(workload, precision)) {
                         cases.add(new Case(workload, spec(workload.text(), batch, precision)));
@@ -134,14 +135,13 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
         return workloads.stream()
                 .filter(workload -> grid.precisions.stream().anyMatch(precision -> leavesOut(workload, precision)))
                 .map(workload -> workload.text() + " is not measured in bf16: that is a precision of a network's"
-                        + " convolutions in training, heads and predictions are of single precision")
+                        + " convolutions, the head is of single precision")
                 .toList();
     }
 
-    /** A head is of single precision, and so are predictions. */
+    /** A head is of single precision. */
     private static boolean leavesOut(Workload workload, Precision precision) {
-        boolean single = workload == Workload.PREDICTION || (workload.hasHead() && !workload.hasBackbone());
-        return precision == Precision.BF16 && single;
+        return precision == Precision.BF16 && workload.hasHead() && !workload.hasBackbone();
     }
 
     private int usualBatch(Workload workload) {

@@ -57,7 +57,8 @@ final class BenchCommand implements Callable<Integer> {
             description = {
                 "head, network (with its head), backbone (a network alone), each also",
                 "with -forward or -training behind; definition (the kernel's matrix form",
-                "against the paper's double loop), pictures (decoding)",
+                "against the paper's double loop), pictures (decoding), prediction (from",
+                "files, as predict does it, against crops in memory; --batch: how many)",
                 "(default: ${DEFAULT-VALUE})"
             })
     private List<String> only = new ArrayList<>();

@@ -95,6 +95,11 @@ public final class Bench {
             return List.of(
                     new Side.Java("matrix form", workload.text()), new Side.Java("double loop", KernelLoopTask.NAME));
         }
+        if (workload == Workload.PREDICTION) {
+            return List.of(
+                    new Side.Java("from files", workload.text()),
+                    new Side.Java("from memory", PredictionTask.IN_MEMORY));
+        }
         List<Side> sides = new ArrayList<>(List.of(new Side.Java(GRAMIAN, workload.text())));
         if (workload != Workload.PICTURES) {
             sides.addAll(others);

@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
 import org.gramian.backbone.Backbone;
+import org.gramian.model.Scoring;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
@@ -60,10 +61,11 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
         /** Says no to sizes that do not go together, before anything is started. */
         void requireFits(Workload workload) {
             Shape maps = Shape.of(channels, side, side);
-            if (workload.hasBackbone()) {
+            boolean predicts = workload == Workload.PREDICTION;
+            if (workload.hasBackbone() || predicts) {
                 maps = Backbone.of(backbone).features(pixels, pixels);
             }
-            if (workload.hasHead()) {
+            if (workload.hasHead() || predicts) {
                 Pooling parsed = Pooling.parse(pooling);
                 parsed.descriptorSize(maps.at(0));
                 parsed.requireFits(maps);
@@ -112,7 +114,8 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
         List<Case> cases = new ArrayList<>();
         for (Workload workload : workloads) {
             boolean varied = workload.hasHead() || workload.hasBackbone();
-            for (int batch : varied && !grid.batches.isEmpty() ? grid.batches : List.of(usualBatch(workload))) {
+            boolean counted = varied || workload == Workload.PREDICTION; // the others need enough to be timed
+            for (int batch : counted && !grid.batches.isEmpty() ? grid.batches : List.of(usualBatch(workload))) {
                 for (Precision precision : varied ? grid.precisions : List.of(Precision.F32)) {
                     if (!leavesOut(workload, precision)) {
                         cases.add(new Case(workload, spec(workload.text(), batch, precision)));
@@ -148,6 +151,7 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
                 grid.device.kind() == Device.Kind.CUDA ? 32 : 8;
             case DEFINITION -> 1;
             case PICTURES -> 150;
+            case PREDICTION -> 10 * Scoring.DEFAULT_BATCH;
         };
     }
 

@@ -23,7 +23,9 @@ public enum Workload {
     /** The kernel matrix of one picture: the matrix form against the paper's double loop in plain Java. */
     DEFINITION("kernel matrix of one picture", "the matrix form against the paper's double loop in plain Java"),
     /** Pictures from their files to crops, with no network behind: enough of them to take a second. */
-    PICTURES("JPEG files decoded, resized and cropped", "pictures of 512x384 from their files to crops");
+    PICTURES("JPEG files decoded, resized and cropped", "pictures of 512x384 from their files to crops"),
+    /** Scores of pictures from their files, as {@code predict} computes them, against those of crops in memory. */
+    PREDICTION("pictures from their files to scores", "scores from files against scores of crops in memory");
 
     private final String title;
     private final String meaning;
@@ -47,7 +49,7 @@ public enum Workload {
     String title(TaskSpec spec) {
         return switch (this) {
             case DEFINITION -> title;
-            case PICTURES -> title + ", " + spec.number("batch");
+            case PICTURES, PREDICTION -> title + ", " + spec.number("batch");
             default -> title + ", batch " + spec.number("batch") + ", " + spec.text("precision");
         };
     }
@@ -120,6 +122,7 @@ public enum Workload {
         return switch (spec.name()) {
             case KernelLoopTask.NAME -> new KernelLoopTask(spec);
             case CeilingTask.NAME -> new CeilingTask(spec);
+            case PredictionTask.IN_MEMORY -> new PredictionTask(spec);
             default -> open(chosen(List.of(spec.name())).getFirst(), spec);
         };
     }
@@ -130,6 +133,7 @@ public enum Workload {
             case HEAD_FORWARD, NETWORK_FORWARD, BACKBONE_FORWARD -> new ForwardTask(Subject.of(workload, spec));
             case DEFINITION -> new KernelMatrixTask(spec);
             case PICTURES -> new PicturesTask(spec);
+            case PREDICTION -> new PredictionTask(spec);
         };
     }
 }

@@ -37,7 +37,7 @@ class BenchPlanTest {
     @Test
     void everyBatchIsMeasuredInEveryPrecisionThatMakesSense() {
         List<BenchPlan.Case> found = cases(
-                List.of(Workload.HEAD_FORWARD, Workload.NETWORK_FORWARD, Workload.PICTURES),
+                List.of(Workload.HEAD_FORWARD, Workload.NETWORK_FORWARD, Workload.PICTURES, Workload.PREDICTION),
                 List.of(2, 4),
                 Precision.F32,
                 Precision.BF16);
@@ -49,7 +49,9 @@ class BenchPlanTest {
                         "network and head, forward, batch 2, bf16",
                         "network and head, forward, batch 4, f32",
                         "network and head, forward, batch 4, bf16",
-                        "JPEG files decoded, resized and cropped, 150");
+                        "JPEG files decoded, resized and cropped, 150",
+                        "pictures from their files to scores, 2",
+                        "pictures from their files to scores, 4");
     }
 
     @Test

@@ -65,6 +65,15 @@ class BenchmarkTest {
     }
 
     @Test
+    void predictionFromFilesIsComparedWithThatFromMemory() {
+        Report report = Bench.run(Tiny.plan(Workload.PREDICTION), null, List.of(), listener);
+        Comparison comparison = report.comparisons().getFirst();
+        assertThat(comparison.outcomes()).extracting(Outcome::label).containsExactly("from files", "from memory");
+        assertThat(comparison.outcomes()).allMatch(Outcome.Measured.class::isInstance); // so the scores agree
+        assertThat(comparison.disagrees()).isFalse();
+    }
+
+    @Test
     void bothLanguagesComputeTheSameWherePythonHasTorch() {
         PythonTorch torch = python();
         BenchPlan plan = new BenchPlan(

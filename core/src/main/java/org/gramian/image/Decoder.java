@@ -5,11 +5,8 @@ import java.awt.image.Raster;
 import java.io.EOFException;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
-import javax.imageio.ImageIO;
 import javax.imageio.ImageReader;
 import javax.imageio.ImageTypeSpecifier;
 import org.gramian.basis.Found;
@@ -30,11 +27,10 @@ final class Decoder implements AutoCloseable {
     private final MemoryInput input;
     private final List<String> warnings = new ArrayList<>();
 
-    /** @param complete whether the file is known to go on to the end of the picture */
-    Decoder(PictureFormat format, byte[] content, boolean complete) {
+    private Decoder(PictureFormat format, ImageReader reader, byte[] content, boolean complete) {
         this.format = format;
         this.complete = complete;
-        reader = reader(format);
+        this.reader = reader;
         input = new MemoryInput(content);
         reader.addIIOReadWarningListener((_, warning) -> {
             if (warnings.size() < MOST_WARNINGS) {
@@ -44,22 +40,18 @@ final class Decoder implements AutoCloseable {
         reader.setInput(input, false, true);
     }
 
-    /** TwelveMonkeys' where there is one, since it forgives more of what cameras write, else the JDK's. */
-    private static ImageReader reader(PictureFormat format) {
-        Iterator<ImageReader> readers =
-                ImageIO.getImageReadersByFormatName(format.name().toLowerCase(Locale.ROOT));
-        @Nullable ImageReader first = null;
-        while (readers.hasNext()) {
-            ImageReader reader = readers.next();
-            if (reader.getClass().getName().startsWith("com.twelvemonkeys.")) {
-                return reader;
-            }
-            first = first == null ? reader : first;
-        }
-        if (first == null) {
-            throw new IllegalStateException("expected a reader of " + format + " on the class path, found none");
-        }
-        return first;
+    /**
+     * A decoder by the reader that forgives most.
+     *
+     * @param complete whether the file is known to go on to the end of the picture
+     */
+    static Decoder of(PictureFormat format, byte[] content, boolean complete) {
+        return new Decoder(format, Readers.forgiving(format), content, complete);
+    }
+
+    /** A decoder of a JPEG by the reader that is quickest, if it is there. */
+    static Optional<Decoder> quick(byte[] content, boolean complete) {
+        return Readers.quickJpeg().map(reader -> new Decoder(PictureFormat.JPEG, reader, content, complete));
     }
 
     /** A step that runs foreign code over hostile data. */
@@ -114,6 +106,11 @@ final class Decoder implements AutoCloseable {
             input.checkAllowance();
             throw unreadable(e);
         }
+    }
+
+    /** Whether the reader has warned of nothing, harmless or not. */
+    boolean isContent() {
+        return warnings.isEmpty();
     }
 
     private UnreadableException unreadable(Throwable failure) {

@@ -1,5 +1,6 @@
 package org.gramian.image;
 
+import java.util.Arrays;
 import java.util.stream.LongStream;
 
 /**
@@ -56,6 +57,20 @@ final class FilterWeights {
     /** Pixels of the result. */
     int size() {
         return first.length;
+    }
+
+    /** Those of the pixels from one of the result to before another. */
+    FilterWeights part(int from, int to) {
+        return new FilterWeights(Arrays.copyOfRange(first, from, to), Arrays.copyOfRange(weights, from, to));
+    }
+
+    /** One behind the last pixel that has a part in the result. */
+    int end() {
+        int end = 0;
+        for (int i = 0; i < first.length; i++) {
+            end = Math.max(end, first[i] + weights[i].length);
+        }
+        return end;
     }
 
     /** Whether every window is of four pixels. */

@@ -13,11 +13,17 @@ package org.gramian.image;
  */
 final class JpegColours {
     private static final int FRACTION_BITS = 16;
-    private static final int HALF = 1 << (FRACTION_BITS - 1);
     private static final int RED_CR = fixed(1.402);
     private static final int GREEN_CB = fixed(0.344136);
     private static final int GREEN_CR = fixed(0.714136);
     private static final int BLUE_CB = fixed(1.772);
+
+    /** More than a colour can be below zero or above 255: at most {@code 1.772·128}. */
+    private static final int BELOW = 256;
+    /** Half of one for rounding, and {@link #BELOW}, so that no place of the table is negative. */
+    private static final int SHIFTED_HALF = (BELOW << FRACTION_BITS) + (1 << (FRACTION_BITS - 1));
+    /** A look is cheaper than two comparisons. */
+    private static final byte[] CLAMPED = clamped();
 
     private JpegColours() {}
 
@@ -58,18 +64,24 @@ final class JpegColours {
     }
 
     private static void fromYcc(byte[] values, int step) {
+        byte[] clamped = CLAMPED; // fetched once: the compiler cannot know that the loop leaves it alone
         for (int at = 0; at < values.length; at += step) {
-            int y = (values[at] & 0xff) << FRACTION_BITS;
+            int y = ((values[at] & 0xff) << FRACTION_BITS) + SHIFTED_HALF;
             int cb = (values[at + 1] & 0xff) - 128;
             int cr = (values[at + 2] & 0xff) - 128;
-            values[at] = clamped(y + RED_CR * cr);
-            values[at + 1] = clamped(y - GREEN_CB * cb - GREEN_CR * cr);
-            values[at + 2] = clamped(y + BLUE_CB * cb);
+            values[at] = clamped[(y + RED_CR * cr) >> FRACTION_BITS];
+            values[at + 1] = clamped[(y - GREEN_CB * cb - GREEN_CR * cr) >> FRACTION_BITS];
+            values[at + 2] = clamped[(y + BLUE_CB * cb) >> FRACTION_BITS];
         }
     }
 
-    private static byte clamped(int fixed) {
-        return (byte) Math.clamp((fixed + HALF) >> FRACTION_BITS, 0, 255);
+    /** What a whole number, moved up by {@link #BELOW}, becomes as a byte. */
+    private static byte[] clamped() {
+        byte[] bytes = new byte[3 * BELOW];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) Math.clamp(i - BELOW, 0, 255);
+        }
+        return bytes;
     }
 
     private static byte[] inks(byte[] inks, boolean inverted) {

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 record JpegHeader(Frame frame, int transform, boolean jfif, Optional<Span> exif, int scans, boolean complete) {
     static final int LOSSLESS = 0xc3;
+    private static final int BASELINE = 0xc0;
     private static final int PROGRESSIVE = 0xc2;
 
     /**
@@ -67,6 +68,15 @@ record JpegHeader(Frame frame, int transform, boolean jfif, Optional<Span> exif,
     /** Whether more scans may follow each one, so that only the end marker shows that none is missing. */
     boolean layered() {
         return frame.marker == PROGRESSIVE || scans > 1;
+    }
+
+    /** Whether it is of the kind that nearly all are: whole, eight bits, gray or three components, Huffman-coded. */
+    boolean isUsual() {
+        return complete
+                && frame.bits == Byte.SIZE
+                && (frame.components() == 1 || frame.components() == 3)
+                && frame.marker >= BASELINE
+                && frame.marker <= PROGRESSIVE;
     }
 
     /** A walk from marker to marker. */

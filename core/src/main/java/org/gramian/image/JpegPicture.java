@@ -3,6 +3,7 @@ package org.gramian.image;
 import java.awt.image.BufferedImage;
 import java.awt.image.DataBufferByte;
 import java.awt.image.Raster;
+import java.util.Optional;
 import org.gramian.image.Origin.Colour;
 import org.gramian.image.Reading.Problem;
 
@@ -61,24 +62,59 @@ final class JpegPicture {
     }
 
     private static Picture picture(byte[] content, JpegHeader header, Bounds bounds) throws UnreadableException {
-        int width = header.frame().width();
-        int height = header.frame().height();
-        JpegHeader.Coding coding = header.coding();
-        try (Decoder decoder = new Decoder(PictureFormat.JPEG, content, header.complete())) {
+        if (header.isUsual()) {
+            Optional<Picture> quick = quick(content, header);
+            if (quick.isPresent()) {
+                return quick.get();
+            }
+        }
+        return forgiven(content, header, bounds);
+    }
+
+    /** The picture from the reader that forgives most. */
+    static Picture forgiven(byte[] content, JpegHeader header, Bounds bounds) throws UnreadableException {
+        try (Decoder decoder = Decoder.of(PictureFormat.JPEG, content, header.complete())) {
             if (header.frame().marker() == JpegHeader.LOSSLESS) {
                 BufferedImage image = decoder.image(bounds);
                 return decoder.guarded(() -> new Samples(image).picture());
             }
-            Raster raster = decoder.raster(width, height);
-            return decoder.guarded(() -> {
-                byte[] components = ((DataBufferByte) raster.getDataBuffer()).getData();
-                if (components.length != (long) width * height * header.frame().components()) {
-                    throw new UnreadableException(
-                            Problem.CORRUPT,
-                            "expected " + header.frame().components() + " components, found " + raster.getNumBands());
-                }
-                return new Picture(width, height, JpegColours.rgb(components, coding, header.inverted()));
-            });
+            return picture(decoder, header);
         }
+    }
+
+    /**
+     * The same picture from the JDK's own reader, or none where that has anything to complain of: then the reader that forgives
+     * more decides, alone, whether the file is good.
+     */
+    static Optional<Picture> quick(byte[] content, JpegHeader header) throws UnreadableException {
+        Optional<Decoder> found = Decoder.quick(content, header.complete());
+        if (found.isEmpty()) {
+            return Optional.empty();
+        }
+        try (Decoder decoder = found.get()) {
+            Picture picture = picture(decoder, header);
+            return decoder.isContent() ? Optional.of(picture) : Optional.empty();
+        } catch (UnreadableException complaint) {
+            if (complaint.reading().problem() == Problem.TOO_LARGE) {
+                throw complaint; // it would keep the other reader busy just as long
+            }
+            return Optional.empty();
+        }
+    }
+
+    private static Picture picture(Decoder decoder, JpegHeader header) throws UnreadableException {
+        int width = header.frame().width();
+        int height = header.frame().height();
+        JpegHeader.Coding coding = header.coding();
+        Raster raster = decoder.raster(width, height);
+        return decoder.guarded(() -> {
+            byte[] components = ((DataBufferByte) raster.getDataBuffer()).getData();
+            if (components.length != (long) width * height * header.frame().components()) {
+                throw new UnreadableException(
+                        Problem.CORRUPT,
+                        "expected " + header.frame().components() + " components, found " + raster.getNumBands());
+            }
+            return new Picture(width, height, JpegColours.rgb(components, coding, header.inverted()));
+        });
     }
 }

@@ -116,7 +116,7 @@ public final class PictureReader {
             case TIFF -> TiffHeader.prepare(content);
             case GIF, JPEG -> Prepared.of(content);
         };
-        try (Decoder decoder = new Decoder(bounds.format(), prepared.content(), prepared.complete())) {
+        try (Decoder decoder = Decoder.of(bounds.format(), prepared.content(), prepared.complete())) {
             BufferedImage image = decoder.image(bounds);
             return decoder.guarded(() -> readable(image, prepared, bounds.format()));
         }

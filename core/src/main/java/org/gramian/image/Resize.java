@@ -23,17 +23,64 @@ public final class Resize {
     private Resize() {}
 
     /**
+     * A part of a picture.
+     *
+     * @param left first column
+     * @param top first row
+     */
+    public record Window(int left, int top, int width, int height) {}
+
+    /**
      * A picture of the given size, each pixel a weighted mean of the area it covers; the aspect ratio may change.
      *
      * @throws IllegalArgumentException if the size has no pixels or more than a picture can hold
      */
     public static Picture to(Picture picture, int width, int height) {
+        requireSize(picture, width, height);
+        Picture narrowed = picture.width() == width ? picture : columns(picture, width);
+        return narrowed.height() == height ? narrowed : rows(narrowed, height);
+    }
+
+    /**
+     * What {@code to(picture, width, height)} has in a window, to the last bit, without computing the rest.
+     *
+     * @throws IllegalArgumentException if the size is one that {@link #to} refuses, or the window does not lie inside it
+     */
+    public static Picture part(Picture picture, int width, int height, Window window) {
+        requireSize(picture, width, height);
+        if (goesInSteps(picture.width(), width) || goesInSteps(picture.height(), height)) {
+            return to(picture, width, height).crop(window.left, window.top, window.width, window.height);
+        }
+        int right = window.left + window.width;
+        int bottom = window.top + window.height;
+        if (window.left < 0
+                || window.top < 0
+                || window.width < 1
+                || window.height < 1
+                || right > width
+                || bottom > height) {
+            throw new IllegalArgumentException(
+                    "expected a window inside " + width + "×" + height + " pixels, found " + window);
+        }
+        boolean sameRows = picture.height() == height;
+        FilterWeights down = FilterWeights.of(picture.height(), height).part(window.top, bottom);
+        int first = sameRows ? window.top : down.first(0);
+        int end = sameRows ? bottom : down.end();
+        Picture narrowed = picture.width() == width
+                ? picture.crop(window.left, first, window.width, end - first)
+                : columns(picture, FilterWeights.of(picture.width(), width).part(window.left, right), first, end);
+        return sameRows ? narrowed : rows(narrowed, down, first);
+    }
+
+    private static void requireSize(Picture picture, int width, int height) {
         if (width < 1 || height < 1 || 3L * width * Math.max(height, picture.height()) > Integer.MAX_VALUE - 8) {
             throw new IllegalArgumentException("expected a size of at least one pixel and of less than 2 GiB, found "
                     + width + "×" + height + " for a picture of " + picture);
         }
-        Picture narrowed = picture.width() == width ? picture : columns(picture, width);
-        return narrowed.height() == height ? narrowed : rows(narrowed, height);
+    }
+
+    private static boolean goesInSteps(int from, int to) {
+        return Math.ceilDiv(from, MOST_REDUCTION) > to;
     }
 
     /** The picture with its shorter side of the given length and its aspect ratio kept, up to rounding. */
@@ -51,27 +98,35 @@ public final class Resize {
     }
 
     private static Picture columns(Picture picture, int width) {
-        int between = Math.ceilDiv(picture.width(), MOST_REDUCTION);
-        if (between > width) {
-            return columns(columns(picture, between), width);
+        if (goesInSteps(picture.width(), width)) {
+            return columns(columns(picture, Math.ceilDiv(picture.width(), MOST_REDUCTION)), width);
         }
-        FilterWeights weights = FilterWeights.of(picture.width(), width);
-        byte[] to = new byte[3 * width * picture.height()];
-        boolean fours = weights.areFours();
-        for (int y = 0; y < picture.height(); y++) {
-            if (fours) {
-                fours(weights, picture, to, y);
-            } else {
-                windows(weights, picture, to, y);
-            }
-        }
-        return new Picture(width, picture.height(), to);
+        return columns(picture, FilterWeights.of(picture.width(), width), 0, picture.height());
     }
 
-    private static void windows(FilterWeights weights, Picture picture, byte[] to, int y) {
-        byte[] from = picture.rgb();
-        int start = 3 * y * picture.width();
-        int target = 3 * y * weights.size();
+    /** The rows from {@code top} to before {@code bottom} with other columns. */
+    private static Picture columns(Picture picture, FilterWeights weights, int top, int bottom) {
+        byte[] to = new byte[3 * weights.size() * (bottom - top)];
+        boolean fours = weights.areFours();
+        for (int y = top; y < bottom; y++) {
+            int start = 3 * y * picture.width();
+            int target = 3 * (y - top) * weights.size();
+            if (fours) {
+                fours(weights, picture.rgb(), start, new Row(to, target));
+            } else {
+                windows(weights, picture.rgb(), start, new Row(to, target));
+            }
+        }
+        return new Picture(weights.size(), bottom - top, to);
+    }
+
+    /** Where a row is written. */
+    @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
+    private record Row(byte[] bytes, int start) {}
+
+    private static void windows(FilterWeights weights, byte[] from, int start, Row row) {
+        byte[] to = row.bytes;
+        int target = row.start;
         for (int x = 0; x < weights.size(); x++) {
             int source = start + 3 * weights.first(x);
             int red = FilterWeights.HALF;
@@ -90,10 +145,9 @@ public final class Resize {
     }
 
     /** The same for windows of four pixels, which is all up to a reduction by 1.5, in half the time. */
-    private static void fours(FilterWeights weights, Picture picture, byte[] to, int y) {
-        byte[] from = picture.rgb();
-        int start = 3 * y * picture.width();
-        int target = 3 * y * weights.size();
+    private static void fours(FilterWeights weights, byte[] from, int start, Row row) {
+        byte[] to = row.bytes;
+        int target = row.start;
         for (int x = 0; x < weights.size(); x++) {
             int source = start + 3 * weights.first(x);
             int[] window = weights.at(x);
@@ -113,17 +167,21 @@ public final class Resize {
     }
 
     private static Picture rows(Picture picture, int height) {
-        int between = Math.ceilDiv(picture.height(), MOST_REDUCTION);
-        if (between > height) {
-            return rows(rows(picture, between), height);
+        if (goesInSteps(picture.height(), height)) {
+            return rows(rows(picture, Math.ceilDiv(picture.height(), MOST_REDUCTION)), height);
         }
-        FilterWeights weights = FilterWeights.of(picture.height(), height);
+        return rows(picture, FilterWeights.of(picture.height(), height), 0);
+    }
+
+    /** @param top number of the picture's first row among those that the weights are of */
+    private static Picture rows(Picture picture, FilterWeights weights, int top) {
+        int height = weights.size();
         int stride = 3 * picture.width();
         byte[] to = new byte[stride * height];
         int[] sums = new int[stride];
         for (int y = 0; y < height; y++) {
             Arrays.fill(sums, FilterWeights.HALF);
-            int row = weights.first(y);
+            int row = weights.first(y) - top;
             for (int weight : weights.at(y)) {
                 if (weight != 0) {
                     add(sums, picture.rgb(), stride * row, weight);

@@ -65,7 +65,7 @@ final class WebpAlpha {
     }
 
     private byte[] compressed(Bounds bounds) throws UnreadableException {
-        try (Decoder decoder = new Decoder(PictureFormat.WEBP, lossless(), true)) {
+        try (Decoder decoder = Decoder.of(PictureFormat.WEBP, lossless(), true)) {
             byte[] rgb = new Samples(decoder.image(bounds)).picture().rgb();
             byte[] green = new byte[rgb.length / 3];
             for (int i = 0; i < green.length; i++) {

@@ -76,6 +76,42 @@ final class ResizeTest {
     }
 
     @RandomTest(times = 60)
+    void aPartIsToTheLastBitWhatTheWholeHasThere(Seed seed) {
+        SplittableRandom random = seed.random();
+        Picture picture = any(random);
+        int width = random.nextInt(4) == 0 ? picture.width() : size(random);
+        int height = random.nextInt(4) == 0 ? picture.height() : size(random);
+        int left = random.nextInt(width);
+        int top = random.nextInt(height);
+        int columns = 1 + random.nextInt(width - left);
+        int rows = 1 + random.nextInt(height - top);
+        assertThat(Resize.part(picture, width, height, new Resize.Window(left, top, columns, rows))
+                        .rgb())
+                .isEqualTo(Resize.to(picture, width, height)
+                        .crop(left, top, columns, rows)
+                        .rgb());
+    }
+
+    @Test
+    void aPartOfAnExtremeReductionIsThatOfTheWhole() {
+        Picture line = make(10_000, 2, (x, y) -> rgb(x, x >> 8, y));
+        assertThat(Resize.part(line, 3, 5, new Resize.Window(1, 2, 2, 3)).rgb())
+                .isEqualTo(Resize.to(line, 3, 5).crop(1, 2, 2, 3).rgb());
+    }
+
+    @Test
+    void aWindowOutsideIsRefused() {
+        Picture picture = make(9, 9, (_, _) -> 0);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Resize.part(picture, 5, 5, new Resize.Window(3, 0, 3, 5)))
+                .withMessageContaining("inside 5×5");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Resize.part(picture, 5, 5, new Resize.Window(-1, 0, 3, 5)));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Resize.part(picture, 5, 5, new Resize.Window(0, 0, 3, 0)));
+    }
+
+    @RandomTest(times = 60)
     void mirroringCommutesExactly(Seed seed) {
         SplittableRandom random = seed.random();
         Picture picture = any(random);

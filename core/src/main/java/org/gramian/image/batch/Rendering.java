@@ -2,12 +2,11 @@ package org.gramian.image.batch;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.function.Function;
 import java.util.function.ObjIntConsumer;
 import org.gramian.image.Picture;
 import org.gramian.image.Reading;
-import org.gramian.image.crop.Crop;
+import org.gramian.image.crop.Covered;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
 
@@ -40,8 +39,8 @@ public record Rendering(Function<Path, Reading> reader, Crops crops, Preprocessi
 
     /** Scales a picture once and writes its crops, by their numbers, where it is told. */
     ObjIntConsumer<MemorySegment> writer(Picture picture, String name) {
-        List<Crop> windows = crops.of(picture.width(), picture.height(), name);
-        Picture scaled = windows.getFirst().scale(picture); // to the size that all of them share
-        return (slot, crop) -> preprocessing.write(scaled, windows.get(crop), slot);
+        Covered covered = Covered.of(picture, crops.of(picture.width(), picture.height(), name));
+        return (slot, crop) ->
+                preprocessing.write(covered.part(), covered.crops().get(crop), slot);
     }
 }

@@ -107,7 +107,7 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
         if (Reductions.allFinite(features)) {
             throw new IllegalArgumentException(String.format(
                     Locale.ROOT,
-                    "features of %s reach %.0f, more than the 65504 that f16 can hold: use --dtype f32",
+                    "features of %s reach %.0f, more than the 65504 that f16 can hold: keep them as f32",
                     network.backbone(),
                     Reductions.largestMagnitude(features)));
         }

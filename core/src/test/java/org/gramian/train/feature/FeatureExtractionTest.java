@@ -279,7 +279,7 @@ class FeatureExtractionTest {
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("features of filters:bank reach ")
                     .hasMessageContaining("65504")
-                    .hasMessageContaining("use --dtype f32");
+                    .hasMessageContaining("keep them as f32");
             FeatureExtractor single = new FeatureExtractor(loud, BATCH, DType.F32);
             assertThat(run(new FeatureExtraction(single, PictureLimits.DEFAULT, Optional.empty()), -1)
                             .features())

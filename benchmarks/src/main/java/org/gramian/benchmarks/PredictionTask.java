@@ -1,0 +1,150 @@
+package org.gramian.benchmarks;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.backbone.Backbone;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.PictureReader;
+import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.batch.Batch;
+import org.gramian.image.batch.BatchLoader;
+import org.gramian.image.batch.Prefetch;
+import org.gramian.image.batch.Rendering;
+import org.gramian.image.batch.Work;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.model.Engine;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.model.RowSink;
+import org.gramian.model.Scoring;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Shape;
+
+/**
+ * Scores of pictures in batches of {@value Scoring#DEFAULT_BATCH}, as {@code gramian predict} computes them: from their files,
+ * or, to compare with, from crops that lie in memory already. How the two rates compare tells what decoding costs beside the
+ * network.
+ */
+final class PredictionTask implements Task {
+    /** The name of the task that begins with crops in memory. */
+    static final String IN_MEMORY = "prediction-in-memory";
+
+    private static final int BATCH = Scoring.DEFAULT_BATCH;
+
+    private final PaintedPictures pictures;
+    private final Model model;
+    private final Scoring scoring;
+    private final Arena arena = Arena.ofShared();
+    private final Optional<MemorySegment> crops;
+    private double sum;
+
+    PredictionTask(TaskSpec spec) {
+        this.pictures = new PaintedPictures(spec.number("batch"));
+        this.model = model(spec);
+        Rendering rendering = new Rendering(
+                new PictureReader(PictureLimits.DEFAULT)::read,
+                CropPlan.parse("center").withSize(spec.number("pixels")).testing(),
+                model.backbone().preprocessing());
+        this.scoring = new Scoring(Engine.of(model), rendering, Prefetch.of(BATCH));
+        this.crops = spec.name().equals(IN_MEMORY) ? Optional.of(loaded(rendering)) : Optional.empty();
+    }
+
+    private static Model model(TaskSpec spec) {
+        Backbone backbone = Backbone.of(spec.text("backbone"));
+        Head head = new Head(Pooling.parse(spec.text("pooling")), spec.number("classes"), false);
+        Device device = spec.device();
+        return new Model(
+                backbone,
+                parameters(FirstValues.of(Optional.of(backbone), Optional.empty(), 0), device),
+                head,
+                parameters(FirstValues.of(Optional.empty(), Optional.of(head), (int) backbone.channels()), device),
+                device);
+    }
+
+    private static ParameterSet parameters(List<ParameterSpec> specs, Device device) {
+        return ParameterSet.initialize(specs, new SplittableRandom(0), DType.F32, device);
+    }
+
+    /** All crops, with zeros up to a whole number of batches, as the loader pads them. */
+    private MemorySegment loaded(Rendering rendering) {
+        long bytes = BATCH * rendering.bytes();
+        long batches = Math.ceilDiv(pictures.samples().size(), BATCH);
+        MemorySegment all = arena.allocate(batches * bytes, 64);
+        List<Work> list = Work.all(pictures.samples(), rendering.crops());
+        try (BatchLoader loader = new BatchLoader(rendering, list, scoring.prefetch())) {
+            for (long i = 0; i < batches; i++) {
+                try (Batch batch = loader.next()) {
+                    all.asSlice(i * bytes, bytes).copyFrom(batch.memory());
+                }
+            }
+        }
+        return all;
+    }
+
+    @Override
+    public SequencedMap<String, Double> check() {
+        run();
+        SequencedMap<String, Double> values = new LinkedHashMap<>();
+        values.put("|scores|", sum);
+        return values;
+    }
+
+    @Override
+    public void run() {
+        sum = 0;
+        if (crops.isPresent()) {
+            fromMemory(crops.get());
+        } else {
+            scoring.run(pictures.samples(), Engine.Rows.SCORES, new Adding(), _ -> {});
+        }
+    }
+
+    private void fromMemory(MemorySegment all) {
+        int size = scoring.rendering().crops().size();
+        long bytes = BATCH * scoring.rendering().bytes();
+        Shape shape = Shape.of(BATCH, 3, size, size);
+        int count = pictures.samples().size();
+        for (int start = 0; start < count; start += BATCH) {
+            float[][] rows =
+                    scoring.engine().compute(all.asSlice(start / BATCH * bytes, bytes), shape, Engine.Rows.SCORES);
+            for (int i = 0; i < Math.min(BATCH, count - start); i++) {
+                add(rows[i]);
+            }
+        }
+    }
+
+    private void add(float[] row) {
+        for (float score : row) {
+            sum += Math.abs(score);
+        }
+    }
+
+    /** What is done with scores, so that both tasks do the same. */
+    private final class Adding implements RowSink {
+        @Override
+        public void rows(int sample, float[][] rows) {
+            add(rows[0]);
+        }
+
+        @Override
+        public void unreadable(int sample, Unreadable problem) {
+            throw new IllegalStateException(problem.reason());
+        }
+    }
+
+    @Override
+    public void close() {
+        model.close();
+        arena.close();
+        pictures.close();
+    }
+}

@@ -1,0 +1,41 @@
+package org.gramian.spark.executor;
+
+import org.apache.spark.TaskContext;
+import org.apache.spark.resource.ResourceInformation;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Libtorch;
+
+/**
+ * What a task was given to compute with.
+ *
+ * @param cores {@code spark.task.cpus}: threads of one operator, and threads that decode
+ * @param device where the model computes
+ */
+record TaskResources(int cores, Device device) {
+    /** The name of GPUs in Spark's scheduling of resources. */
+    private static final String GPU = "gpu";
+
+    /** The choice of device that leaves it to Spark. */
+    static final String AUTO = "auto";
+
+    /**
+     * What a task was given.
+     *
+     * @param wish {@code cpu}, {@code cuda:1}, or {@code auto}: the first GPU that Spark gave the task, the processor where it
+     *     gave none. A GPU that libtorch merely sees may be another task's
+     * @throws IllegalArgumentException if the device is not there
+     */
+    static TaskResources of(TaskContext task, String wish) {
+        if (!wish.equals(AUTO)) {
+            return new TaskResources(task.cpus(), Device.parse(wish));
+        }
+        ResourceInformation gpus = task.resourcesJMap().get(GPU);
+        return new TaskResources(
+                task.cpus(), gpus == null ? Device.CPU : Device.parse("cuda:" + gpus.addresses()[0]));
+    }
+
+    /** Lets operators that this thread calls use the task's cores and no more: OpenMP asks each thread for its own number. */
+    void apply() {
+        Libtorch.load().setThreads(cores);
+    }
+}

@@ -14,20 +14,49 @@ import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.api.java.function.FilterFunction;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.gramian.spark.testing.OneMachine;
+import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.StandaloneCluster;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class StandaloneClusterTest {
-    private static final StandaloneCluster.Sizes TWO = new StandaloneCluster.Sizes(2, 1, 512);
+    private static final boolean FULL = Boolean.getBoolean("gramian.full");
+    private static final int PICTURES = FULL ? 2000 : 120;
+    /** One in so many is broken. */
+    private static final int BROKEN = FULL ? 40 : 12;
+
+    private static StandaloneCluster cluster;
 
     @TempDir
-    private Path marks;
+    private Path folder;
+
+    @BeforeAll
+    static void begin() throws IOException, InterruptedException {
+        cluster = StandaloneCluster.start("model", new StandaloneCluster.Sizes(2, 1, 768));
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close();
+    }
+
+    @BeforeEach
+    void twoWorkers() throws IOException, InterruptedException {
+        cluster.replaceKilled();
+    }
 
     @Test
     void aJobRunsOnTwoExecutorsAndWhatAKilledOneWasDoingIsDoneAgain() throws Exception {
-        try (StandaloneCluster cluster = StandaloneCluster.start("plain", TWO);
-                JavaSparkContext context = new JavaSparkContext(cluster.conf("plain"))) {
+        try (JavaSparkContext context = new JavaSparkContext(cluster.conf("plain"))) {
             List<String> executors = context.parallelize(List.of(1, 2), 2)
                     .map(_ -> {
                         Thread.sleep(1000); // so that the other task is not given to the same executor
@@ -36,30 +65,71 @@ class StandaloneClusterTest {
                     .collect();
             assertThat(new HashSet<>(executors)).hasSize(2).doesNotContain("driver");
 
-            String folder = marks.toString();
+            String marks = folder.toString();
             List<Integer> numbers = IntStream.range(0, 8).boxed().toList();
             CompletableFuture<List<Integer>> squares =
                     CompletableFuture.supplyAsync(() -> context.parallelize(numbers, 8)
-                            .map(number -> square(number, folder))
+                            .map(number -> {
+                                mark(marks, 500);
+                                return number * number;
+                            })
                             .collect());
-            while (started() < 2) {
-                Thread.sleep(20);
-            }
-            cluster.kill(0);
+            awaitMarks(folder, 2);
+            cluster.killWorker();
 
-            assertThat(squares.get(60, TimeUnit.SECONDS)).containsExactly(0, 1, 4, 9, 16, 25, 36, 49);
-            assertThat(started()).isGreaterThan(8);
+            assertThat(squares.get(120, TimeUnit.SECONDS)).containsExactly(0, 1, 4, 9, 16, 25, 36, 49);
+            assertThat(marks(folder)).isGreaterThan(8);
         }
     }
 
-    private static int square(int number, String folder) throws IOException, InterruptedException {
-        Files.createFile(Path.of(folder, String.valueOf(TaskContext.get().taskAttemptId())));
-        Thread.sleep(500);
-        return number * number;
+    @Test
+    void whatAModelSaysIsCompleteAndTheSameAsOnOneMachineThoughAWorkerIsKilled() throws Exception {
+        Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
+        List<Path> pictures = SmallModel.pictures(folder.resolve("pictures"), PICTURES, BROKEN);
+        Path marks = Files.createDirectory(folder.resolve("marks"));
+        String out = folder.resolve("out").toString();
+        try (SparkSession spark =
+                SparkSession.builder().config(cluster.conf("model")).getOrCreate()) {
+            Dataset<Row> paths = spark.createDataset(
+                            pictures.stream().map(Path::toString).toList(), Encoders.STRING())
+                    .toDF("path")
+                    .repartition(20)
+                    .filter(slowly(marks.toString(), PICTURES / 20));
+            Dataset<Row> scored =
+                    GramianModel.fromFile(file.toString()).setInputCol("path").transform(paths);
+            CompletableFuture<Void> written =
+                    CompletableFuture.runAsync(() -> scored.write().parquet(out));
+            awaitMarks(marks, PICTURES / 3);
+            cluster.killWorker();
+            written.get(600, TimeUnit.SECONDS);
+
+            assertThat(marks(marks)).as("rows that were worked on").isGreaterThan(PICTURES);
+            OneMachine.assertSame(
+                    spark.read().parquet(out).collectAsList(), OneMachine.predict(file, pictures));
+        }
     }
 
-    private long started() throws IOException {
-        try (Stream<Path> files = Files.list(marks)) {
+    /** A task takes half a second longer than it would, so that a worker can be killed before all is done. */
+    private static FilterFunction<Row> slowly(String marks, int rows) {
+        return _ -> {
+            mark(marks, 500 / rows);
+            return true;
+        };
+    }
+
+    private static void mark(String folder, long milliseconds) throws IOException, InterruptedException {
+        Files.createTempFile(Path.of(folder), TaskContext.get().taskAttemptId() + "-", "");
+        Thread.sleep(milliseconds);
+    }
+
+    private static void awaitMarks(Path folder, int count) throws IOException, InterruptedException {
+        while (marks(folder) < count) {
+            Thread.sleep(20);
+        }
+    }
+
+    private static long marks(Path folder) throws IOException {
+        try (Stream<Path> files = Files.list(folder)) {
             return files.count();
         }
     }

@@ -1,12 +1,19 @@
 package org.gramian.spark.testing;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+import org.apache.spark.ml.linalg.Vector;
+import org.apache.spark.sql.Row;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.dataset.Sample;
+import org.gramian.model.Answer;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;
 import org.gramian.model.Outcome;
@@ -60,6 +67,31 @@ public final class OneMachine {
                 .toList();
         Scoring.ofFiles(Engine.of(stored.model()), stored.card(), pictures.size())
                 .run(samples, wanted, sink, _ -> {});
+    }
+
+    /** Holds rows of {@link org.gramian.spark.GramianModel}, with the column {@code path}, against what is found here. */
+    public static void assertSame(List<Row> rows, Map<String, Outcome> expected) {
+        assertThat(rows.stream().map(row -> name(row.getAs("path"))))
+                .containsExactlyInAnyOrderElementsOf(expected.keySet());
+        for (Row row : rows) {
+            switch (Objects.requireNonNull(expected.get(name(row.getAs("path"))))) {
+                case Outcome.Failed(String reason) -> {
+                    assertThat(row.<String>getAs("error")).isEqualTo(reason);
+                    assertThat(row.<Object>getAs("prediction")).isNull();
+                    assertThat(row.<Object>getAs("predictedClass")).isNull();
+                    assertThat(row.<Object>getAs("probability")).isNull();
+                }
+                case Outcome.Answered(Answer answer) -> {
+                    assertThat(row.<String>getAs("error")).isNull();
+                    assertThat(row.<Double>getAs("prediction"))
+                            .isEqualTo(answer.logits().top());
+                    assertThat(row.<String>getAs("predictedClass"))
+                            .isEqualTo(answer.best().name());
+                    assertThat(row.<Vector>getAs("probability").toArray())
+                            .containsExactly(answer.logits().probabilities(SmallModel.TEMPERATURE), within(1e-5));
+                }
+            }
+        }
     }
 
     /** The last part of a path or address. */

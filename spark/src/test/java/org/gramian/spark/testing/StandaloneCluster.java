@@ -40,6 +40,7 @@ public final class StandaloneCluster implements AutoCloseable {
     private final int page;
     private final List<Process> workers = new ArrayList<>();
     private final Process master;
+    private int started;
 
     /**
      * How large a cluster is.
@@ -74,10 +75,7 @@ public final class StandaloneCluster implements AutoCloseable {
         StandaloneCluster cluster = new StandaloneCluster(folder, sizes);
         try {
             cluster.await(0); // a worker that finds no master waits for seconds before it tries again
-            for (int i = 0; i < sizes.workers(); i++) {
-                cluster.addWorker();
-            }
-            cluster.await(sizes.workers());
+            cluster.replaceKilled();
             return cluster;
         } catch (IOException | InterruptedException | RuntimeException failed) {
             cluster.close();
@@ -85,8 +83,7 @@ public final class StandaloneCluster implements AutoCloseable {
         }
     }
 
-    /** Starts one more worker and does not wait for it. */
-    public void addWorker() throws IOException {
+    private Process startWorker() throws IOException {
         Path work = Files.createDirectories(folder.resolve("work"));
         List<String> arguments = List.of(
                 "--host", HOST,
@@ -94,7 +91,8 @@ public final class StandaloneCluster implements AutoCloseable {
                 "--memory", sizes.memory() + "m",
                 "--work-dir", work.toString(),
                 url());
-        workers.add(start("worker-" + workers.size(), "org.apache.spark.deploy.worker.Worker", arguments));
+        started++;
+        return start("worker-" + started, "org.apache.spark.deploy.worker.Worker", arguments);
     }
 
     private Process start(String name, String main, List<String> arguments) throws IOException {
@@ -141,12 +139,20 @@ public final class StandaloneCluster implements AutoCloseable {
     }
 
     /** Kills a worker and its executors at once, as a machine that loses its power would end them. */
-    public void kill(int worker) throws InterruptedException {
-        Process process = workers.get(worker);
-        List<ProcessHandle> executors = process.descendants().toList();
-        process.destroyForcibly();
+    public void killWorker() throws InterruptedException {
+        Process worker = workers.removeFirst();
+        List<ProcessHandle> executors = worker.descendants().toList();
+        worker.destroyForcibly();
         executors.forEach(ProcessHandle::destroyForcibly);
-        process.waitFor();
+        worker.waitFor();
+    }
+
+    /** Starts workers for those that were killed, and waits until they are ready. */
+    public void replaceKilled() throws IOException, InterruptedException {
+        while (workers.size() < sizes.workers()) {
+            workers.add(startWorker());
+        }
+        await(sizes.workers());
     }
 
     private void await(int alive) throws IOException, InterruptedException {

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.gramian.image.Origin;
@@ -49,7 +50,7 @@ class ScoringTest {
                 assertThat(alone).hasSize(19).containsOnlyKeys(both.keySet());
                 alone.forEach((sample, rows) -> {
                     assertThat(rows).containsOnlyKeys(kind);
-                    assertThat(Engine.rowsOf(both.get(sample), kind))
+                    assertThat(Engine.rowsOf(Objects.requireNonNull(both.get(sample)), kind))
                             .hasNumberOfRows(card.crops().testing().count())
                             .isDeepEqualTo(Engine.rowsOf(rows, kind));
                 });

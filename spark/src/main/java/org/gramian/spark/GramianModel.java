@@ -54,8 +54,7 @@ public final class GramianModel extends ModelStage<GramianModel> {
      * @throws org.gramian.model.ModelFileException if it is no model that can be used
      */
     public static GramianModel fromFile(String path) throws IOException {
-        return new GramianModel(
-                Identifiable.randomUID("gramianModel"), ModelFiles.read(path, SparkSession.active()));
+        return new GramianModel(Identifiable.randomUID("gramianModel"), ModelFiles.read(path, SparkSession.active()));
     }
 
     /** Loads what {@link #write} saved. */

@@ -24,8 +24,10 @@ final class ModelFiles {
         try {
             FileStatus status = files.getFileStatus(file);
             if (status.isDirectory() || status.getLen() > MOST_BYTES) {
-                throw wrong(path, "expected a model file of at most " + MOST_BYTES + " bytes, found "
-                        + (status.isDirectory() ? "a folder" : status.getLen() + " bytes"));
+                throw wrong(
+                        path,
+                        "expected a model file of at most " + MOST_BYTES + " bytes, found "
+                                + (status.isDirectory() ? "a folder" : status.getLen() + " bytes"));
             }
             try (InputStream stream = files.open(file)) {
                 return ModelContent.of(stream.readAllBytes(), path);

@@ -22,8 +22,8 @@ final class StageWriter extends MLWriter {
     public void saveImpl(String folder) {
         DefaultParamsWriter.saveMetadata(stage, folder, sparkSession());
         Path file = new Path(folder, MODEL);
-        try (OutputStream out =
-                file.getFileSystem(sparkSession().sessionState().newHadoopConf()).create(file)) {
+        try (OutputStream out = file.getFileSystem(sparkSession().sessionState().newHadoopConf())
+                .create(file)) {
             out.write(stage.content().bytes());
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);

@@ -220,7 +220,8 @@ class GramianModelTest {
 
     @Test
     void aModelSavedAndLoadedKeepsItsParametersAndItsFile() throws IOException {
-        GramianModel model = GramianModel.fromFile(file.toString()).setInputCol("path").setDescriptorCol("d");
+        GramianModel model =
+                GramianModel.fromFile(file.toString()).setInputCol("path").setDescriptorCol("d");
         String saved = folder.resolve("saved").toString();
         model.write().overwrite().save(saved);
         GramianModel loaded = GramianModel.load(saved);

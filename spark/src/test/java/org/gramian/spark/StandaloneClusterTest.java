@@ -7,9 +7,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
@@ -24,7 +24,6 @@ import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.StandaloneCluster;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -49,47 +48,15 @@ class StandaloneClusterTest {
         cluster.close();
     }
 
-    @BeforeEach
-    void twoWorkers() throws IOException, InterruptedException {
-        cluster.replaceKilled();
-    }
-
     @Test
-    void aJobRunsOnTwoExecutorsAndWhatAKilledOneWasDoingIsDoneAgain() throws Exception {
-        try (JavaSparkContext context = new JavaSparkContext(cluster.conf("plain"))) {
-            List<String> executors = context.parallelize(List.of(1, 2), 2)
-                    .map(_ -> {
-                        Thread.sleep(1000); // so that the other task is not given to the same executor
-                        return SparkEnv.get().executorId();
-                    })
-                    .collect();
-            assertThat(new HashSet<>(executors)).hasSize(2).doesNotContain("driver");
-
-            String marks = folder.toString();
-            List<Integer> numbers = IntStream.range(0, 8).boxed().toList();
-            CompletableFuture<List<Integer>> squares =
-                    CompletableFuture.supplyAsync(() -> context.parallelize(numbers, 8)
-                            .map(number -> {
-                                mark(marks, 500);
-                                return number * number;
-                            })
-                            .collect());
-            awaitMarks(folder, 2);
-            cluster.killWorker();
-
-            assertThat(squares.get(120, TimeUnit.SECONDS)).containsExactly(0, 1, 4, 9, 16, 25, 36, 49);
-            assertThat(marks(folder)).isGreaterThan(8);
-        }
-    }
-
-    @Test
-    void whatAModelSaysIsCompleteAndTheSameAsOnOneMachineThoughAWorkerIsKilled() throws Exception {
+    void whatAModelSaysOnTwoExecutorsIsCompleteAndThatOfOneMachineThoughAWorkerIsKilled() throws Exception {
         Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
         List<Path> pictures = SmallModel.pictures(folder.resolve("pictures"), PICTURES, BROKEN);
         Path marks = Files.createDirectory(folder.resolve("marks"));
         String out = folder.resolve("out").toString();
         try (SparkSession spark =
                 SparkSession.builder().config(cluster.conf("model")).getOrCreate()) {
+            assertThat(executors(spark)).hasSize(2).doesNotContain("driver");
             Dataset<Row> paths = spark.createDataset(
                             pictures.stream().map(Path::toString).toList(), Encoders.STRING())
                     .toDF("path")
@@ -103,10 +70,20 @@ class StandaloneClusterTest {
             cluster.killWorker();
             written.get(600, TimeUnit.SECONDS);
 
+            // What the killed one was doing was done again.
             assertThat(marks(marks)).as("rows that were worked on").isGreaterThan(PICTURES);
-            OneMachine.assertSame(
-                    spark.read().parquet(out).collectAsList(), OneMachine.predict(file, pictures));
+            OneMachine.assertSame(spark.read().parquet(out).collectAsList(), OneMachine.predict(file, pictures));
         }
+    }
+
+    private static Set<String> executors(SparkSession spark) {
+        return new HashSet<>(JavaSparkContext.fromSparkContext(spark.sparkContext())
+                .parallelize(List.of(1, 2), 2)
+                .map(_ -> {
+                    Thread.sleep(1000); // so that the other task is not given to the same executor
+                    return SparkEnv.get().executorId();
+                })
+                .collect());
     }
 
     /** A task takes half a second longer than it would, so that a worker can be killed before all is done. */

@@ -41,7 +41,8 @@ public enum Output {
     }
 
     /** Its value in the row of a picture. */
-    @Nullable Object of(Scored scored) {
+    @Nullable
+    Object of(Scored scored) {
         Answer answer = scored.answer();
         float[] descriptor = scored.descriptor();
         return switch (this) {

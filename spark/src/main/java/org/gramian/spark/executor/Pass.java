@@ -42,9 +42,7 @@ record Pass(ExecutorModels.Lease model, TaskResources resources, Set<Engine.Rows
                 .toList();
         Rendering rendering = card.rendering(path -> reader.apply(Integer.parseInt(path.toString())));
         Scoring scoring = new Scoring(
-                model.engine(),
-                rendering,
-                Prefetch.of(Scoring.batch(rendering, pictures), resources.cores()));
+                model.engine(), rendering, Prefetch.of(Scoring.batch(rendering, pictures), resources.cores()));
         @Nullable Scored[] results = new Scored[pictures];
         scoring.run(numbered, wanted, sink(results, card), _ -> {});
         return Arrays.stream(results).map(Objects::requireNonNull).toList();

@@ -51,7 +51,8 @@ public record PictureColumn(int index, SerializableConfiguration hadoop) impleme
             Path path = new Path(text);
             FileSystem files = path.getFileSystem(hadoop.value());
             return files.getScheme().equals("file")
-                    ? READER.read(java.nio.file.Path.of(files.makeQualified(path).toUri()))
+                    ? READER.read(
+                            java.nio.file.Path.of(files.makeQualified(path).toUri()))
                     : READER.read(new Remote(files, path));
         } catch (IOException | IllegalArgumentException | UnsupportedOperationException failed) {
             return new Unreadable(

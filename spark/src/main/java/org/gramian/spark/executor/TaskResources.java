@@ -30,8 +30,7 @@ record TaskResources(int cores, Device device) {
             return new TaskResources(task.cpus(), Device.parse(wish));
         }
         ResourceInformation gpus = task.resourcesJMap().get(GPU);
-        return new TaskResources(
-                task.cpus(), gpus == null ? Device.CPU : Device.parse("cuda:" + gpus.addresses()[0]));
+        return new TaskResources(task.cpus(), gpus == null ? Device.CPU : Device.parse("cuda:" + gpus.addresses()[0]));
     }
 
     /** Lets operators that this thread calls use the task's cores and no more: OpenMP asks each thread for its own number. */

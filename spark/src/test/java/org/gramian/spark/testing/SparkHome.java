@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
 
@@ -30,9 +31,56 @@ public record SparkHome(Path folder) {
         return new SparkHome(jars.toAbsolutePath().getParent());
     }
 
-    /** The class path of Spark itself. */
-    String classPath() {
-        return folder.resolve("jars") + File.separator + "*";
+    /**
+     * What {@code spark-submit} does in a distribution, on this machine with one core.
+     *
+     * @param program its main class
+     * @param jar where that is
+     * @param jars what it needs
+     */
+    public ProcessBuilder submit(Class<?> program, Path jar, List<Path> jars, List<String> arguments) {
+        String list = jars.stream().map(Path::toString).collect(Collectors.joining(","));
+        List<String> command = java("org.apache.spark.deploy.SparkSubmit");
+        command.addAll(List.of("--master", "local[1]", "--conf", "spark.ui.enabled=false"));
+        command.addAll(List.of("--class", program.getName(), "--jars", list, jar.toString()));
+        command.addAll(arguments);
+        return process(command);
+    }
+
+    /** A command that runs a class of Spark, to which arguments may be added. */
+    List<String> java(String main) {
+        return new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "@" + required("gramian.spark.jvm"),
+                "-Xmx512m",
+                "-Dspark.master.rest.enabled=false", // its port is fixed
+                "-cp",
+                folder.resolve("jars") + File.separator + "*",
+                main));
+    }
+
+    /** A process of this Spark, which stays on the loopback interface. */
+    ProcessBuilder process(List<String> command) {
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment()
+                .putAll(Map.of(
+                        "SPARK_HOME",
+                        folder.toString(),
+                        "SPARK_LOCAL_IP",
+                        "127.0.0.1",
+                        "SPARK_SCALA_VERSION",
+                        "2.13",
+                        "JAVA_HOME",
+                        System.getProperty("java.home")));
+        return builder;
+    }
+
+    /** The jar of libtorch on this test's class path. */
+    public static Path libtorch() {
+        return paths(System.getProperty("java.class.path")).stream()
+                .filter(path -> path.getFileName().toString().startsWith("pytorch-native"))
+                .findFirst()
+                .orElseThrow();
     }
 
     /** What this test's class path has beside Spark: what is to be tested, and what that needs. */
@@ -40,11 +88,6 @@ public record SparkHome(Path folder) {
         List<Path> own = new ArrayList<>(paths(System.getProperty("java.class.path")));
         own.removeAll(sparkJars());
         return own.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
-    }
-
-    /** The file of options that a Java virtual machine needs to run Spark. */
-    static Path options() {
-        return Path.of(required("gramian.spark.jvm"));
     }
 
     private static List<Path> sparkJars() throws IOException {

@@ -1,6 +1,5 @@
 package org.gramian.spark.testing;
 
-import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -14,7 +13,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -86,34 +84,26 @@ public final class StandaloneCluster implements AutoCloseable {
     private Process startWorker() throws IOException {
         Path work = Files.createDirectories(folder.resolve("work"));
         List<String> arguments = List.of(
-                "--host", HOST,
-                "--cores", String.valueOf(sizes.cores()),
-                "--memory", sizes.memory() + "m",
-                "--work-dir", work.toString(),
+                "--host",
+                HOST,
+                "--cores",
+                String.valueOf(sizes.cores()),
+                "--memory",
+                sizes.memory() + "m",
+                "--work-dir",
+                work.toString(),
                 url());
         started++;
         return start("worker-" + started, "org.apache.spark.deploy.worker.Worker", arguments);
     }
 
     private Process start(String name, String main, List<String> arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "@" + SparkHome.options(),
-                "-Xmx256m",
-                "-Dspark.master.rest.enabled=false", // its port is fixed
-                "-cp",
-                home.classPath(),
-                main));
+        List<String> command = home.java(main);
         command.addAll(arguments);
-        File log = folder.resolve(name + ".log").toFile();
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log);
-        builder.environment()
-                .putAll(Map.of(
-                        "SPARK_HOME", home.folder().toString(),
-                        "SPARK_LOCAL_IP", HOST,
-                        "SPARK_LOCAL_DIRS", folder.resolve("local").toString(),
-                        "SPARK_SCALA_VERSION", "2.13",
-                        "JAVA_HOME", System.getProperty("java.home")));
+        ProcessBuilder builder = home.process(command)
+                .redirectErrorStream(true)
+                .redirectOutput(folder.resolve(name + ".log").toFile());
+        builder.environment().put("SPARK_LOCAL_DIRS", folder.resolve("local").toString());
         return builder.start();
     }
 
@@ -187,7 +177,8 @@ public final class StandaloneCluster implements AutoCloseable {
     public void close() {
         List<Process> all = new ArrayList<>(workers);
         all.add(master);
-        List<ProcessHandle> executors = all.stream().flatMap(Process::descendants).toList();
+        List<ProcessHandle> executors =
+                all.stream().flatMap(Process::descendants).toList();
         all.forEach(Process::destroyForcibly);
         executors.forEach(ProcessHandle::destroyForcibly);
         for (Process process : all) {

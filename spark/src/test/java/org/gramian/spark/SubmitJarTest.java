@@ -28,14 +28,14 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The jar for {@code spark-submit}; Maven runs this once the jar is made. */
 class SubmitJarTest {
-    private static final Path JAR = Path.of(Objects.requireNonNull(System.getProperty("gramian.spark.submit")));
+    private static final Path JAR = Path.of(System.getProperty("gramian.spark.submit", "none"));
 
     @TempDir
     private Path folder;
 
     @BeforeEach
     void made() {
-        assumeTrue(Files.exists(JAR), () -> "skipped: " + JAR + " is made by mvn package");
+        assumeTrue(Files.exists(JAR), "skipped: the jar is made by mvn package, which runs this again");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package org.gramian.spark.testing;
 
+import java.io.IOException;
 import org.apache.spark.ml.PipelineModel;
 import org.apache.spark.sql.SparkSession;
 
@@ -8,7 +9,7 @@ public final class LoadedPipeline {
     private LoadedPipeline() {}
 
     /** @param arguments the saved pipeline, the table that is read and the one that is written, both Parquet */
-    public static void main(String[] arguments) {
+    public static void main(String[] arguments) throws IOException {
         try (SparkSession spark = SparkSession.builder().getOrCreate()) {
             PipelineModel.load(arguments[0])
                     .transform(spark.read().parquet(arguments[1]))

@@ -50,12 +50,7 @@ final class ExecutorModels {
 
         @Override
         public void close() {
-            synchronized (ExecutorModels.class) {
-                if (!closed) {
-                    closed = true;
-                    loaded.users--;
-                }
-            }
+            release(this);
         }
     }
 
@@ -70,6 +65,13 @@ final class ExecutorModels {
         }
         loaded.users++;
         return new Lease(loaded);
+    }
+
+    private static synchronized void release(Lease lease) {
+        if (!lease.closed) {
+            lease.closed = true;
+            lease.loaded.users--;
+        }
     }
 
     /** How many are in memory. */

@@ -72,7 +72,7 @@ public final class ModelContent {
     /** The model for tasks of a program. */
     public synchronized SharedModel share(SparkContext program) {
         SharedModel known = shared;
-        if (known == null || context != program) {
+        if (known == null || !program.equals(context)) {
             known = new SharedModel(
                     fingerprint, JavaSparkContext.fromSparkContext(program).broadcast(bytes));
             shared = known;

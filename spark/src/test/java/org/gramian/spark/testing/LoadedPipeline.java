@@ -8,7 +8,11 @@ import org.apache.spark.sql.SparkSession;
 public final class LoadedPipeline {
     private LoadedPipeline() {}
 
-    /** @param arguments the saved pipeline, the table that is read and the one that is written, both Parquet */
+    /**
+     * Runs it.
+     *
+     * @param arguments the saved pipeline, the table that is read and the one that is written, both Parquet
+     */
     public static void main(String[] arguments) throws IOException {
         try (SparkSession spark = SparkSession.builder().getOrCreate()) {
             PipelineModel.load(arguments[0])

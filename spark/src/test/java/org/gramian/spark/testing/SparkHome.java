@@ -20,7 +20,8 @@ import java.util.stream.Collectors;
 public record SparkHome(Path folder) {
     /** Lays it out below a folder, unless that was done before. */
     public static SparkHome below(Path parent) throws IOException {
-        Path jars = Files.createDirectories(parent.resolve("spark-home").resolve("jars"));
+        Path home = parent.resolve("spark-home").toAbsolutePath();
+        Path jars = Files.createDirectories(home.resolve("jars"));
         for (Path jar : sparkJars()) {
             Path link = jars.resolve(jar.getFileName());
             if (Files.notExists(link)) {
@@ -28,7 +29,7 @@ public record SparkHome(Path folder) {
                 Files.createSymbolicLink(link, jar);
             }
         }
-        return new SparkHome(jars.toAbsolutePath().getParent());
+        return new SparkHome(home);
     }
 
     /**

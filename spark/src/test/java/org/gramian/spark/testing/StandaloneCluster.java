@@ -27,6 +27,7 @@ import org.apache.spark.SparkConf;
  * that name is started again.
  */
 public final class StandaloneCluster implements AutoCloseable {
+    private static final Path FOLDER = Path.of("target", "cluster");
     private static final String HOST = "127.0.0.1";
     private static final Duration LONGEST_START = Duration.ofSeconds(60);
     private static final Pattern ALIVE = Pattern.compile("\"aliveworkers\"\\s*:\\s*(\\d+)");
@@ -52,7 +53,7 @@ public final class StandaloneCluster implements AutoCloseable {
     private StandaloneCluster(Path folder, Sizes sizes) throws IOException {
         this.folder = folder;
         this.sizes = sizes;
-        this.home = SparkHome.below(folder.getParent());
+        this.home = SparkHome.below(FOLDER);
         this.port = freePort();
         this.page = freePort();
         this.master = start(
@@ -67,7 +68,7 @@ public final class StandaloneCluster implements AutoCloseable {
      * @param name of a folder for its files
      */
     public static StandaloneCluster start(String name, Sizes sizes) throws IOException, InterruptedException {
-        Path folder = Path.of("target", "cluster", name).toAbsolutePath();
+        Path folder = FOLDER.resolve(name).toAbsolutePath();
         removeAll(folder);
         Files.createDirectories(folder);
         StandaloneCluster cluster = new StandaloneCluster(folder, sizes);
@@ -168,7 +169,7 @@ public final class StandaloneCluster implements AutoCloseable {
     }
 
     private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(HOST))) {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         }
     }

@@ -1,5 +1,6 @@
 package org.gramian.spark.executor;
 
+import java.util.Map;
 import org.apache.spark.TaskContext;
 import org.apache.spark.resource.ResourceInformation;
 import org.gramian.tensor.Device;
@@ -16,7 +17,7 @@ record TaskResources(int cores, Device device) {
     private static final String GPU = "gpu";
 
     /** The choice of device that leaves it to Spark. */
-    static final String AUTO = "auto";
+    private static final String AUTO = "auto";
 
     /**
      * What a task was given.
@@ -26,11 +27,15 @@ record TaskResources(int cores, Device device) {
      * @throws IllegalArgumentException if the device is not there
      */
     static TaskResources of(TaskContext task, String wish) {
+        return new TaskResources(task.cpus(), device(task.resourcesJMap(), wish));
+    }
+
+    static Device device(Map<String, ResourceInformation> given, String wish) {
         if (!wish.equals(AUTO)) {
-            return new TaskResources(task.cpus(), Device.parse(wish));
+            return Device.parse(wish);
         }
-        ResourceInformation gpus = task.resourcesJMap().get(GPU);
-        return new TaskResources(task.cpus(), gpus == null ? Device.CPU : Device.parse("cuda:" + gpus.addresses()[0]));
+        ResourceInformation gpus = given.get(GPU);
+        return gpus == null ? Device.CPU : Device.parse("cuda:" + gpus.addresses()[0]);
     }
 
     /** Lets operators that this thread calls use the task's cores and no more: OpenMP asks each thread for its own number. */

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -34,6 +35,9 @@ public final class SmallModel {
 
     public static final double TEMPERATURE = 0.7;
 
+    /** One pixel of lossless WebP: only a plugin of ImageIO reads it, which must be found on every class path. */
+    private static final byte[] WEBP = Base64.getDecoder().decode("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==");
+
     private SmallModel() {}
 
     /** Writes the model that a seed decides. */
@@ -59,13 +63,16 @@ public final class SmallModel {
         return file;
     }
 
-    /** Writes pictures; every {@code broken}-th is cut off, empty, too thin or no picture at all. */
+    /** Writes pictures, PNG but one WebP; every {@code broken}-th is cut off, empty, too thin or no picture at all. */
     public static List<Path> pictures(Path folder, int count, int broken) throws IOException {
         Files.createDirectories(folder);
         List<Path> files = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             Path file = folder.resolve(String.format("%05d.png", i));
             ImageIO.write(waves(i, 60 + i % 7, 70), "png", file.toFile());
+            if (i == 1) {
+                Files.write(file, WEBP);
+            }
             if (i % broken == broken - 1) {
                 spoil(file, i / broken % 4);
             }

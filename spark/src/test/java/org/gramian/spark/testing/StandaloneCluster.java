@@ -129,10 +129,18 @@ public final class StandaloneCluster implements AutoCloseable {
                 .set("spark.scheduler.minRegisteredResourcesRatio", "1.0");
     }
 
-    /** Kills a worker and its executors at once, as a machine that loses its power would end them. */
-    public void killWorker() throws InterruptedException {
-        Process worker = workers.removeFirst();
+    /**
+     * Kills the worker of an executor with all its executors at once, as a machine that loses its power would end them.
+     *
+     * @param executor number of its process
+     */
+    public void killWorkerOf(long executor) throws InterruptedException {
+        Process worker = workers.stream()
+                .filter(each -> each.descendants().anyMatch(process -> process.pid() == executor))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(executor + " is no executor of this cluster"));
         List<ProcessHandle> executors = worker.descendants().toList();
+        workers.remove(worker);
         worker.destroyForcibly();
         executors.forEach(ProcessHandle::destroyForcibly);
         worker.waitFor();

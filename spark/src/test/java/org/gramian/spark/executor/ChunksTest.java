@@ -31,16 +31,15 @@ class ChunksTest {
     @Test
     void largePicturesMakeSmallChunksAndOneThatExceedsThemAllIsStillTaken() {
         List<List<Long>> taken = new ArrayList<>();
-        Iterator<Long> rows = List.of(Chunks.MOST_BYTES * 2, 1L, Chunks.MOST_BYTES, 5L).iterator();
+        Iterator<Long> rows =
+                List.of(Chunks.MOST_BYTES * 2, 1L, Chunks.MOST_BYTES, 5L).iterator();
         new Chunks<>(rows, size -> size, chunk -> {
                     taken.add(chunk);
                     return chunk;
                 })
                 .forEachRemaining(_ -> {});
 
-        assertThat(taken)
-                .containsExactly(
-                        List.of(Chunks.MOST_BYTES * 2), List.of(1L, Chunks.MOST_BYTES), List.of(5L));
+        assertThat(taken).containsExactly(List.of(Chunks.MOST_BYTES * 2), List.of(1L, Chunks.MOST_BYTES), List.of(5L));
     }
 
     @Test

@@ -48,8 +48,8 @@ final class PredictionTask implements Task {
     private double sum;
 
     PredictionTask(TaskSpec spec) {
-        this.pictures = new PaintedPictures(spec.number("batch"));
         this.model = model(spec);
+        this.pictures = new PaintedPictures(spec.number("batch"));
         Rendering rendering = new Rendering(
                 new PictureReader(PictureLimits.DEFAULT)::read,
                 CropPlan.parse("center").withSize(spec.number("pixels")).testing(),

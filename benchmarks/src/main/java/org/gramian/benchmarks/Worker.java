@@ -36,7 +36,9 @@ final class Worker {
         Libtorch libtorch = Libtorch.load();
         libtorch.setThreads(spec.number("threads"));
         boolean tf32 = Precision.parse(spec.text("precision")) != Precision.F32;
-        libtorch.setMath(GpuMath.USUAL.withTf32(tf32).withTrials());
+        GpuMath math = GpuMath.USUAL.withTf32(tf32);
+        boolean predicts = spec.name().startsWith("prediction"); // as the command does it
+        libtorch.setMath(predicts ? math : math.withTrials());
         this.device = spec.device();
         this.memory = new GpuMemory(device);
     }

@@ -14,8 +14,11 @@ import org.jspecify.annotations.Nullable;
  * @param exif where EXIF data lies, if there is any
  * @param scans how many scans there are: one in a baseline file, about ten in a progressive one
  * @param complete whether the end-of-image marker was found
+ * @param peculiar whether there is something that decoders treat each in their way: a colour profile, which is ignored here, or
+ *     quantization tables of 16 bits
  */
-record JpegHeader(Frame frame, int transform, boolean jfif, Optional<Span> exif, int scans, boolean complete) {
+record JpegHeader(
+        Frame frame, int transform, boolean jfif, Optional<Span> exif, int scans, boolean complete, boolean peculiar) {
     static final int LOSSLESS = 0xc3;
     private static final int BASELINE = 0xc0;
     private static final int PROGRESSIVE = 0xc2;
@@ -70,9 +73,12 @@ record JpegHeader(Frame frame, int transform, boolean jfif, Optional<Span> exif,
         return frame.marker == PROGRESSIVE || scans > 1;
     }
 
-    /** Whether it is of the kind that nearly all are: whole, eight bits, gray or three components, Huffman-coded. */
+    /**
+     * Whether it is of the kind that nearly all are: whole, eight bits, gray or three components, Huffman-coded, nothing peculiar.
+     */
     boolean isUsual() {
         return complete
+                && !peculiar
                 && frame.bits == Byte.SIZE
                 && (frame.components() == 1 || frame.components() == 3)
                 && frame.marker >= BASELINE
@@ -83,6 +89,7 @@ record JpegHeader(Frame frame, int transform, boolean jfif, Optional<Span> exif,
     private static final class Walk {
         private static final int START_OF_SCAN = 0xda;
         private static final int END_OF_IMAGE = 0xd9;
+        private static final int QUANTIZATION = 0xdb;
 
         private final byte[] content;
         private int position = 2;
@@ -91,6 +98,7 @@ record JpegHeader(Frame frame, int transform, boolean jfif, Optional<Span> exif,
         private boolean jfif;
         private Optional<Span> exif = Optional.empty();
         private int scans;
+        private boolean peculiar;
 
         Walk(byte[] content) {
             this.content = content;
@@ -115,7 +123,7 @@ record JpegHeader(Frame frame, int transform, boolean jfif, Optional<Span> exif,
                         "expected a JPEG with a start-of-frame segment, found none up to byte " + position + " of "
                                 + content.length);
             }
-            return new JpegHeader(frame, transform, jfif, exif, scans, marker == END_OF_IMAGE);
+            return new JpegHeader(frame, transform, jfif, exif, scans, marker == END_OF_IMAGE, peculiar);
         }
 
         /** The next marker, past padding, garbage and the coded data of a scan; −1 at the end of the file. */
@@ -144,9 +152,23 @@ record JpegHeader(Frame frame, int transform, boolean jfif, Optional<Span> exif,
                 exif = Optional.of(body.withoutExifPrefix(content));
             } else if (marker == 0xee && begins(body, "Adobe") && body.to() - body.from() >= 12) {
                 transform = u8(body.from() + 11);
+            } else if (marker == 0xe2) {
+                peculiar |= begins(body, "ICC_PROFILE\0");
+            } else if (marker == QUANTIZATION) {
+                peculiar |= hasWideTable(body);
             } else if (isFrame(marker) && frame == null) {
                 frame = frame(marker, body);
             }
+        }
+
+        /** Each table: a byte whose upper half is 0 for 64 values of a byte and 1 for as many of two, then the values. */
+        private boolean hasWideTable(Span body) {
+            for (int at = body.from(); at < body.to(); at += 65) {
+                if (u8(at) > 0xf) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         private static boolean isFrame(int marker) {

@@ -5,7 +5,6 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
-import java.util.concurrent.atomic.LongAdder;
 import org.gramian.tensor.library.LibtorchException;
 
 /**
@@ -27,7 +26,7 @@ public final class CudaGraph implements AutoCloseable {
     /** More than {@code sizeof(at::cuda::CUDAGraph)} in any version: about 200 bytes now. */
     private static final long OBJECT_BYTES = 4096;
 
-    private static final LongAdder WAITED = new LongAdder();
+    private static final ThreadLocal<long[]> WAITS = ThreadLocal.withInitial(() -> new long[1]);
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment graph = arena.allocate(OBJECT_BYTES, 64);
@@ -37,12 +36,12 @@ public final class CudaGraph implements AutoCloseable {
 
     /** To be told by what waits for the GPU inside: an attempt to record it would end with a complaint on stderr. */
     static void waited() {
-        WAITED.increment();
+        WAITS.get()[0]++;
     }
 
-    /** How often that was told, by any thread. */
+    /** How often that was told by this thread. */
     static long waits() {
-        return WAITED.sum();
+        return WAITS.get()[0];
     }
 
     /** Whether this libtorch can record work for a device at all. */

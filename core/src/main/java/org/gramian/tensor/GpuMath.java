@@ -9,6 +9,12 @@ package org.gramian.tensor;
  *     often, and is not reproducible
  */
 public record GpuMath(boolean tf32, boolean reproducible, boolean trials) {
+    public GpuMath {
+        if (reproducible && trials) {
+            throw new IllegalArgumentException("trials are not reproducible: expected one of both, found both");
+        }
+    }
+
     /** Full single precision, as every process begins. */
     public static final GpuMath USUAL = new GpuMath(false, false, false);
 

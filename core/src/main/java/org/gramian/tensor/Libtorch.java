@@ -49,7 +49,7 @@ public final class Libtorch {
         this.cudaDevices = libraries.cuda() ? countCudaDevices() : 0;
         this.synchronizer = find("cudaDeviceSynchronize", FunctionDescriptor.of(JAVA_INT));
         if (cudaDevices > 0) {
-            setMath(math); // libtorch itself begins with TF32 in convolutions
+            apply(null, math); // libtorch itself begins with TF32 in convolutions
         }
         if (System.getProperty("os.arch").equals("aarch64")) {
             setContextSwitch("_ZN2at7Context20setUserEnabledMkldnnEb", false); // oneDNN's backward is slow there
@@ -119,14 +119,27 @@ public final class Libtorch {
 
     /** Changes how GPUs are computed with, by all threads. */
     public void setMath(GpuMath wanted) {
+        GpuMath before = math;
         math = wanted;
-        setContextSwitch("_ZN2at7Context18setAllowTF32CuBLASEb", wanted.tf32());
-        setContextSwitch("_ZN2at7Context17setAllowTF32CuDNNEb", wanted.tf32());
-        setContextSwitch("_ZN2at7Context21setDeterministicCuDNNEb", wanted.reproducible());
-        setContextSwitch("_ZN2at7Context17setBenchmarkCuDNNEb", wanted.trials());
+        if (cudaDevices > 0) { // elsewhere nothing asks the switches
+            apply(before, wanted);
+        }
     }
 
-    /** Does something while GPUs are computed with in a given way. */
+    private void apply(@Nullable GpuMath before, GpuMath wanted) {
+        if (before == null || before.tf32() != wanted.tf32()) {
+            setContextSwitch("_ZN2at7Context18setAllowTF32CuBLASEb", wanted.tf32());
+            setContextSwitch("_ZN2at7Context17setAllowTF32CuDNNEb", wanted.tf32());
+        }
+        if (before == null || before.reproducible() != wanted.reproducible()) {
+            setContextSwitch("_ZN2at7Context21setDeterministicCuDNNEb", wanted.reproducible());
+        }
+        if (before == null || before.trials() != wanted.trials()) {
+            setContextSwitch("_ZN2at7Context17setBenchmarkCuDNNEb", wanted.trials());
+        }
+    }
+
+    /** Does something while GPUs are computed with in a given way, by all threads: meant for one thread at a time. */
     public <T> T with(GpuMath wanted, Supplier<T> work) {
         GpuMath before = math;
         if (wanted.equals(before)) {

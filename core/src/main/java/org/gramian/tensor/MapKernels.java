@@ -56,7 +56,7 @@ final class MapKernels {
         return result;
     }
 
-    /** The last tensor or the one before it is written, of whose elements a thread takes eight. */
+    /** @param tensors as the kernel takes them; a thread takes eight elements of the last */
     private static void launch(String kernel, Window window, Shape maps, Shape windows, Tensor[] tensors) {
         long count = tensors[2].shape().elements() / VECTOR;
         Program.MAPS.launch(

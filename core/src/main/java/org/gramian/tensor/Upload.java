@@ -29,11 +29,21 @@ public final class Upload implements AutoCloseable {
     /** @param target a tensor without gaps on a GPU, which stays the caller's */
     public Upload(Tensor target) {
         this.target = target;
-        this.staging = Tensors.emptyLike(target);
-        Scope.detach(staging);
         this.stream = Cuda.pointer("a stream", word -> (int) Cuda.NEW_STREAM.invokeExact(word, ON_ITS_OWN));
         this.arrived = event();
         this.taken = event();
+        this.staging = Tensors.emptyLike(target);
+        Scope.detach(staging);
+        recordTaken(); // the memory may have been somebody's whose work is still under way: the first copy waits for
+        // it, too
+    }
+
+    private void recordTaken() {
+        try {
+            Failures.check((int) Cuda.Copies.RECORD.invokeExact(taken, Cuda.currentStream(target.device())), "upload");
+        } catch (Throwable thrown) {
+            throw Failures.wrap(thrown);
+        }
     }
 
     private static MemorySegment event() {
@@ -69,10 +79,10 @@ public final class Upload implements AutoCloseable {
             MemorySegment current = Cuda.currentStream(target.device());
             Failures.check((int) Cuda.Copies.WAIT.invokeExact(current, arrived, 0), "upload");
             target.copyFrom(staging);
-            Failures.check((int) Cuda.Copies.RECORD.invokeExact(taken, current), "upload");
         } catch (Throwable thrown) {
             throw Failures.wrap(thrown);
         }
+        recordTaken();
     }
 
     /** Waits until the source of the last copy has been read. */
@@ -96,10 +106,19 @@ public final class Upload implements AutoCloseable {
         }
     }
 
-    /** Waits for all copies and lets their sources be freed. */
-    public void unpin() {
+    /** Waits for all copies. */
+    public void await() {
         try {
             Failures.check((int) Cuda.SYNCHRONIZE.invokeExact(stream), "upload");
+        } catch (Throwable thrown) {
+            throw Failures.wrap(thrown);
+        }
+    }
+
+    /** Waits for all copies and lets their sources be freed, unless another upload reads them. */
+    public void unpin() {
+        await();
+        try {
             for (MemorySegment source : pinned) {
                 Failures.check((int) Cuda.Copies.UNPIN.invokeExact(source), "upload");
             }

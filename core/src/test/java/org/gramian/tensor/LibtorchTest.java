@@ -33,6 +33,13 @@ class LibtorchTest {
     }
 
     @Test
+    void trialsAreNotReproducible() {
+        assertThatThrownBy(() -> new GpuMath(false, true, true)).hasMessageContaining("found both");
+        assertThat(GpuMath.EXACT.withTrials()).isEqualTo(GpuMath.EXACT);
+        assertThat(GpuMath.USUAL.withTrials().trials()).isTrue();
+    }
+
+    @Test
     void switchesOfTheGpuDoNoHarmOnTheProcessor() {
         GpuMath before = libtorch.math();
         assertThat(libtorch.with(GpuMath.EXACT.withTf32(true), libtorch::math))

@@ -2,11 +2,14 @@ package org.gramian.image.batch;
 
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.function.Function;
 import java.util.function.ObjIntConsumer;
+import java.util.stream.IntStream;
 import org.gramian.image.Picture;
 import org.gramian.image.Reading;
 import org.gramian.image.crop.Covered;
+import org.gramian.image.crop.Crop;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
 
@@ -31,16 +34,23 @@ public record Rendering(Function<Path, Reading> reader, Crops crops, Preprocessi
      * @throws IllegalArgumentException if there are no crops of such a picture, see {@link Crops#refusal}
      */
     public void write(Picture picture, String name, MemorySegment target) {
-        ObjIntConsumer<MemorySegment> writer = writer(picture, name);
-        for (int crop = 0; crop < crops.count(); crop++) {
+        List<Integer> all = IntStream.range(0, crops.count()).boxed().toList();
+        ObjIntConsumer<MemorySegment> writer = writer(picture, name, all);
+        for (int crop : all) {
             writer.accept(target.asSlice(crop * bytes(), bytes()), crop);
         }
     }
 
-    /** Scales a picture once and writes its crops, by their numbers, where it is told. */
-    ObjIntConsumer<MemorySegment> writer(Picture picture, String name) {
-        Covered covered = Covered.of(picture, crops.of(picture.width(), picture.height(), name));
-        return (slot, crop) ->
-                preprocessing.write(covered.part(), covered.crops().get(crop), slot);
+    /**
+     * Scales what some crops of a picture cover, once, and writes each where it is told.
+     *
+     * @param wanted their numbers
+     * @return takes the place of a crop in that list
+     */
+    ObjIntConsumer<MemorySegment> writer(Picture picture, String name, List<Integer> wanted) {
+        List<Crop> all = crops.of(picture.width(), picture.height(), name);
+        Covered covered = Covered.of(picture, wanted.stream().map(all::get).toList());
+        return (slot, place) ->
+                preprocessing.write(covered.part(), covered.crops().get(place), slot);
     }
 }

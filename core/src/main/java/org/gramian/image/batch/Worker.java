@@ -57,23 +57,22 @@ final class Worker implements Runnable {
     }
 
     private void write(int index, Picture picture) throws InterruptedException {
-        fill(
-                index,
-                Optional.empty(),
-                rendering.writer(picture, list.get(index).sample().name()));
+        Work work = list.get(index);
+        fill(index, Optional.empty(), rendering.writer(picture, work.sample().name(), work.crops()));
     }
 
+    /** @param content told where each of the wanted crops goes, and its place among them */
     private void fill(int index, Optional<Unreadable> problem, ObjIntConsumer<MemorySegment> content)
             throws InterruptedException {
-        long number = starts[index];
-        for (int crop : list.get(index).crops()) {
+        List<Integer> crops = list.get(index).crops();
+        for (int place = 0; place < crops.size(); place++) {
+            long number = starts[index] + place;
             Optional<MemorySegment> slot = queue.slot(number);
             if (slot.isEmpty()) {
                 return;
             }
-            content.accept(slot.get(), crop);
-            queue.filled(number, new Place(index, crop, problem));
-            number++;
+            content.accept(slot.get(), place);
+            queue.filled(number, new Place(index, crops.get(place), problem));
         }
     }
 }

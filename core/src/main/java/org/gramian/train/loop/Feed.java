@@ -4,11 +4,14 @@ import org.gramian.tensor.Tensor;
 
 /** Where recorded steps have their examples from. */
 interface Feed extends AutoCloseable {
-    /** Steps between two looks at what became of them: soon enough for progress and Ctrl-C. */
-    int most();
+    /** Steps that are taken before anybody looks at what became of them: few enough for progress and Ctrl-C. */
+    int stepsAtOnce();
 
-    /** Turns to a place of an epoch's order, from which on batches of one size are taken until it turns elsewhere. */
+    /** Turns to a place of an epoch's order, from which on batches are taken. */
     void turnTo(int[] order, int next);
+
+    /** Nothing more is taken until it turns somewhere again. */
+    void rest();
 
     /** Where batches of one size arrive. */
     Entrance entrance(int batch);
@@ -30,5 +33,7 @@ interface Feed extends AutoCloseable {
     }
 
     @Override
-    void close();
+    default void close() {
+        rest();
+    }
 }

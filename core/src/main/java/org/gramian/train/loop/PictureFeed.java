@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Pictures that are decoded on the host and brought to the GPU while that computes the step before.
  *
- * <p>Batches come from one loader, whose memory the entrance that took them last reads; so whoever turns elsewhere waits for it.
+ * <p>Batches come from one loader, whose memory the uploads read; so whoever turns elsewhere waits for them. It rests before its
+ * entrances are closed.
  */
 final class PictureFeed implements Feed {
     private final PictureExamples examples;
@@ -30,13 +31,13 @@ final class PictureFeed implements Feed {
     }
 
     @Override
-    public int most() {
+    public int stepsAtOnce() {
         return 4;
     }
 
     @Override
     public void turnTo(int[] order, int next) {
-        stop();
+        rest();
         loaded = examples.pass(Arrays.copyOfRange(order, next, order.length), batch);
     }
 
@@ -56,9 +57,9 @@ final class PictureFeed implements Feed {
             long side = examples.rendering().crops().size();
             try (Scope scope = Scope.open()) {
                 input = Tensors.zeros(Shape.of(size, 3, side, side), DType.F32, examples.device());
+                upload = new Upload(input);
                 scope.release(input);
             }
-            upload = new Upload(input);
         }
 
         @Override
@@ -87,19 +88,17 @@ final class PictureFeed implements Feed {
         }
     }
 
-    /** Lets nobody read the loader's memory any more, and stops it. */
-    private void stop() {
-        arrivals.forEach(arrival -> arrival.upload.unpin());
-        last = null;
-        if (loaded != null) {
-            loaded.close();
-            loaded = null;
-        }
-    }
-
-    /** To be closed before its entrances. */
     @Override
-    public void close() {
-        stop();
+    public void rest() {
+        try {
+            arrivals.forEach(arrival -> arrival.upload.await()); // one may read what another has pinned
+            arrivals.forEach(arrival -> arrival.upload.unpin());
+        } finally {
+            last = null;
+            if (loaded != null) {
+                loaded.close();
+                loaded = null;
+            }
+        }
     }
 }

@@ -100,7 +100,7 @@ final class RecordedSteps implements Steps {
     private final class Recorded implements Epoch {
         private final int[] places;
         private int next;
-        private int ahead = feed.most();
+        private int ahead = feed.stepsAtOnce();
 
         Recorded(int[] places) {
             this.places = places;
@@ -119,7 +119,7 @@ final class RecordedSteps implements Steps {
             StepCells.Outcome outcome = cells.read();
             next += outcome.steps() * batch;
             EpochSums sums = position.sums().plusAll(outcome.loss(), outcome.right(), outcome.steps() * batch);
-            ahead = outcome.wrong() ? 1 : feed.most();
+            ahead = outcome.wrong() ? 1 : feed.stepsAtOnce();
             return outcome.wrong()
                     ? alone(batch, position.stepped(sums, outcome.steps()), outcome.steps(), rate)
                     : new Taken(outcome.steps(), sums);
@@ -137,7 +137,9 @@ final class RecordedSteps implements Steps {
         }
 
         @Override
-        public void close() {}
+        public void close() {
+            feed.rest();
+        }
     }
 
     /** A step over a batch of one size. */
@@ -194,12 +196,15 @@ final class RecordedSteps implements Steps {
 
     @Override
     public void close() {
-        stream.close(); // waits for what is under way
-        feed.close();
-        works.values().forEach(Work::close);
-        cells.close();
-        order.close();
-        labels.close();
-        targets.close();
+        try {
+            stream.close(); // waits for what is under way
+        } finally {
+            feed.close();
+            works.values().forEach(Work::close);
+            cells.close();
+            order.close();
+            labels.close();
+            targets.close();
+        }
     }
 }

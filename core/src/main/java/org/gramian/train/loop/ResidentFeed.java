@@ -10,12 +10,15 @@ import org.gramian.train.feature.FeatureTable;
  */
 record ResidentFeed(FeatureTable table) implements Feed {
     @Override
-    public int most() {
+    public int stepsAtOnce() {
         return 32; // about 30 ms
     }
 
     @Override
     public void turnTo(int[] order, int next) {}
+
+    @Override
+    public void rest() {}
 
     @Override
     public Entrance entrance(int batch) {
@@ -32,7 +35,4 @@ record ResidentFeed(FeatureTable table) implements Feed {
             public void close() {}
         };
     }
-
-    @Override
-    public void close() {}
 }

@@ -21,6 +21,7 @@ interface Steps extends AutoCloseable {
          * @param position before it
          * @param rate the learning rate of each step of the epoch
          * @throws NonFiniteLossException if the loss or a gradient is no finite number; the parameters are then those of before
+         *     that step. After any exception nothing is known of the steps before it in this call: what was trained is given up
          */
         Taken take(Position position, IntToDoubleFunction rate);
 

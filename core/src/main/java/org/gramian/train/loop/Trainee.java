@@ -30,7 +30,7 @@ import org.gramian.train.recipe.Recipe.Precision;
  * @param model the model
  * @param stage 1 or 2
  * @param backboneRate factor on the learning rate for the backbone and its tail
- * @param precision of the backbone's convolutions; those of a tail are of single precision
+ * @param precision of the backbone's convolutions where it is BF16; {@link StageLoop.Setup#math} cares for TF32
  */
 record Trainee(Model model, int stage, double backboneRate, Precision precision) {
     static final String BACKBONE = "backbone";

@@ -12,7 +12,7 @@ import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Answer;
 import org.gramian.model.Engine;
-import org.gramian.model.Logits;
+import org.gramian.model.Outcome;
 import org.gramian.model.RowSink;
 import org.gramian.model.Scoring;
 
@@ -60,19 +60,21 @@ final class PredictionRun {
         return new RowSink() {
             @Override
             public void rows(int sample, float[][] rows) {
-                String name = samples.get(sample).name();
-                try {
-                    answered(name, Answer.of(Logits.ofCrops(rows), model.card()));
-                } catch (IllegalArgumentException notFinite) {
-                    failed(name, String.valueOf(notFinite.getMessage()));
-                }
+                add(samples.get(sample).name(), Outcome.of(rows, model.card()));
             }
 
             @Override
             public void unreadable(int sample, Unreadable problem) {
-                failed(samples.get(sample).name(), problem.reason());
+                add(samples.get(sample).name(), Outcome.of(problem));
             }
         };
+    }
+
+    private void add(String picture, Outcome outcome) {
+        switch (outcome) {
+            case Outcome.Answered(Answer answer) -> answered(picture, answer);
+            case Outcome.Failed(String reason) -> failed(picture, reason);
+        }
     }
 
     private void answered(String picture, Answer answer) {

@@ -50,10 +50,7 @@ public record LoadedModel(String name, ModelHeader header, Computing computing, 
 
     /** How pictures, which never come from files here, become crops. */
     Rendering rendering() {
-        return new Rendering(
-                LoadedModel::noFile,
-                header.card().crops().whole().testing(),
-                header.card().preprocessing());
+        return header.card().rendering(LoadedModel::noFile);
     }
 
     private static Reading noFile(Path file) {

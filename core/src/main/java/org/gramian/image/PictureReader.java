@@ -43,7 +43,7 @@ public final class PictureReader {
 
     /** Reads the file of a picture. */
     public Reading read(Path file) {
-        return inTurn(() -> readFile(file));
+        return inTurn(() -> guarded(() -> readFile(file)));
     }
 
     /** Reads a picture from the content of its file, which is left as it is. */
@@ -59,17 +59,18 @@ public final class PictureReader {
         }
     }
 
-    private Reading readFile(Path file) {
+    /** Reads a picture from where its file lies. */
+    public Reading read(PictureContent file) {
+        return inTurn(() -> guarded(() -> readSized(file)));
+    }
+
+    private interface Access {
+        Reading read() throws IOException;
+    }
+
+    private static Reading guarded(Access access) {
         try {
-            // Asked before opening: opening a pipe would wait for its other end for ever.
-            BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
-            if (!attributes.isRegularFile()) {
-                String kind = attributes.isDirectory() ? "a directory" : "something that is no regular file";
-                return new Unreadable(Problem.INACCESSIBLE, "expected a file, found " + kind);
-            }
-            return attributes.size() > limits.bytes()
-                    ? tooManyBytes(attributes.size())
-                    : readContent(Files.readAllBytes(file));
+            return access.read();
         } catch (NoSuchFileException e) {
             return new Unreadable(Problem.INACCESSIBLE, "expected a file, found nothing of that name");
         } catch (AccessDeniedException e) {
@@ -77,6 +78,23 @@ public final class PictureReader {
         } catch (IOException e) {
             return new Unreadable(Problem.INACCESSIBLE, "expected a file that can be read, found: " + Complaint.of(e));
         }
+    }
+
+    private Reading readFile(Path file) throws IOException {
+        // Asked before opening: opening a pipe would wait for its other end for ever.
+        BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+        if (!attributes.isRegularFile()) {
+            String kind = attributes.isDirectory() ? "a directory" : "something that is no regular file";
+            return new Unreadable(Problem.INACCESSIBLE, "expected a file, found " + kind);
+        }
+        return attributes.size() > limits.bytes()
+                ? tooManyBytes(attributes.size())
+                : readContent(Files.readAllBytes(file));
+    }
+
+    private Reading readSized(PictureContent file) throws IOException {
+        long size = file.size();
+        return size > limits.bytes() ? tooManyBytes(size) : readContent(file.bytes());
     }
 
     private Reading readContent(byte[] content) {

@@ -38,10 +38,7 @@ public final class Classifier implements AutoCloseable {
     private Classifier(Model model, ModelCard card) {
         this.model = model;
         this.card = card;
-        this.rendering = new Rendering(
-                new PictureReader(PictureLimits.DEFAULT)::read,
-                card.crops().whole().testing(),
-                card.preprocessing());
+        this.rendering = card.rendering(new PictureReader(PictureLimits.DEFAULT)::read);
     }
 
     /**

@@ -36,7 +36,12 @@ public interface Engine {
 
     /** The same for one kind of rows. */
     default float[][] compute(MemorySegment crops, Shape shape, Rows wanted) {
-        return Objects.requireNonNull(compute(crops, shape, Set.of(wanted)).get(wanted));
+        return rowsOf(compute(crops, shape, Set.of(wanted)), wanted);
+    }
+
+    /** The rows of a kind that was wanted, out of what was computed. */
+    static float[][] rowsOf(Map<Rows, float[][]> computed, Rows wanted) {
+        return Objects.requireNonNull(computed.get(wanted), () -> wanted + " were not among what was wanted");
     }
 
     /** Libtorch, on the device of the model, which stays the caller's to close. */

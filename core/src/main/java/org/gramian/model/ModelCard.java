@@ -1,12 +1,16 @@
 package org.gramian.model;
 
+import java.nio.file.Path;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
 import java.util.Set;
+import java.util.function.Function;
 import org.gramian.basis.Found;
+import org.gramian.image.Reading;
+import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
 
@@ -39,6 +43,11 @@ public record ModelCard(
         if (!(temperature > 0) || !Double.isFinite(temperature)) {
             throw new IllegalArgumentException("a temperature is a positive number, found " + temperature);
         }
+    }
+
+    /** How files of whole pictures become crops, whatever the model was trained on. */
+    public Rendering rendering(Function<Path, Reading> reader) {
+        return new Rendering(reader, crops.whole().testing(), preprocessing);
     }
 
     private static void requireDistinct(List<String> classes) {

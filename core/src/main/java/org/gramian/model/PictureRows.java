@@ -1,5 +1,7 @@
 package org.gramian.model;
 
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.LongConsumer;
 import org.gramian.image.Reading.Unreadable;
@@ -7,29 +9,31 @@ import org.jspecify.annotations.Nullable;
 
 /** Puts rows of crops together to rows of pictures, which are handed on once complete. */
 final class PictureRows {
-    private final float[][] rows;
-    private final RowSink sink;
+    private final int crops;
+    private final PassSink sink;
     private final LongConsumer progress;
+    private final Map<Engine.Rows, float[][]> rows = new EnumMap<>(Engine.Rows.class);
     private int filled;
     private @Nullable Unreadable problem;
 
-    PictureRows(int crops, RowSink sink, LongConsumer progress) {
-        this.rows = new float[crops][];
+    PictureRows(int crops, PassSink sink, LongConsumer progress) {
+        this.crops = crops;
         this.sink = sink;
         this.progress = progress;
     }
 
-    /** Takes the next crop's row. */
-    void add(int sample, float[] row, Optional<Unreadable> trouble) {
-        rows[filled] = row;
+    /** Takes the rows of the next crop: those at a place of a batch that was computed. */
+    void add(int sample, Map<Engine.Rows, float[][]> batch, int at, Optional<Unreadable> trouble) {
+        batch.forEach((kind, each) -> rows.computeIfAbsent(kind, _ -> new float[crops][])[filled] = each[at]);
         filled++;
         problem = trouble.orElse(problem);
-        if (filled == rows.length) {
+        if (filled == crops) {
             if (problem == null) {
-                sink.rows(sample, rows.clone());
+                sink.rows(sample, Map.copyOf(rows));
             } else {
                 sink.unreadable(sample, problem);
             }
+            rows.clear();
             filled = 0;
             problem = null;
             progress.accept(sample + 1L);

@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import org.gramian.image.PictureLimits;
@@ -47,13 +49,13 @@ public record Scoring(Engine engine, Rendering rendering, Prefetch prefetch) {
 
     /** For so many files of whole pictures, whatever the model was trained on. */
     public static Scoring ofFiles(Engine engine, ModelCard card, int files) {
-        Rendering rendering = new Rendering(
-                new PictureReader(PictureLimits.DEFAULT)::read,
-                card.crops().whole().testing(),
-                card.preprocessing());
-        // A batch is padded: for a single picture a whole one would be mostly wasted.
-        long crops = (long) rendering.crops().count() * files;
-        return new Scoring(engine, rendering, Prefetch.of((int) Math.min(DEFAULT_BATCH, crops)));
+        Rendering rendering = card.rendering(new PictureReader(PictureLimits.DEFAULT)::read);
+        return new Scoring(engine, rendering, Prefetch.of(batch(rendering, files)));
+    }
+
+    /** Crops at a time for so many pictures: a batch is padded, and for a single picture a whole one would be mostly wasted. */
+    public static int batch(Rendering rendering, int pictures) {
+        return (int) Math.min(DEFAULT_BATCH, (long) rendering.crops().count() * pictures);
     }
 
     /**
@@ -62,15 +64,20 @@ public record Scoring(Engine engine, Rendering rendering, Prefetch prefetch) {
      * @param progress told the number of pictures done so far
      */
     public void run(List<Sample> samples, Engine.Rows wanted, RowSink sink, LongConsumer progress) {
+        run(samples, Set.of(wanted), PassSink.of(sink, wanted), progress);
+    }
+
+    /** The same for several kinds of rows in one pass. */
+    public void run(List<Sample> samples, Set<Engine.Rows> wanted, PassSink sink, LongConsumer progress) {
         int crops = rendering.crops().count();
         PictureRows collected = new PictureRows(crops, sink, progress);
         try (BatchLoader loader = new BatchLoader(rendering, Work.all(samples, rendering.crops()), prefetch)) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {
-                    float[][] rows = engine.compute(batch.memory(), batch.shape(), wanted);
+                    Map<Engine.Rows, float[][]> rows = engine.compute(batch.memory(), batch.shape(), wanted);
                     for (int i = 0; i < batch.places().size(); i++) {
                         Place place = batch.places().get(i);
-                        collected.add(place.work(), rows[i], place.problem());
+                        collected.add(place.work(), rows, i, place.problem());
                     }
                 }
             }

@@ -13,7 +13,8 @@
  *
  * <p>A {@link org.gramian.model.Classifier} answers one picture at a time, many threads at once. {@link
  * org.gramian.model.Scoring} goes through many files, decoding ahead, and hands scores or descriptors to a {@link
- * org.gramian.model.RowSink}.
+ * org.gramian.model.RowSink}, or both to a {@link org.gramian.model.PassSink}; what then came of a picture is an {@link
+ * org.gramian.model.Outcome}.
  *
  * <p>What a model is: a {@link org.gramian.model.Model} is a {@link org.gramian.backbone.Backbone} and a {@link
  * org.gramian.model.Head} with the parameters of both on one device. The head turns feature maps into descriptors, by a

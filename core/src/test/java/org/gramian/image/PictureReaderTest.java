@@ -103,6 +103,35 @@ final class PictureReaderTest {
         assertThat(content).isEqualTo(copy);
     }
 
+    private record Elsewhere(Path file) implements PictureContent {
+        @Override
+        public long size() throws IOException {
+            return Files.size(file);
+        }
+
+        @Override
+        public byte[] bytes() throws IOException {
+            return Files.readAllBytes(file);
+        }
+    }
+
+    @Test
+    void ofFilesElsewhereTheSameIsSaidAsOfFilesHere() throws IOException {
+        PictureReader small = new PictureReader(new PictureLimits(100, 1000));
+        List<Path> files = List.of(
+                Files.write(folder.resolve("large"), new byte[101]),
+                Files.write(folder.resolve("noise"), new byte[100]),
+                folder.resolve("none"));
+        for (Path file : files) {
+            assertThat(small.read(new Elsewhere(file)))
+                    .isInstanceOf(Unreadable.class)
+                    .isEqualTo(small.read(file));
+        }
+        Path picture = Files.write(folder.resolve("picture"), written(IMAGE, "png"));
+        PictureReader reader = new PictureReader(PictureLimits.DEFAULT);
+        assertThat(reader.read(new Elsewhere(picture))).isInstanceOf(Readable.class);
+    }
+
     @Test
     void limitsThatNoPictureFitsAreRefused() {
         assertThatIllegalArgumentException().isThrownBy(() -> new PictureLimits(0, 1));

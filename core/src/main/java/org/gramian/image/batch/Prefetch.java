@@ -18,6 +18,11 @@ public record Prefetch(int batch, int threads, int ahead) {
 
     /** A thread for each core; one batch in use, one ready, one being filled. */
     public static Prefetch of(int batch) {
-        return new Prefetch(batch, Runtime.getRuntime().availableProcessors(), 3);
+        return of(batch, Runtime.getRuntime().availableProcessors());
+    }
+
+    /** The same with so many threads. */
+    public static Prefetch of(int batch, int threads) {
+        return new Prefetch(batch, threads, 3);
     }
 }

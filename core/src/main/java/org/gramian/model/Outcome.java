@@ -1,0 +1,30 @@
+package org.gramian.model;
+
+import org.gramian.image.Reading.Unreadable;
+
+/** What came of a picture: what a model says of it, or the reason why it says nothing. */
+public sealed interface Outcome {
+    /** The model has an answer. */
+    record Answered(Answer answer) implements Outcome {}
+
+    /**
+     * There is no answer.
+     *
+     * @param reason for people: what was expected, what was found
+     */
+    record Failed(String reason) implements Outcome {}
+
+    /** What the scores of a picture's crops amount to; scores that are not finite are no answer. */
+    static Outcome of(float[][] scores, ModelCard card) {
+        try {
+            return new Answered(Answer.of(Logits.ofCrops(scores), card));
+        } catch (IllegalArgumentException notFinite) {
+            return new Failed(String.valueOf(notFinite.getMessage()));
+        }
+    }
+
+    /** What a picture that cannot be read amounts to. */
+    static Outcome of(Unreadable problem) {
+        return new Failed(problem.reason());
+    }
+}

@@ -1,0 +1,85 @@
+package org.gramian.spark;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
+import org.apache.spark.ml.param.Param;
+import org.apache.spark.ml.util.Identifiable;
+import org.apache.spark.ml.util.MLReader;
+import org.apache.spark.sql.SparkSession;
+import org.gramian.spark.executor.ModelContent;
+import org.gramian.spark.executor.Output;
+
+/**
+ * Descriptors of a column of pictures, by a trained model: what its pooling ends with, for Spark's own classifiers, clustering or
+ * search.
+ *
+ * <pre>{@code
+ * GramianFeaturizer featurizer = GramianFeaturizer.fromFile("model.safetensors").setOutputCol("features");
+ * Pipeline pipeline = new Pipeline().setStages(new PipelineStage[] {featurizer, new LogisticRegression()});
+ * }</pre>
+ *
+ * <p>Each row gets a vector {@code [d]}, the mean over the picture's crops, or null and the reason in the column for errors; most of
+ * Spark's stages want such rows filtered out first.
+ */
+public final class GramianFeaturizer extends ModelStage<GramianFeaturizer> {
+    private final Param<String> outputCol = text("outputCol", "column for descriptors, a vector of each picture");
+
+    GramianFeaturizer(String uid, ModelContent content) {
+        super(uid, content);
+        setDefault(outputCol, "features");
+    }
+
+    /**
+     * One that applies a model file that {@code gramian train} wrote.
+     *
+     * @param path in any file system that Hadoop knows
+     * @throws org.gramian.model.ModelFileException if it is no model that can be used
+     */
+    public static GramianFeaturizer fromFile(String path) throws IOException {
+        return new GramianFeaturizer(
+                Identifiable.randomUID("gramianFeaturizer"), ModelFiles.read(path, SparkSession.active()));
+    }
+
+    /** Loads what {@link #write} saved. */
+    public static MLReader<GramianFeaturizer> read() {
+        return new StageReader<>(GramianFeaturizer.class, GramianFeaturizer::new);
+    }
+
+    /** Loads what {@link #save} saved. */
+    public static GramianFeaturizer load(String path) {
+        return read().load(path);
+    }
+
+    /** The column for descriptors. */
+    public Param<String> outputCol() {
+        return outputCol;
+    }
+
+    public String getOutputCol() {
+        return getOrDefault(outputCol);
+    }
+
+    public GramianFeaturizer setOutputCol(String column) {
+        set(outputCol, column);
+        return this;
+    }
+
+    @Override
+    SequencedMap<Output, String> outputs() {
+        SequencedMap<Output, String> outputs = new LinkedHashMap<>();
+        outputs.put(Output.DESCRIPTOR, getOutputCol());
+        outputs.put(Output.ERROR, getErrorCol());
+        return outputs;
+    }
+
+    @Override
+    GramianFeaturizer itself() {
+        return this;
+    }
+
+    @Override
+    GramianFeaturizer again(String uid) {
+        return new GramianFeaturizer(uid, content());
+    }
+}

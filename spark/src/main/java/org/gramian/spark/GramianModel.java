@@ -1,0 +1,166 @@
+package org.gramian.spark;
+
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import org.apache.spark.ml.attribute.NominalAttribute;
+import org.apache.spark.ml.param.Param;
+import org.apache.spark.ml.util.Identifiable;
+import org.apache.spark.ml.util.MLReader;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.gramian.spark.executor.ModelContent;
+import org.gramian.spark.executor.Output;
+
+/**
+ * What a column of pictures shows, by a trained model.
+ *
+ * <pre>{@code
+ * Dataset<Row> pictures = spark.read().format("binaryFile").load("hdfs:///photos");
+ * GramianModel model = GramianModel.fromFile("hdfs:///models/model.safetensors");
+ * model.transform(pictures).drop("content").write().parquet("hdfs:///answers");
+ * }</pre>
+ *
+ * <p>Each row gets the index of the likeliest class, its name, and the probabilities of all {@link #classes}; or null in these
+ * columns and the reason in the column for errors. So a picture that cannot be read is a row, never a failed job. An empty name
+ * leaves a column out. Descriptors are left out unless a column is named: they are thousands of numbers each.
+ *
+ * <p>Classes, errors and probabilities are those of {@code gramian predict}.
+ */
+public final class GramianModel extends ModelStage<GramianModel> {
+    private final Param<String> predictionCol =
+            text("predictionCol", "column for the index of the likeliest class, a double; empty for none");
+    private final Param<String> classCol =
+            text("classCol", "column for the name of the likeliest class, a string; empty for none");
+    private final Param<String> probabilityCol =
+            text("probabilityCol", "column for the probabilities of all classes, a vector; empty for none");
+    private final Param<String> descriptorCol =
+            text("descriptorCol", "column for the descriptor, a vector; empty for none");
+
+    GramianModel(String uid, ModelContent content) {
+        super(uid, content);
+        setDefault(predictionCol, "prediction");
+        setDefault(classCol, "predictedClass");
+        setDefault(probabilityCol, "probability");
+        setDefault(descriptorCol, "");
+    }
+
+    /**
+     * One that applies a model file that {@code gramian train} wrote.
+     *
+     * @param path in any file system that Hadoop knows
+     * @throws org.gramian.model.ModelFileException if it is no model that can be used
+     */
+    public static GramianModel fromFile(String path) throws IOException {
+        return new GramianModel(Identifiable.randomUID("gramianModel"), ModelFiles.read(path, SparkSession.active()));
+    }
+
+    /** Loads what {@link #write} saved. */
+    public static MLReader<GramianModel> read() {
+        return new StageReader<>(GramianModel.class, GramianModel::new);
+    }
+
+    /** Loads what {@link #save} saved. */
+    public static GramianModel load(String path) {
+        return read().load(path);
+    }
+
+    /** The names of the classes, in the order of indices and probabilities. */
+    public List<String> classes() {
+        return content().header().card().classes();
+    }
+
+    /** The column for the index of the likeliest class. */
+    public Param<String> predictionCol() {
+        return predictionCol;
+    }
+
+    public String getPredictionCol() {
+        return getOrDefault(predictionCol);
+    }
+
+    public GramianModel setPredictionCol(String column) {
+        set(predictionCol, column);
+        return this;
+    }
+
+    /** The column for the name of the likeliest class. */
+    public Param<String> classCol() {
+        return classCol;
+    }
+
+    public String getClassCol() {
+        return getOrDefault(classCol);
+    }
+
+    public GramianModel setClassCol(String column) {
+        set(classCol, column);
+        return this;
+    }
+
+    /** The column for probabilities. */
+    public Param<String> probabilityCol() {
+        return probabilityCol;
+    }
+
+    public String getProbabilityCol() {
+        return getOrDefault(probabilityCol);
+    }
+
+    public GramianModel setProbabilityCol(String column) {
+        set(probabilityCol, column);
+        return this;
+    }
+
+    /** The column for descriptors. */
+    public Param<String> descriptorCol() {
+        return descriptorCol;
+    }
+
+    public String getDescriptorCol() {
+        return getOrDefault(descriptorCol);
+    }
+
+    public GramianModel setDescriptorCol(String column) {
+        set(descriptorCol, column);
+        return this;
+    }
+
+    @Override
+    public Dataset<Row> transform(Dataset<?> dataset) {
+        Dataset<Row> scored = super.transform(dataset);
+        String column = getPredictionCol();
+        return column.isEmpty()
+                ? scored
+                : scored.withMetadata(
+                        column,
+                        NominalAttribute.defaultAttr()
+                                .withName(column)
+                                .withValues(classes().toArray(String[]::new))
+                                .toMetadata());
+    }
+
+    @Override
+    SequencedMap<Output, String> outputs() {
+        SequencedMap<Output, String> outputs = new LinkedHashMap<>();
+        outputs.put(Output.PREDICTION, getPredictionCol());
+        outputs.put(Output.CLASS, getClassCol());
+        outputs.put(Output.PROBABILITY, getProbabilityCol());
+        outputs.put(Output.DESCRIPTOR, getDescriptorCol());
+        outputs.put(Output.ERROR, getErrorCol());
+        outputs.values().removeIf(String::isEmpty);
+        return outputs;
+    }
+
+    @Override
+    GramianModel itself() {
+        return this;
+    }
+
+    @Override
+    GramianModel again(String uid) {
+        return new GramianModel(uid, content());
+    }
+}

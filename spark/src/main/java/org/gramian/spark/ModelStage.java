@@ -1,0 +1,175 @@
+package org.gramian.spark;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.SequencedMap;
+import org.apache.spark.ml.Transformer;
+import org.apache.spark.ml.param.Param;
+import org.apache.spark.ml.param.ParamMap;
+import org.apache.spark.ml.util.MLWritable;
+import org.apache.spark.ml.util.MLWriter;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.util.SerializableConfiguration;
+import org.gramian.spark.executor.ModelContent;
+import org.gramian.spark.executor.Output;
+import org.gramian.spark.executor.PartitionScoring;
+import org.gramian.spark.executor.PictureColumn;
+
+/**
+ * What the stages have in common that apply a trained model to a column of pictures: parameters for the column, for errors and the
+ * device; the model's file as part of what is saved.
+ *
+ * @param <S> the stage itself, which setters return
+ */
+abstract class ModelStage<S extends ModelStage<S>> extends Transformer implements MLWritable {
+    private final String uid;
+    private final transient ModelContent content;
+    private final Param<String> inputCol;
+    private final Param<String> errorCol;
+    private final Param<String> device;
+
+    ModelStage(String uid, ModelContent content) {
+        this.uid = uid;
+        this.content = content;
+        // Not where they are declared: a parameter asks its stage for the uid.
+        inputCol = text(
+                "inputCol",
+                "column of pictures: their bytes (binary), or their paths (string) in any file system that executors reach");
+        errorCol = text("errorCol", "column for the reason why a picture has no results, null where it has");
+        device = text(
+                "device",
+                "where the model computes: cpu, cuda, cuda:<number>, or auto for the GPU that Spark gave the task and"
+                        + " the processor where it gave none");
+        // What Spark's data source binaryFile calls it.
+        setDefault(inputCol, "content");
+        setDefault(errorCol, "error");
+        setDefault(device, "auto");
+    }
+
+    /** A parameter that holds a text. */
+    final Param<String> text(String name, String meaning) {
+        return new Param<>(uid, name, meaning, String.class);
+    }
+
+    /** What is appended, and the names of its columns. */
+    abstract SequencedMap<Output, String> outputs();
+
+    abstract S itself();
+
+    /** The same stage with another uid and no parameters set. */
+    abstract S again(String uid);
+
+    @Override
+    public String uid() {
+        return uid;
+    }
+
+    /** The column that holds pictures. */
+    public Param<String> inputCol() {
+        return inputCol;
+    }
+
+    public String getInputCol() {
+        return getOrDefault(inputCol);
+    }
+
+    public S setInputCol(String column) {
+        set(inputCol, column);
+        return itself();
+    }
+
+    /** The column for reasons. */
+    public Param<String> errorCol() {
+        return errorCol;
+    }
+
+    public String getErrorCol() {
+        return getOrDefault(errorCol);
+    }
+
+    public S setErrorCol(String column) {
+        set(errorCol, column);
+        return itself();
+    }
+
+    /** Where the model computes. */
+    public Param<String> device() {
+        return device;
+    }
+
+    public String getDevice() {
+        return getOrDefault(device);
+    }
+
+    public S setDevice(String name) {
+        set(device, name);
+        return itself();
+    }
+
+    /** The file of the model. */
+    final ModelContent content() {
+        return content;
+    }
+
+    @Override
+    public Dataset<Row> transform(Dataset<?> dataset) {
+        StructType schema = transformSchema(dataset.schema());
+        SparkSession session = dataset.sparkSession();
+        PictureColumn input = new PictureColumn(
+                dataset.schema().fieldIndex(getInputCol()),
+                new SerializableConfiguration(session.sessionState().newHadoopConf()));
+        PartitionScoring scoring = new PartitionScoring(
+                content.share(session.sparkContext()),
+                input,
+                List.copyOf(outputs().keySet()),
+                getDevice());
+        return dataset.toDF().mapPartitions(scoring, Encoders.row(schema));
+    }
+
+    /** @throws IllegalArgumentException if there are no pictures in the column, or a column that is appended is there already */
+    @Override
+    public StructType transformSchema(StructType schema) {
+        requirePictures(schema);
+        List<StructField> fields = new ArrayList<>(Arrays.asList(schema.fields()));
+        outputs().forEach((output, name) -> {
+            if (Arrays.asList(schema.fieldNames()).contains(name)) {
+                throw new IllegalArgumentException("the column '" + name + "' for " + output
+                        + " is there already; rename it, or choose another by the stage's parameters");
+            }
+            fields.add(DataTypes.createStructField(name, output.type(), true));
+        });
+        return DataTypes.createStructType(fields);
+    }
+
+    private void requirePictures(StructType schema) {
+        String name = getInputCol();
+        List<String> names = Arrays.asList(schema.fieldNames());
+        if (!names.contains(name)) {
+            throw new IllegalArgumentException("expected pictures in the column '" + name + "', found the columns "
+                    + String.join(", ", names) + "; name it by setInputCol");
+        }
+        DataType type = schema.apply(name).dataType();
+        if (!type.equals(DataTypes.BinaryType) && !type.equals(DataTypes.StringType)) {
+            throw new IllegalArgumentException("expected pictures in the column '" + name
+                    + "' as binary (their bytes) or string (their paths), found " + type.simpleString());
+        }
+    }
+
+    @Override
+    public S copy(ParamMap extra) {
+        return copyValues(again(uid), extra);
+    }
+
+    @Override
+    public MLWriter write() {
+        return new StageWriter(this);
+    }
+}

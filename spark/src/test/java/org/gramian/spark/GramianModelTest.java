@@ -1,0 +1,277 @@
+package org.gramian.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.apache.spark.ml.Pipeline;
+import org.apache.spark.ml.PipelineModel;
+import org.apache.spark.ml.PipelineStage;
+import org.apache.spark.ml.classification.LogisticRegression;
+import org.apache.spark.ml.feature.IndexToString;
+import org.apache.spark.ml.feature.SQLTransformer;
+import org.apache.spark.ml.feature.StringIndexer;
+import org.apache.spark.ml.linalg.Vector;
+import org.apache.spark.ml.param.ParamMap;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.StructType;
+import org.gramian.model.ModelFileException;
+import org.gramian.spark.testing.OneMachine;
+import org.gramian.spark.testing.SmallModel;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class GramianModelTest {
+    private static final int PICTURES = 60;
+    private static final int BROKEN = 9;
+
+    @TempDir
+    private static Path folder;
+
+    private static SparkSession spark;
+    private static Path file;
+    private static List<Path> pictures;
+
+    @BeforeAll
+    static void begin() throws IOException {
+        spark = SparkSession.builder()
+                .master("local[2]")
+                .config("spark.driver.host", "127.0.0.1")
+                .config("spark.ui.enabled", "false")
+                .config("spark.sql.shuffle.partitions", "2")
+                .getOrCreate();
+        file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
+        pictures = SmallModel.pictures(folder.resolve("pictures"), PICTURES, BROKEN);
+    }
+
+    @AfterAll
+    static void end() {
+        spark.stop();
+    }
+
+    /** Not by Spark's binaryFile, which leaves empty files out without a word. */
+    private static Dataset<Row> bytes() throws IOException {
+        List<Row> rows = new ArrayList<>();
+        for (Path picture : pictures) {
+            rows.add(RowFactory.create(picture.toString(), Files.readAllBytes(picture)));
+        }
+        return spark.createDataFrame(rows, StructType.fromDDL("path STRING, content BINARY"))
+                .repartition(3);
+    }
+
+    private static Dataset<Row> paths() {
+        return spark.createDataset(pictures.stream().map(Path::toString).toList(), Encoders.STRING())
+                .toDF("path")
+                .repartition(3);
+    }
+
+    private static void assertSameAsOnOneMachine(Dataset<Row> scored) throws IOException {
+        OneMachine.assertSame(scored.collectAsList(), OneMachine.predict(file, pictures));
+    }
+
+    @Test
+    void bytesAndPathsGiveTheRowsClassesErrorsAndProbabilitiesOfOneMachine() throws IOException {
+        GramianModel model = GramianModel.fromFile(file.toString());
+
+        assertSameAsOnOneMachine(model.transform(bytes()));
+        assertSameAsOnOneMachine(model.copy(new ParamMap()).setInputCol("path").transform(paths()));
+        assertThat(model.getInputCol()).isEqualTo("content");
+    }
+
+    @Test
+    void whatHasNoPictureAtAllIsARowWithItsReason() throws IOException {
+        String missing = folder.resolve("missing.png").toString();
+        Dataset<Row> rows = spark.createDataset(
+                        Arrays.asList(null, missing, folder.toString(), "nowhere://host/picture.png"),
+                        Encoders.STRING())
+                .toDF("path")
+                .coalesce(1);
+
+        assertThat(GramianModel.fromFile(file.toString())
+                        .setInputCol("path")
+                        .transform(rows)
+                        .select("error")
+                        .as(Encoders.STRING())
+                        .collectAsList())
+                .containsExactly(
+                        "expected a picture, found null",
+                        "expected a file, found nothing of that name",
+                        "expected a file, found a directory",
+                        "expected the path of a file, found: No FileSystem for scheme \"nowhere\"");
+    }
+
+    @Test
+    void filesOfOtherFileSystemsAreReadAsThoseHere() throws IOException {
+        spark.sparkContext().hadoopConfiguration().set("fs.elsewhere.impl", Elsewhere.class.getName());
+        Dataset<Row> rows = spark.createDataset(
+                        List.of(
+                                "elsewhere:" + pictures.get(0),
+                                "elsewhere:" + pictures.get(BROKEN - 1),
+                                "elsewhere:" + folder.resolve("missing.png")),
+                        Encoders.STRING())
+                .toDF("path")
+                .coalesce(1);
+
+        assertThat(GramianModel.fromFile("elsewhere:" + file)
+                        .setInputCol("path")
+                        .transform(rows)
+                        .select("error")
+                        .as(Encoders.STRING())
+                        .collectAsList())
+                .containsExactly(
+                        null,
+                        "expected a picture, found a file of no bytes",
+                        "expected a file, found nothing of that name");
+    }
+
+    /** This machine's files under another scheme. */
+    public static final class Elsewhere extends RawLocalFileSystem {
+        @Override
+        public URI getUri() {
+            return URI.create("elsewhere:///");
+        }
+
+        @Override
+        public String getScheme() {
+            return "elsewhere";
+        }
+    }
+
+    @Test
+    void columnsHoldWhatWasAskedForAndNothingElse() throws IOException {
+        GramianModel model = GramianModel.fromFile(file.toString())
+                .setPredictionCol("")
+                .setClassCol("shows")
+                .setProbabilityCol("")
+                .setDescriptorCol("descriptor")
+                .setErrorCol("reason");
+        Dataset<Row> scored = model.transform(bytes());
+        Map<String, float[]> expected = OneMachine.describe(file, pictures);
+
+        assertThat(scored.columns()).containsExactly("path", "content", "shows", "descriptor", "reason");
+        assertThat(model.transformSchema(bytes().schema())).isEqualTo(scored.schema());
+        for (Row row : scored.collectAsList()) {
+            float[] descriptor = expected.get(OneMachine.name(row.getAs("path")));
+            assertThat(row.<Object>getAs("descriptor") == null).isEqualTo(descriptor == null);
+            assertThat(row.<Object>getAs("reason") == null).isEqualTo(descriptor != null);
+            if (descriptor != null) {
+                assertClose(row.getAs("descriptor"), descriptor);
+            }
+        }
+    }
+
+    private static void assertClose(Vector found, float[] expected) {
+        assertThat(found.size()).isEqualTo(expected.length);
+        for (int i = 0; i < expected.length; i++) {
+            assertThat(found.apply(i)).isCloseTo(expected[i], within(1e-5));
+        }
+    }
+
+    @Test
+    void aPipelineWithStagesOfSparkSavedAndLoadedPredictsTheSame() throws IOException {
+        GramianFeaturizer featurizer = GramianFeaturizer.fromFile(file.toString());
+        Pipeline pipeline = new Pipeline().setStages(new PipelineStage[] {
+            featurizer,
+            new SQLTransformer().setStatement("SELECT * FROM __THIS__ WHERE error IS NULL"),
+            new StringIndexer().setInputCol("shows").setOutputCol("label"),
+            new LogisticRegression().setMaxIter(10)
+        });
+        // What the model itself says is a label that its descriptors can be told by.
+        Dataset<Row> labelled = GramianModel.fromFile(file.toString())
+                .setPredictionCol("")
+                .setProbabilityCol("")
+                .setClassCol("shows")
+                .setErrorCol("first")
+                .transform(bytes())
+                .cache();
+        PipelineModel fitted = pipeline.fit(labelled.where("first IS NULL"));
+        String saved = folder.resolve("pipeline").toString();
+        fitted.write().overwrite().save(saved);
+        List<Row> expected = predictions(fitted.transform(labelled));
+
+        assertThat(predictions(PipelineModel.load(saved).transform(labelled))).isEqualTo(expected);
+        assertThat(expected).hasSize(PICTURES - PICTURES / BROKEN);
+        assertThat(expected.stream().filter(row -> row.getDouble(1) == row.getDouble(2)))
+                .as("right ones")
+                .hasSizeGreaterThan(expected.size() * 9 / 10);
+    }
+
+    private static List<Row> predictions(Dataset<Row> scored) {
+        return scored.select("path", "label", "prediction", "probability")
+                .orderBy("path")
+                .collectAsList();
+    }
+
+    @Test
+    void aModelSavedAndLoadedKeepsItsParametersAndItsFile() throws IOException {
+        GramianModel model =
+                GramianModel.fromFile(file.toString()).setInputCol("path").setDescriptorCol("d");
+        String saved = folder.resolve("saved").toString();
+        model.write().overwrite().save(saved);
+        GramianModel loaded = GramianModel.load(saved);
+
+        assertThat(loaded.uid()).isEqualTo(model.uid());
+        assertThat(loaded.getInputCol()).isEqualTo("path");
+        assertThat(loaded.getDescriptorCol()).isEqualTo("d");
+        assertThat(loaded.classes()).isEqualTo(SmallModel.CLASSES);
+        assertThat(Path.of(saved, "model.safetensors")).hasSameBinaryContentAs(file);
+        assertSameAsOnOneMachine(loaded.transform(paths()));
+    }
+
+    @Test
+    void theColumnOfPredictionsKnowsTheNamesOfTheClasses() throws IOException {
+        Dataset<Row> named = new IndexToString()
+                .setInputCol("prediction")
+                .setOutputCol("name")
+                .transform(GramianModel.fromFile(file.toString())
+                        .transform(bytes())
+                        .where("error IS NULL"));
+
+        assertThat(named.where("name = predictedClass").count()).isEqualTo(PICTURES - PICTURES / BROKEN);
+    }
+
+    @Test
+    void columnsThatDoNotFitAreRefusedBeforeAnythingRuns() throws IOException {
+        GramianModel model = GramianModel.fromFile(file.toString());
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> model.transform(paths()))
+                .withMessage("expected pictures in the column 'content', found the columns path;"
+                        + " name it by setInputCol");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> model.transform(paths().selectExpr("length(path) AS content")))
+                .withMessage("expected pictures in the column 'content' as binary (their bytes) or string (their"
+                        + " paths), found int");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> model.setClassCol("path").transform(bytes()))
+                .withMessageContaining("the column 'path' for CLASS is there already");
+    }
+
+    @Test
+    void aFileThatIsNoModelIsNamedAsItWasGiven() throws IOException {
+        Path noModel = Files.writeString(folder.resolve("no.safetensors"), "nothing");
+
+        assertThatThrownBy(() -> GramianModel.fromFile(noModel.toString()))
+                .isInstanceOf(ModelFileException.class)
+                .hasMessageStartingWith(noModel + ": cannot be read as a model");
+        assertThatThrownBy(() -> GramianFeaturizer.fromFile("missing.safetensors"))
+                .isInstanceOf(ModelFileException.class)
+                .hasMessageStartingWith("missing.safetensors: there is no such file");
+    }
+}

@@ -1,0 +1,113 @@
+package org.gramian.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.api.java.function.FilterFunction;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.gramian.spark.testing.OneMachine;
+import org.gramian.spark.testing.SmallModel;
+import org.gramian.spark.testing.StandaloneCluster;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+class StandaloneClusterTest {
+    private static final boolean FULL = Boolean.getBoolean("gramian.full");
+    private static final int PICTURES = FULL ? 2000 : 120;
+    /** One in so many is broken. */
+    private static final int BROKEN = FULL ? 40 : 12;
+
+    private static final int PARTITIONS = 20;
+
+    private static StandaloneCluster cluster;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void begin() throws IOException, InterruptedException {
+        cluster = StandaloneCluster.start("model", new StandaloneCluster.Sizes(2, 1, 768));
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close();
+    }
+
+    @Test
+    @Timeout(600)
+    void whatAModelSaysOnTwoExecutorsIsCompleteAndThatOfOneMachineThoughAWorkerIsKilled() throws Exception {
+        Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
+        List<Path> pictures = SmallModel.pictures(folder.resolve("pictures"), PICTURES, BROKEN);
+        Path stuck = folder.resolve("stuck");
+        String out = folder.resolve("out").toString();
+        try (SparkSession spark =
+                SparkSession.builder().config(cluster.conf("model")).getOrCreate()) {
+            assertThat(executors(spark)).hasSize(2).doesNotContain("driver");
+            Dataset<Row> paths = spark.createDataset(
+                            pictures.stream().map(Path::toString).toList(), Encoders.STRING())
+                    .toDF("path")
+                    .repartition(PARTITIONS)
+                    .filter(stuckOnce(stuck.toString()));
+            Dataset<Row> scored =
+                    GramianModel.fromFile(file.toString()).setInputCol("path").transform(paths);
+            CompletableFuture<Void> written =
+                    CompletableFuture.runAsync(() -> scored.write().parquet(out));
+            cluster.killWorkerOf(written(stuck));
+            written.get(600, TimeUnit.SECONDS);
+
+            OneMachine.assertSame(spark.read().parquet(out).collectAsList(), OneMachine.predict(file, pictures));
+        }
+    }
+
+    private static Set<String> executors(SparkSession spark) {
+        return new HashSet<>(JavaSparkContext.fromSparkContext(spark.sparkContext())
+                .parallelize(List.of(1, 2), 2)
+                .map(_ -> {
+                    Thread.sleep(1000); // so that the other task is not given to the same executor
+                    return SparkEnv.get().executorId();
+                })
+                .collect());
+    }
+
+    /**
+     * Lets rows pass; but a task in the midst of all never ends, once, and says in a file which process runs it: without its rows,
+     * done again by another, the table would not be complete.
+     */
+    private static FilterFunction<Row> stuckOnce(String file) {
+        return _ -> {
+            Path stuck = Path.of(file);
+            if (TaskContext.getPartitionId() == PARTITIONS / 3 && Files.notExists(stuck)) {
+                Path draft = Files.writeString(
+                        Path.of(file + ".draft"),
+                        String.valueOf(ProcessHandle.current().pid()));
+                Files.move(draft, stuck);
+                Thread.sleep(Long.MAX_VALUE);
+            }
+            return true;
+        };
+    }
+
+    private static long written(Path file) throws IOException, InterruptedException {
+        while (Files.notExists(file)) {
+            Thread.sleep(20);
+        }
+        return Long.parseLong(Files.readString(file));
+    }
+}

@@ -1,0 +1,107 @@
+package org.gramian.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import java.util.jar.JarOutputStream;
+import org.apache.spark.ml.Pipeline;
+import org.apache.spark.ml.PipelineStage;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.gramian.spark.testing.LoadedPipeline;
+import org.gramian.spark.testing.OneMachine;
+import org.gramian.spark.testing.SmallModel;
+import org.gramian.spark.testing.SparkHome;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The jar for {@code spark-submit}; Maven runs this once the jar is made. */
+class SubmitJarTest {
+    private static final Path JAR = Path.of(System.getProperty("gramian.spark.submit", "none"));
+
+    @TempDir
+    private Path folder;
+
+    @BeforeEach
+    void made() {
+        assumeTrue(Files.exists(JAR), "skipped: the jar is made by mvn package, which runs this again");
+    }
+
+    @Test
+    void itHoldsNothingThatSparkHasNorLibtorch() throws IOException {
+        try (JarFile jar = new JarFile(JAR.toFile())) {
+            List<String> names = jar.stream().map(JarEntry::getName).toList();
+            assertThat(names)
+                    .contains("org/gramian/spark/GramianModel.class", "org/gramian/model/Model.class")
+                    .noneMatch(name -> name.matches("(org/apache/(spark|hadoop)|scala|org/slf4j|ch/qos|tools/jackson"
+                            + "|com/fasterxml|com/google|org/snakeyaml|org/junit)/.*"))
+                    .noneMatch(name -> name.matches(".*\\.(so|dylib|dll)(\\..*)?"));
+            assertThat(jar.size()).as("entries").isEqualTo((int)
+                    names.stream().distinct().count());
+        }
+    }
+
+    @Test
+    void aPipelineLoadedInAnotherVirtualMachineSaysTheSame() throws IOException, InterruptedException {
+        Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
+        List<Path> pictures = SmallModel.pictures(folder.resolve("pictures"), 30, 7);
+        String saved = folder.resolve("pipeline").toString();
+        String table = folder.resolve("table").toString();
+        String out = folder.resolve("out").toString();
+        try (SparkSession spark = SparkSession.builder()
+                .master("local[1]")
+                .config("spark.driver.host", "127.0.0.1")
+                .config("spark.ui.enabled", "false")
+                .getOrCreate()) {
+            Dataset<Row> paths = spark.createDataset(
+                            pictures.stream().map(Path::toString).toList(), Encoders.STRING())
+                    .toDF("path");
+            paths.write().parquet(table);
+            new Pipeline()
+                    .setStages(new PipelineStage[] {
+                        GramianModel.fromFile(file.toString()).setInputCol("path")
+                    })
+                    .fit(paths)
+                    .save(saved);
+
+            submit(LoadedPipeline.class, List.of(saved, table, out));
+
+            OneMachine.assertSame(spark.read().parquet(out).collectAsList(), OneMachine.predict(file, pictures));
+        }
+    }
+
+    private void submit(Class<?> program, List<String> arguments) throws IOException, InterruptedException {
+        Path log = folder.resolve("submit.log");
+        List<Path> jars = List.of(JAR, SparkHome.libtorch());
+        Process process = SparkHome.below(Path.of("target", "cluster"))
+                .submit(program, jarOf(program), jars, arguments)
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile())
+                .start();
+        assertThat(process.waitFor(300, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.exitValue()).as(Files.readString(log)).isZero();
+    }
+
+    /** A jar of one class, the program. */
+    private Path jarOf(Class<?> program) throws IOException {
+        Path jar = folder.resolve("program.jar");
+        String name = program.getName().replace('.', '/') + ".class";
+        try (JarOutputStream out = new JarOutputStream(Files.newOutputStream(jar))) {
+            out.putNextEntry(new JarEntry(name));
+            out.write(Objects.requireNonNull(program.getClassLoader().getResourceAsStream(name))
+                    .readAllBytes());
+        }
+        return jar;
+    }
+}

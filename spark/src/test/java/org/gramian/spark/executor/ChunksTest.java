@@ -1,0 +1,53 @@
+package org.gramian.spark.executor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class ChunksTest {
+    @Test
+    void everyRowComesOnceInOrderInChunksOfBoundedNumber() {
+        List<Integer> sizes = new ArrayList<>();
+        Iterator<Integer> rows = Stream.iterate(0, i -> i + 1).limit(600).iterator();
+        Chunks<Integer> chunks = new Chunks<>(rows, _ -> 0, chunk -> {
+            sizes.add(chunk.size());
+            return chunk.stream().map(i -> -i).toList();
+        });
+
+        List<Integer> seen = new ArrayList<>();
+        chunks.forEachRemaining(seen::add);
+
+        assertThat(seen).isEqualTo(Stream.iterate(0, i -> i - 1).limit(600).toList());
+        assertThat(sizes).containsExactly(256, 256, 88);
+        assertThatExceptionOfType(NoSuchElementException.class).isThrownBy(chunks::next);
+    }
+
+    @Test
+    void largePicturesMakeSmallChunksAndOneThatExceedsThemAllIsStillTaken() {
+        List<List<Long>> taken = new ArrayList<>();
+        Iterator<Long> rows =
+                List.of(Chunks.MOST_BYTES * 2, 1L, Chunks.MOST_BYTES, 5L).iterator();
+        new Chunks<>(rows, size -> size, chunk -> {
+                    taken.add(chunk);
+                    return chunk;
+                })
+                .forEachRemaining(_ -> {});
+
+        assertThat(taken).containsExactly(List.of(Chunks.MOST_BYTES * 2), List.of(1L, Chunks.MOST_BYTES), List.of(5L));
+    }
+
+    @Test
+    void nothingIsTakenBeforeItIsWanted() {
+        Iterator<Integer> endless = Stream.iterate(0, i -> i + 1).iterator();
+        Chunks<Integer> chunks = new Chunks<>(endless, _ -> 0, chunk -> chunk);
+
+        assertThat(chunks.next()).isZero();
+        assertThat(endless.next()).isEqualTo(Chunks.MOST_ROWS);
+    }
+}

@@ -1,0 +1,109 @@
+package org.gramian.spark.testing;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
+/**
+ * A folder laid out as a distribution of Spark is, of links to the jars that Maven found: what Spark's own processes are started
+ * from.
+ *
+ * @param folder with {@code jars} inside
+ */
+public record SparkHome(Path folder) {
+    /** Lays it out below a folder, unless that was done before. */
+    public static SparkHome below(Path parent) throws IOException {
+        Path home = parent.resolve("spark-home").toAbsolutePath();
+        Path jars = Files.createDirectories(home.resolve("jars"));
+        for (Path jar : sparkJars()) {
+            Path link = jars.resolve(jar.getFileName());
+            if (Files.notExists(link)) {
+                Files.deleteIfExists(link); // a link to what is no longer there
+                Files.createSymbolicLink(link, jar);
+            }
+        }
+        return new SparkHome(home);
+    }
+
+    /**
+     * What {@code spark-submit} does in a distribution, on this machine with one core.
+     *
+     * @param program its main class
+     * @param jar where that is
+     * @param jars what it needs
+     */
+    public ProcessBuilder submit(Class<?> program, Path jar, List<Path> jars, List<String> arguments) {
+        String list = jars.stream().map(Path::toString).collect(Collectors.joining(","));
+        List<String> command = java("org.apache.spark.deploy.SparkSubmit");
+        command.addAll(List.of("--master", "local[1]", "--conf", "spark.ui.enabled=false"));
+        command.addAll(List.of("--class", program.getName(), "--jars", list, jar.toString()));
+        command.addAll(arguments);
+        return process(command);
+    }
+
+    /** A command that runs a class of Spark, to which arguments may be added. */
+    List<String> java(String main) {
+        return new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "@" + required("gramian.spark.jvm"),
+                "-Xmx512m",
+                "-Dspark.master.rest.enabled=false", // its port is fixed
+                "-cp",
+                folder.resolve("jars") + File.separator + "*",
+                main));
+    }
+
+    /** A process of this Spark, which stays on the loopback interface. */
+    ProcessBuilder process(List<String> command) {
+        ProcessBuilder builder = new ProcessBuilder(command);
+        builder.environment()
+                .putAll(Map.of(
+                        "SPARK_HOME",
+                        folder.toString(),
+                        "SPARK_LOCAL_IP",
+                        "127.0.0.1",
+                        "SPARK_SCALA_VERSION",
+                        "2.13",
+                        "JAVA_HOME",
+                        System.getProperty("java.home")));
+        return builder;
+    }
+
+    /** The jar of libtorch on this test's class path. */
+    public static Path libtorch() {
+        return paths(System.getProperty("java.class.path")).stream()
+                .filter(path -> path.getFileName().toString().startsWith("pytorch-native"))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** What this test's class path has beside Spark: what is to be tested, and what that needs. */
+    public static String ownClassPath() throws IOException {
+        List<Path> own = new ArrayList<>(paths(System.getProperty("java.class.path")));
+        own.removeAll(sparkJars());
+        return own.stream().map(Path::toString).collect(Collectors.joining(File.pathSeparator));
+    }
+
+    private static List<Path> sparkJars() throws IOException {
+        return paths(Files.readString(Path.of(required("gramian.spark.classpath"))));
+    }
+
+    private static List<Path> paths(String classPath) {
+        return Arrays.stream(classPath.strip().split(File.pathSeparator))
+                .filter(entry -> !entry.isEmpty())
+                .map(entry -> Path.of(entry).toAbsolutePath())
+                .toList();
+    }
+
+    private static String required(String property) {
+        return Objects.requireNonNull(
+                System.getProperty(property), () -> "run by Maven, which sets the system property " + property);
+    }
+}

@@ -1,0 +1,211 @@
+package org.gramian.spark.testing;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.apache.spark.SparkConf;
+
+/**
+ * A real Spark cluster on this machine: a master and workers, each a process of its own, which start executors as they are
+ * asked to. Everything stays on the loopback interface.
+ *
+ * <p>What the processes say lies in {@code target/cluster/NAME}, and of executors below {@code work} in it, until a cluster of
+ * that name is started again.
+ */
+public final class StandaloneCluster implements AutoCloseable {
+    private static final Path FOLDER = Path.of("target", "cluster");
+    private static final String HOST = "127.0.0.1";
+    private static final Duration LONGEST_START = Duration.ofSeconds(60);
+    private static final Pattern ALIVE = Pattern.compile("\"aliveworkers\"\\s*:\\s*(\\d+)");
+
+    private final Path folder;
+    private final SparkHome home;
+    private final Sizes sizes;
+    private final int port;
+    private final int page;
+    private final List<Process> workers = new ArrayList<>();
+    private final Process master;
+    private int started;
+
+    /**
+     * How large a cluster is.
+     *
+     * @param workers how many
+     * @param cores of each
+     * @param memory of each, in MiB; an executor takes all of its heap from it
+     */
+    public record Sizes(int workers, int cores, int memory) {}
+
+    private StandaloneCluster(Path folder, Sizes sizes) throws IOException {
+        this.folder = folder;
+        this.sizes = sizes;
+        this.home = SparkHome.below(FOLDER);
+        this.port = freePort();
+        this.page = freePort();
+        this.master = start(
+                "master",
+                "org.apache.spark.deploy.master.Master",
+                List.of("--host", HOST, "--port", String.valueOf(port), "--webui-port", String.valueOf(page)));
+    }
+
+    /**
+     * Starts a cluster and waits until all its workers are ready.
+     *
+     * @param name of a folder for its files
+     */
+    public static StandaloneCluster start(String name, Sizes sizes) throws IOException, InterruptedException {
+        Path folder = FOLDER.resolve(name).toAbsolutePath();
+        removeAll(folder);
+        Files.createDirectories(folder);
+        StandaloneCluster cluster = new StandaloneCluster(folder, sizes);
+        try {
+            cluster.await(0); // a worker that finds no master waits for seconds before it tries again
+            cluster.replaceKilled();
+            return cluster;
+        } catch (IOException | InterruptedException | RuntimeException failed) {
+            cluster.close();
+            throw failed;
+        }
+    }
+
+    private Process startWorker() throws IOException {
+        Path work = Files.createDirectories(folder.resolve("work"));
+        List<String> arguments = List.of(
+                "--host",
+                HOST,
+                "--cores",
+                String.valueOf(sizes.cores()),
+                "--memory",
+                sizes.memory() + "m",
+                "--work-dir",
+                work.toString(),
+                url());
+        started++;
+        return start("worker-" + started, "org.apache.spark.deploy.worker.Worker", arguments);
+    }
+
+    private Process start(String name, String main, List<String> arguments) throws IOException {
+        List<String> command = home.java(main);
+        command.addAll(arguments);
+        ProcessBuilder builder = home.process(command)
+                .redirectErrorStream(true)
+                .redirectOutput(folder.resolve(name + ".log").toFile());
+        builder.environment().put("SPARK_LOCAL_DIRS", folder.resolve("local").toString());
+        return builder.start();
+    }
+
+    /** What a program gives as its master. */
+    public String url() {
+        return "spark://" + HOST + ":" + port;
+    }
+
+    /** The settings of a program that runs on all of this cluster, in which executors see the classes of this test. */
+    public SparkConf conf(String application) throws IOException {
+        return new SparkConf()
+                .setMaster(url())
+                .setAppName(application)
+                .set("spark.driver.host", HOST)
+                .set("spark.driver.bindAddress", HOST)
+                .set("spark.ui.enabled", "false")
+                .set("spark.executor.memory", sizes.memory() + "m")
+                .set("spark.executor.cores", String.valueOf(sizes.cores()))
+                .set("spark.executor.extraClassPath", SparkHome.ownClassPath())
+                .set("spark.executorEnv.OMP_WAIT_POLICY", "passive")
+                // Work begins when all executors are there, so that none is left without any.
+                .set("spark.scheduler.minRegisteredResourcesRatio", "1.0");
+    }
+
+    /**
+     * Kills the worker of an executor with all its executors at once, as a machine that loses its power would end them.
+     *
+     * @param executor number of its process
+     */
+    public void killWorkerOf(long executor) throws InterruptedException {
+        Process worker = workers.stream()
+                .filter(each -> each.descendants().anyMatch(process -> process.pid() == executor))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException(executor + " is no executor of this cluster"));
+        List<ProcessHandle> executors = worker.descendants().toList();
+        workers.remove(worker);
+        worker.destroyForcibly();
+        executors.forEach(ProcessHandle::destroyForcibly);
+        worker.waitFor();
+    }
+
+    /** Starts workers for those that were killed, and waits until they are ready. */
+    public void replaceKilled() throws IOException, InterruptedException {
+        while (workers.size() < sizes.workers()) {
+            workers.add(startWorker());
+        }
+        await(sizes.workers());
+    }
+
+    private void await(int alive) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://" + HOST + ":" + page + "/json/"))
+                .build();
+        Instant end = Instant.now().plus(LONGEST_START);
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            while (Instant.now().isBefore(end) && master.isAlive()) {
+                try {
+                    String state = client.send(request, BodyHandlers.ofString()).body();
+                    Matcher found = ALIVE.matcher(state);
+                    if (found.find() && Integer.parseInt(found.group(1)) >= alive) {
+                        return;
+                    }
+                } catch (IOException _) {
+                    // nobody listens yet
+                }
+                Thread.sleep(100);
+            }
+        }
+        throw new IOException("expected a master with " + alive + " workers within " + LONGEST_START.toSeconds()
+                + " s, found less; see what they say in " + folder);
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    @Override
+    public void close() {
+        List<Process> all = new ArrayList<>(workers);
+        all.add(master);
+        List<ProcessHandle> executors =
+                all.stream().flatMap(Process::descendants).toList();
+        all.forEach(Process::destroyForcibly);
+        executors.forEach(ProcessHandle::destroyForcibly);
+        for (Process process : all) {
+            try {
+                process.waitFor(10, TimeUnit.SECONDS);
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static void removeAll(Path folder) throws IOException {
+        if (Files.exists(folder)) {
+            try (Stream<Path> files = Files.walk(folder)) {
+                for (Path file : files.sorted((a, b) -> b.compareTo(a)).toList()) {
+                    Files.delete(file);
+                }
+            }
+        }
+    }
+}

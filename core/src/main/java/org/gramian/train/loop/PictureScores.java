@@ -27,7 +27,7 @@ public interface PictureScores {
             for (int start = 0; start < table.count(); start += batch) {
                 int[] places = IntStream.range(start, Math.min(table.count(), start + batch))
                         .toArray();
-                rows.addAll(Arrays.asList(new HeadRun(model, table).scores(places, Scoring::toRows)));
+                rows.addAll(Arrays.asList(new HeadRun(model, table::rows).scores(places, Scoring::toRows)));
             }
             return IntStream.range(0, table.samples().size())
                     .mapToObj(i -> Logits.ofCrops(rows.subList(i * table.crops(), (i + 1) * table.crops())

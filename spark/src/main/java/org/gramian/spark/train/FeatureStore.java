@@ -57,12 +57,12 @@ record FeatureStore(String path, FeatureForm form) {
      * Computes what is missing.
      *
      * @param pictures {@code name, label, number, picture}
+     * @param all how many pictures these are
      * @param task what executors do
      * @param progress told how many pictures are done, after each append; may throw to stop it
      */
-    void complete(Dataset<Row> pictures, FeatureTask task, Progress progress) throws IOException {
+    void complete(Dataset<Row> pictures, long all, FeatureTask task, Progress progress) throws IOException {
         SparkSession spark = pictures.sparkSession();
-        long all = pictures.count();
         long done = 0;
         Dataset<Row> missing = pictures;
         if (exists(spark)) {
@@ -70,28 +70,30 @@ record FeatureStore(String path, FeatureForm form) {
             done = present.count();
             missing = pictures.join(present, pictures.col("number").equalTo(present.col("number")), "left_anti");
         }
-        List<Long> numbers = done == all ? List.of() : bounds(missing);
-        int cores = spark.sparkContext().defaultParallelism();
+        List<Long> numbers = done == all ? List.of() : bounds(missing, all - done);
+        long each = Math.ceilDiv(all - done, Math.max(1, numbers.size() - 1)); // roughly
         for (int i = 0; i + 1 < numbers.size(); i++) {
             progress.computed(new TrainEvent.Collecting("computing features", done, all));
             Dataset<Row> some = missing.where(
                     col("number").geq(numbers.get(i)).and(col("number").lt(numbers.get(i + 1))));
-            long count = Math.min(all - done, APPENDED / form.crops() + 1);
-            int tasks = Math.toIntExact(Math.max(Math.min(cores, count), count * form.crops() / OF_TASK));
             some.select("name", "label", "number", "picture")
-                    .repartition(tasks)
+                    .repartition(tasks(spark, each))
                     .mapPartitions(task, Encoders.row(schema()))
                     .write()
                     .mode(SaveMode.Append)
                     .parquet(path);
-            done = rows(spark).select("number").distinct().count();
+            done = Math.min(all, done + each);
         }
         progress.computed(new TrainEvent.Collecting("computing features", all, all));
     }
 
+    private int tasks(SparkSession spark, long pictures) {
+        long cores = Math.min(spark.sparkContext().defaultParallelism(), pictures);
+        return Math.toIntExact(Math.max(cores, pictures * form.crops() / OF_TASK));
+    }
+
     /** Numbers between which about as many pictures are missing as one append takes. */
-    private List<Long> bounds(Dataset<Row> missing) {
-        long count = missing.count();
+    private List<Long> bounds(Dataset<Row> missing, long count) {
         int appends = Math.toIntExact(Math.ceilDiv(count * form.crops(), APPENDED));
         double[] shares = new double[appends - 1];
         Arrays.setAll(shares, i -> (i + 1.0) / appends);

@@ -87,7 +87,9 @@ record SpreadFeatures(Catalogue catalogue, RunConfig config, FeatureStore traini
                 .where(col("held").equalTo(!learned))
                 .select("name", "label", "number", "picture");
         store.complete(
-                pictures, new FeatureTask(model, column, crops, config.data().featureType(), device), progress);
+                pictures,
+                learned ? catalogue.training() : catalogue.all() - catalogue.training(),
+                new FeatureTask(model, column, crops, config.data().featureType(), device), progress);
     }
 
     /**

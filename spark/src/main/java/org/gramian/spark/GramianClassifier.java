@@ -41,13 +41,15 @@ import org.gramian.train.loop.InterruptedTrainingException;
  * is said by {@link SparkTrainer}.
  */
 public final class GramianClassifier extends TrainingStage implements MLWritable {
-    private final Param<String> inputCol = text("inputCol", "column of pictures: their bytes (binary) or paths (string)");
+    private final Param<String> inputCol =
+            text("inputCol", "column of pictures: their bytes (binary) or paths (string)");
     private final Param<String> nameCol =
             text("nameCol", "column of the pictures' names, each its own, which decide their order");
     private final Param<String> labelCol =
             text("labelCol", "column of labels: names of classes (string), or their indices (numbers)");
     private final Param<String> validationIndicatorCol = text(
-            "validationIndicatorCol", "column that says which pictures judge epochs (boolean); empty: a share is chosen");
+            "validationIndicatorCol",
+            "column that says which pictures judge epochs (boolean); empty: a share is chosen");
     private final Param<String> folder =
             text("folder", "folder for features and checkpoints that all machines reach; empty: a passing one");
     private final Param<String> device =
@@ -99,13 +101,13 @@ public final class GramianClassifier extends TrainingStage implements MLWritable
     }
 
     private GramianModel fit(Dataset<?> dataset, String run) throws IOException {
-        TrainingColumns columns = new TrainingColumns(
-                getInputCol(), getNameCol(), getLabelCol(), getOrDefault(validationIndicatorCol));
+        TrainingColumns columns =
+                new TrainingColumns(getInputCol(), getNameCol(), getLabelCol(), getOrDefault(validationIndicatorCol));
         Trained trained = SparkTrainer.usual()
                 .train(new TrainingJob(dataset.toDF(), columns, asked(), run, true, getOrDefault(device)));
         String file = trained.model().orElseThrow(() -> new InterruptedTrainingException(Breaks.Reason.ASKED));
-        GramianModel model = new GramianModel(
-                Identifiable.randomUID("gramianModel"), ModelFiles.read(file, dataset.sparkSession()));
+        GramianModel model =
+                new GramianModel(Identifiable.randomUID("gramianModel"), ModelFiles.read(file, dataset.sparkSession()));
         model.setInputCol(getInputCol()).setDevice(getOrDefault(device));
         return model.setParent(this);
     }

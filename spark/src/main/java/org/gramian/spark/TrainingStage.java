@@ -74,8 +74,7 @@ abstract class TrainingStage extends Estimator<GramianModel> {
         Settings asked = Settings.NONE;
         for (Map.Entry<Param<?>, Key<?>> entry : keys.entrySet()) {
             if (isSet(entry.getKey())) {
-                asked = asked.with(
-                        entry.getValue().name(), String.valueOf(getOrDefault(entry.getKey())), Origin.CODE);
+                asked = asked.with(entry.getValue().name(), String.valueOf(getOrDefault(entry.getKey())), Origin.CODE);
             }
         }
         for (String setting : isSet(settings) ? getOrDefault(settings) : new String[0]) {

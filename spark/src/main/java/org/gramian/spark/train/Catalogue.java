@@ -29,12 +29,15 @@ import org.apache.spark.storage.StorageLevel;
  * place in it.
  *
  * @param pictures {@code name STRING, label INT, held BOOLEAN, number BIGINT, picture}, in any order
+ * @param numbered the same without pictures, held in memory until this is closed
  * @param classes names
  * @param training how many are learned from; their numbers are below it
  * @param all how many there are
  * @param fingerprint tells this catalogue from others with other names, labels or parts
  */
-record Catalogue(Dataset<Row> pictures, List<String> classes, long training, long all, String fingerprint) {
+record Catalogue(
+        Dataset<Row> pictures, Dataset<Row> numbered, List<String> classes, long training, long all, String fingerprint)
+        implements AutoCloseable {
     private static final StructType NUMBERED =
             StructType.fromDDL("name STRING, label INT, held BOOLEAN, number BIGINT");
 
@@ -65,8 +68,7 @@ record Catalogue(Dataset<Row> pictures, List<String> classes, long training, lon
         Row sums = numbered.agg(
                         count(lit(1)),
                         count(when(col("held").equalTo(false), 1)),
-                        sum(xxhash64(col("name"), col("label"), col("held"))
-                                .cast(DataTypes.createDecimalType(38, 0))))
+                        sum(xxhash64(col("name"), col("label"), col("held")).cast(DataTypes.createDecimalType(38, 0))))
                 .first();
         Dataset<Row> pictures = numbered.join(
                 table.select(
@@ -74,7 +76,7 @@ record Catalogue(Dataset<Row> pictures, List<String> classes, long training, lon
                         col(columns.picture()).as("picture")),
                 "name");
         String fingerprint = sums.getLong(0) + "/" + sums.getLong(1) + "/" + sums.getDecimal(2) + "/" + classes.names();
-        return new Catalogue(pictures, classes.names(), sums.getLong(1), sums.getLong(0), fingerprint);
+        return new Catalogue(pictures, numbered, classes.names(), sums.getLong(1), sums.getLong(0), fingerprint);
     }
 
     private static Column heldBack(Dataset<Row> table, TrainingColumns columns) {
@@ -88,8 +90,7 @@ record Catalogue(Dataset<Row> pictures, List<String> classes, long training, lon
     private static void requireColumn(Dataset<Row> table, String column) {
         List<String> names = Arrays.asList(table.columns());
         if (!names.contains(column)) {
-            throw new IllegalArgumentException(
-                    "expected a column '" + column + "', found " + String.join(", ", names));
+            throw new IllegalArgumentException("expected a column '" + column + "', found " + String.join(", ", names));
         }
     }
 
@@ -104,7 +105,9 @@ record Catalogue(Dataset<Row> pictures, List<String> classes, long training, lon
         require(all > 0, "pictures", "an empty table");
         require(found.getLong(1) == 0, "a name in every row of '" + columns.name() + "'", found.getLong(1) + " nulls");
         require(
-                found.getLong(2) == 0, "a label in every row of '" + columns.label() + "'", found.getLong(2) + " nulls");
+                found.getLong(2) == 0,
+                "a label in every row of '" + columns.label() + "'",
+                found.getLong(2) + " nulls");
         require(
                 found.getLong(3) == all,
                 "a name of its own for each of " + all + " pictures in '" + columns.name() + "'",
@@ -132,9 +135,7 @@ record Catalogue(Dataset<Row> pictures, List<String> classes, long training, lon
                         col("size")
                                 .gt(1)
                                 .and(col("rank")
-                                        .leq(greatest(
-                                                lit(1L), round(
-                                                        col("size").multiply(holding.share))))))
+                                        .leq(greatest(lit(1L), round(col("size").multiply(holding.share))))))
                 .select("name", "label", "held");
     }
 
@@ -146,5 +147,10 @@ record Catalogue(Dataset<Row> pictures, List<String> classes, long training, lon
                 .map(pair -> RowFactory.create(
                         pair._1().getString(0), pair._1().getInt(1), pair._1().getBoolean(2), pair._2()));
         return named.sparkSession().createDataFrame(rows, NUMBERED);
+    }
+
+    @Override
+    public void close() {
+        numbered.unpersist(false);
     }
 }

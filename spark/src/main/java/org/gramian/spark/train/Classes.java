@@ -48,7 +48,8 @@ record Classes(List<String> names, Column index) {
     }
 
     private static Classes named(Dataset<Row> pictures, String column) {
-        List<String> names = pictures.select(col(column))
+        List<String> names = pictures
+                .select(col(column))
                 .where(col(column).isNotNull())
                 .distinct()
                 .limit(MOST + 1)
@@ -82,8 +83,9 @@ record Classes(List<String> names, Column index) {
         }
         int highest = (int) bounds.getDouble(0);
         List<String> names = attributed(field)
-                .orElseGet(() ->
-                        IntStream.rangeClosed(0, highest).mapToObj(Integer::toString).toList());
+                .orElseGet(() -> IntStream.rangeClosed(0, highest)
+                        .mapToObj(Integer::toString)
+                        .toList());
         if (highest >= names.size()) {
             throw new IllegalArgumentException("expected labels below " + names.size() + ", which is how many names the"
                     + " column '" + field.name() + "' has for them, found " + highest);

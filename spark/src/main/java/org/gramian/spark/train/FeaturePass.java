@@ -93,8 +93,7 @@ final class FeaturePass implements Iterator<Row>, AutoCloseable {
                 path -> task.input().read(rows.get(Integer.parseInt(path.toString()))),
                 crops,
                 extractor.network().preprocessing());
-        return new BatchLoader(
-                rendering, Work.all(samples, crops), Prefetch.of(extractor.batch(), resources.cores()));
+        return new BatchLoader(rendering, Work.all(samples, crops), Prefetch.of(extractor.batch(), resources.cores()));
     }
 
     private List<Row> take() {
@@ -129,8 +128,7 @@ final class FeaturePass implements Iterator<Row>, AutoCloseable {
     }
 
     private static Row row(Row picture, int crop, byte @Nullable [] feature, @Nullable String reason) {
-        return RowFactory.create(
-                picture.getString(0), picture.getInt(1), picture.getLong(2), crop, feature, reason);
+        return RowFactory.create(picture.getString(0), picture.getInt(1), picture.getLong(2), crop, feature, reason);
     }
 
     private void closeLoader() {

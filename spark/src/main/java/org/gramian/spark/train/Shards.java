@@ -31,7 +31,9 @@ record Shards(JavaRDD<FeatureShard> rdd, int count, FeatureForm form) implements
      * @throws IllegalArgumentException if they have more crops than an epoch can have
      */
     static Shards of(FeatureStore store, SparkSession spark, long first, long pictures) {
-        long[] unreadable = Arrays.stream(store.unreadable(spark)).filter(number -> number >= first).toArray();
+        long[] unreadable = Arrays.stream(store.unreadable(spark))
+                .filter(number -> number >= first)
+                .toArray();
         FeatureForm form = store.form();
         long count = (pictures - unreadable.length) * form.crops();
         if (count > Integer.MAX_VALUE) {
@@ -53,8 +55,7 @@ record Shards(JavaRDD<FeatureShard> rdd, int count, FeatureForm form) implements
         return new Shards(shards, (int) count, form);
     }
 
-    private static Tuple2<Integer, FeatureShard.Crop> crop(
-            Row row, long first, long[] unreadable, FeatureForm form) {
+    private static Tuple2<Integer, FeatureShard.Crop> crop(Row row, long first, long[] unreadable, FeatureForm form) {
         long number = row.getLong(0);
         int before = -1 - Arrays.binarySearch(unreadable, number); // of those without features
         int place = Math.toIntExact((number - first - before) * form.crops() + row.getInt(1));

@@ -30,10 +30,7 @@ final class SharedBackbone {
         Head head = new Head(Pooling.parse("average"), CLASSES.size(), false);
         Path file = Files.createTempFile("gramian-backbone-", ".safetensors");
         try (ParameterSet parameters = ParameterSet.initialize(
-                head.parameters(network.backbone().channels()),
-                new SplittableRandom(0),
-                DType.F32,
-                network.device())) {
+                head.parameters(network.backbone().channels()), new SplittableRandom(0), DType.F32, network.device())) {
             Model model = new Model(network.backbone(), network.parameters(), head, parameters, network.device());
             ModelCard card = new ModelCard(
                     CLASSES, network.preprocessing(), crops, 1, new LinkedHashMap<>(), new LinkedHashMap<>());

@@ -1,6 +1,5 @@
 package org.gramian.spark.train;
 
-
 import java.io.IOException;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -45,11 +44,9 @@ public record SparkTrainer(Workshop workshop, Control control) {
      * @param breaks asked before each step, and between two appends of features
      * @param keepEvery how much work may be lost when the driver fails; besides, each epoch ends with a checkpoint
      */
-    public record Control(
-            Consumer<TrainEvent> events, Consumer<String> remarks, Breaks breaks, Duration keepEvery) {
+    public record Control(Consumer<TrainEvent> events, Consumer<String> remarks, Breaks breaks, Duration keepEvery) {
         /** Nobody. */
-        public static final Control NONE =
-                new Control(_ -> {}, _ -> {}, Breaks.whenAsked(), Keeper.DEFAULT_INTERVAL);
+        public static final Control NONE = new Control(_ -> {}, _ -> {}, Breaks.whenAsked(), Keeper.DEFAULT_INTERVAL);
     }
 
     /** With the weights of the usual folder, told to nobody; the driver itself computes on the processor. */
@@ -74,17 +71,17 @@ public record SparkTrainer(Workshop workshop, Control control) {
         SparkSession spark = job.pictures().sparkSession();
         Settings settings = settings(job);
         RunConfig config = RunConfig.of(settings);
-        try (RunFolder folder =
-                        RunFolder.open(job.folder(), job.resume(), spark.sessionState().newHadoopConf());
+        try (RunFolder folder = RunFolder.open(
+                        job.folder(), job.resume(), spark.sessionState().newHadoopConf());
                 FrozenBackbone network = Beginning.network(config.network(), workshop, control.remarks)) {
             SpreadStage.requireSpreadable(config.recipe(), config.network().head(2, Integer.MAX_VALUE));
             ConfigFile.write(folder.fetch(RunFolder.CONFIG), settings);
             folder.put(folder.fetch(RunFolder.CONFIG));
-            Catalogue catalogue = Catalogue.of(
-                    job.pictures(),
-                    job.columns(),
-                    new Catalogue.Holding(config.data().validation(), config.recipe().seed()));
-            return new SpreadRun(job, settings, network, control).run(catalogue, folder);
+            Catalogue.Holding holding = new Catalogue.Holding(
+                    config.data().validation(), config.recipe().seed());
+            try (Catalogue catalogue = Catalogue.of(job.pictures(), job.columns(), holding)) {
+                return new SpreadRun(job, settings, network, control).run(catalogue, folder);
+            }
         }
     }
 

@@ -60,8 +60,8 @@ final class SparkWorkers implements HeadWorkers {
     @Override
     public Tensor rows(int[] places) {
         int[] sorted = Arrays.stream(places).distinct().sorted().toArray();
-        List<List<FeatureShard.Crop>> found = on(
-                training.holding(places), training.rdd().map(shard -> shard.pick(sorted)));
+        List<List<FeatureShard.Crop>> found =
+                on(training.holding(places), training.rdd().map(shard -> shard.pick(sorted)));
         Map<Integer, byte[]> features = new HashMap<>();
         found.forEach(crops -> crops.forEach(crop -> features.put(crop.place(), crop.feature())));
         byte[][] ordered = Arrays.stream(places)
@@ -108,7 +108,8 @@ final class SparkWorkers implements HeadWorkers {
     }
 
     private <T> List<T> ordered(Shards shards, StepOrder order, int[] partitions, HeadTask.Work<T> wanted) {
-        JavaSparkContext program = JavaSparkContext.fromSparkContext(shards.rdd().context());
+        JavaSparkContext program =
+                JavaSparkContext.fromSparkContext(shards.rdd().context());
         Broadcast<StepOrder> sent = program.broadcast(order);
         try {
             return on(partitions, shards.rdd().map(new HeadTask<>(sent, shards.form(), device, wanted)));
@@ -119,6 +120,8 @@ final class SparkWorkers implements HeadWorkers {
 
     /** What comes of some partitions of one element, in their order. */
     private static <T> List<T> on(int[] partitions, JavaRDD<T> rdd) {
-        return Arrays.stream(rdd.collectPartitions(partitions)).map(List::getFirst).toList();
+        return Arrays.stream(rdd.collectPartitions(partitions))
+                .map(List::getFirst)
+                .toList();
     }
 }

@@ -22,12 +22,14 @@ import org.gramian.train.feature.FrozenBackbone;
  * The features of a run: those of the training crops of pictures that are learned from, and those of the test crops of pictures
  * that judge epochs.
  *
+ * @param path folder of both tables
  * @param catalogue the pictures
  * @param config how they are seen
  * @param training where features to train on are kept
  * @param heldBack where features to judge by are kept
  */
-record SpreadFeatures(Catalogue catalogue, RunConfig config, FeatureStore training, FeatureStore heldBack) {
+record SpreadFeatures(
+        String path, Catalogue catalogue, RunConfig config, FeatureStore training, FeatureStore heldBack) {
     /** Column of the picture in what tasks are given. */
     private static final int PICTURE = 3;
 
@@ -42,16 +44,15 @@ record SpreadFeatures(Catalogue catalogue, RunConfig config, FeatureStore traini
                 "spark, libtorch " + Libtorch.load().version());
         String all = recipe.fingerprint() + "\n" + catalogue.fingerprint() + "\n"
                 + config.data().crops().text() + "\n" + config.recipe().seed();
-        String name = "features-"
-                + Sha256.hex(Sha256.of(all.getBytes(StandardCharsets.UTF_8))).substring(0, 16);
+        String path = folder.path("features-"
+                + Sha256.hex(Sha256.of(all.getBytes(StandardCharsets.UTF_8))).substring(0, 16));
         Crops toTrain = config.data().crops().training(config.recipe().seed());
         return new SpreadFeatures(
+                path,
                 catalogue,
                 config,
-                new FeatureStore(folder.path(name + "/training"), form(toTrain, config, network)),
-                new FeatureStore(
-                        folder.path(name + "/held-back"),
-                        form(config.data().crops().testing(), config, network)));
+                new FeatureStore(path + "/training", form(toTrain, config, network)),
+                new FeatureStore(path + "/held-back", form(config.data().crops().testing(), config, network)));
     }
 
     private static FeatureForm form(Crops crops, RunConfig config, FrozenBackbone network) {
@@ -78,18 +79,17 @@ record SpreadFeatures(Catalogue catalogue, RunConfig config, FeatureStore traini
             throws IOException {
         SparkSession spark = catalogue.pictures().sparkSession();
         boolean learned = store.equals(training);
-        PictureColumn column =
-                new PictureColumn(PICTURE, new SerializableConfiguration(spark.sessionState().newHadoopConf()));
+        PictureColumn column = new PictureColumn(
+                PICTURE, new SerializableConfiguration(spark.sessionState().newHadoopConf()));
         FeatureTask.CropText crops = new FeatureTask.CropText(
                 config.data().crops().text(), config.recipe().seed(), learned);
-        Dataset<Row> pictures = catalogue
-                .pictures()
-                .where(col("held").equalTo(!learned))
-                .select("name", "label", "number", "picture");
+        Dataset<Row> pictures =
+                catalogue.pictures().where(col("held").equalTo(!learned)).select("name", "label", "number", "picture");
         store.complete(
                 pictures,
                 learned ? catalogue.training() : catalogue.all() - catalogue.training(),
-                new FeatureTask(model, column, crops, config.data().featureType(), device), progress);
+                new FeatureTask(model, column, crops, config.data().featureType(), device),
+                progress);
     }
 
     /**

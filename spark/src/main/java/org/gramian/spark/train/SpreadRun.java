@@ -59,8 +59,9 @@ final class SpreadRun {
                         : null) {
             long lost = catalogue.all() - training.pictures() - (judging == null ? 0 : judging.pictures());
             if (lost > 0) {
-                control.remarks().accept(lost + " of " + catalogue.all()
-                        + " pictures cannot be read and take no part; the table of features has their reasons");
+                control.remarks()
+                        .accept(lost + " of " + catalogue.all()
+                                + " pictures cannot be read and take no part; the table of features has their reasons");
             }
             Optional<Shards> judges = Optional.ofNullable(judging).filter(shards -> shards.count() > 0);
             Optional<Breaks.Reason> early = train(features, training, judges, folder);
@@ -71,7 +72,7 @@ final class SpreadRun {
                     training.pictures(),
                     judges.map(Shards::pictures).orElse(0L),
                     lost,
-                    features.training().path());
+                    features.path());
         }
     }
 
@@ -87,8 +88,8 @@ final class SpreadRun {
         long[] counts = features.counts();
         int pictures = Math.toIntExact(training.pictures());
         SequencedMap<String, String> origin = origin(features.catalogue(), counts, judges);
-        try (Model model =
-                Beginning.model(config.network().head(counts.length, pictures), config.recipe().seed(), network)) {
+        try (Model model = Beginning.model(
+                config.network().head(counts.length, pictures), config.recipe().seed(), network)) {
             LossRecipe loss = config.recipe().loss();
             StepWork work = new StepWork(
                     loss.smoothing(),
@@ -96,8 +97,8 @@ final class SpreadRun {
                     counts,
                     config.recipe().batching().batch());
             SparkWorkers workers = new SparkWorkers(model, training, judges.orElse(null), work, job.device());
-            Keeper keeper = new Keeper(
-                    folder.fetch(RunFolder.CHECKPOINT), identity(origin), control.keepEvery(), folder::put);
+            Keeper keeper =
+                    new Keeper(folder.fetch(RunFolder.CHECKPOINT), identity(origin), control.keepEvery(), folder::put);
             Session session = new Session(told(folder), control.breaks(), Optional.of(keeper));
             Optional<Breaks.Reason> early = new SpreadStage(model, config.recipe(), workers, session).run();
             if (early.filter(Breaks.Reason.ASKED::equals).isEmpty()) {
@@ -132,9 +133,7 @@ final class SpreadRun {
 
     private SequencedMap<String, String> origin(Catalogue catalogue, long[] counts, Optional<Shards> judges) {
         SequencedMap<String, String> origin = new LinkedHashMap<>();
-        origin.put(
-                "fingerprint",
-                Sha256.hex(Sha256.of(catalogue.fingerprint().getBytes(StandardCharsets.UTF_8))));
+        origin.put("fingerprint", Sha256.hex(Sha256.of(catalogue.fingerprint().getBytes(StandardCharsets.UTF_8))));
         origin.put("seed", Long.toString(config.recipe().seed()));
         origin.put(
                 "pictures",

@@ -53,10 +53,14 @@ record StepOrder(HeadText head, SequencedMap<String, float[]> values, int[] plac
         Backbone backbone = Backbone.of(head.backbone, head.layer);
         Head layers = new Head(Pooling.parse(head.pooling), head.classes, false);
         List<ParameterSpec> specs = layers.parameters(backbone.channels()).stream()
-                .map(spec -> new ParameterSpec(spec.name(), spec.shape(), spec.role(), (_, shape, _) -> Tensors.copyOf(
-                        MemorySegment.ofArray(Objects.requireNonNull(values.get(spec.name()), spec.name())),
-                        DType.F32,
-                        shape)))
+                .map(spec -> new ParameterSpec(
+                        spec.name(),
+                        spec.shape(),
+                        spec.role(),
+                        (_, shape, _) -> Tensors.copyOf(
+                                MemorySegment.ofArray(Objects.requireNonNull(values.get(spec.name()), spec.name())),
+                                DType.F32,
+                                shape)))
                 .toList();
         SplittableRandom nobody = new SplittableRandom(0);
         return new Model(

@@ -31,7 +31,8 @@ record StepWork(double smoothing, LossRecipe.ClassWeights weights, long[] counts
                 Minibatch minibatch = new Minibatch(
                         sight.shard().features(some, sight.form(), sight.model().device()),
                         sight.shard().labels(some));
-                parts.add(StepPart.of(sight.model(), minibatch, targets, sight.order().places().length));
+                parts.add(StepPart.of(
+                        sight.model(), minibatch, targets, sight.order().places().length));
             }
         }
         return parts.size() == 1 ? parts.getFirst() : StepPart.sum(parts);

@@ -12,7 +12,8 @@ import org.gramian.train.loop.Breaks;
  * @param training pictures that were learned from
  * @param heldBack pictures that judged epochs
  * @param unreadable pictures that took no part, because they cannot be read
- * @param features folder of the table of features, with the reason of each unreadable picture in its column {@code reason}
+ * @param features folder of the tables of features, {@code training} and, where pictures are held back, {@code held-back}, with the
+ *     reason of each unreadable picture in their column {@code reason}
  */
 public record Trained(
         Optional<String> model,

@@ -26,9 +26,4 @@ import org.gramian.run.config.Settings;
  * @param device where executors compute: {@code cpu}, {@code cuda:1}, or {@code auto} for the GPU that Spark gave the task
  */
 public record TrainingJob(
-        Dataset<Row> pictures,
-        TrainingColumns columns,
-        Settings asked,
-        String folder,
-        boolean resume,
-        String device) {}
+        Dataset<Row> pictures, TrainingColumns columns, Settings asked, String folder, boolean resume, String device) {}

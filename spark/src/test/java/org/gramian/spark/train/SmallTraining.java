@@ -1,14 +1,10 @@
 package org.gramian.spark.train;
 
-import java.awt.image.BufferedImage;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.SplittableRandom;
-import javax.imageio.ImageIO;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
@@ -24,6 +20,7 @@ import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.SmallModel;
+import org.gramian.spark.testing.Stripes;
 import org.gramian.tensor.Device;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
@@ -53,38 +50,12 @@ final class SmallTraining {
                 .with(Keys.VALIDATION, 0.0);
     }
 
-    /** Pictures of stripes, as wide as their class says. */
-    static List<Path> pictures(Path folder, int count) throws IOException {
-        Files.createDirectories(folder);
-        List<Path> files = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            SplittableRandom random = new SplittableRandom(i);
-            double across = 0.1 + 0.35 * label(i) + random.nextDouble(0.1);
-            double down = random.nextDouble(0.1);
-            BufferedImage image = new BufferedImage(60 + i % 7, 70, BufferedImage.TYPE_INT_RGB);
-            for (int y = 0; y < image.getHeight(); y++) {
-                for (int x = 0; x < image.getWidth(); x++) {
-                    int gray = (int) (118 + 90 * Math.sin(across * x + down * y)) + random.nextInt(40);
-                    image.setRGB(x, y, gray << 16 | gray << 8 | gray / 2);
-                }
-            }
-            Path file = folder.resolve(String.format("%05d.png", i));
-            ImageIO.write(image, "png", file.toFile());
-            files.add(file);
-        }
-        return files;
-    }
-
-    static int label(int picture) {
-        return picture % SmallModel.CLASSES.size();
-    }
-
     /** A table {@code path, label, judges} of pictures, of which every {@code judging}-th judges; none for 0. */
     static Dataset<Row> table(SparkSession spark, List<Path> pictures, int judging) {
         List<Row> rows = new ArrayList<>();
         for (int i = 0; i < pictures.size(); i++) {
             rows.add(RowFactory.create(
-                    pictures.get(i).toString(), SmallModel.CLASSES.get(label(i)), judges(i, judging)));
+                    pictures.get(i).toString(), SmallModel.CLASSES.get(Stripes.label(i)), judges(i, judging)));
         }
         return spark.createDataFrame(rows, StructType.fromDDL("path STRING, label STRING, judges BOOLEAN"))
                 .repartition(3);
@@ -125,7 +96,7 @@ final class SmallTraining {
         List<Sample> training = new ArrayList<>();
         List<Sample> heldBack = new ArrayList<>();
         for (int i = 0; i < pictures.size(); i++) {
-            Sample sample = new Sample(pictures.get(i).toString(), label(i), pictures.get(i));
+            Sample sample = new Sample(pictures.get(i).toString(), Stripes.label(i), pictures.get(i));
             (judges(i, judging) ? heldBack : training).add(sample);
         }
         try (FrozenBackbone network = Beginning.network(config.network(), Workshop.usual(Device.CPU), _ -> {});

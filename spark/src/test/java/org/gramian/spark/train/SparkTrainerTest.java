@@ -26,6 +26,7 @@ import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.SmallModel;
+import org.gramian.spark.testing.Stripes;
 import org.gramian.spark.train.SparkTrainer.Control;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.Keeper;
@@ -37,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class SparkTrainerTest {
     private static final int PICTURES = 36;
-    private static final int BROKEN = 10;
+    private static final int BROKEN = 7;
     private static final int JUDGING = 5;
     private static final TrainingColumns JUDGED = new TrainingColumns("path", "path", "label", "judges");
 
@@ -57,7 +58,7 @@ class SparkTrainerTest {
                 .config("spark.sql.shuffle.partitions", "2")
                 .getOrCreate();
         pictures = SmallModel.pictures(folder.resolve("pictures"), PICTURES, BROKEN);
-        whole = SmallTraining.pictures(folder.resolve("whole"), PICTURES);
+        whole = Stripes.write(folder.resolve("whole"), PICTURES);
     }
 
     @AfterAll
@@ -78,7 +79,8 @@ class SparkTrainerTest {
     private static Map<String, Long> files(String path) throws IOException {
         Map<String, Long> found = new TreeMap<>();
         try (Stream<Path> all = Files.walk(Path.of(path.replaceFirst("^file:", "")))) {
-            for (Path file : all.filter(each -> each.toString().endsWith(".parquet")).toList()) {
+            for (Path file :
+                    all.filter(each -> each.toString().endsWith(".parquet")).toList()) {
                 found.put(file.toString(), Files.getLastModifiedTime(file).toMillis());
             }
         }
@@ -110,7 +112,10 @@ class SparkTrainerTest {
         Trained resumed = SparkTrainer.usual().train(job(pictures, asked, "broken"));
 
         assertThat(files(resumed.features())).isEqualTo(features).isNotEmpty();
-        assertThat(resumed).usingRecursiveComparison().ignoringFields("model", "features").isEqualTo(alone);
+        assertThat(resumed)
+                .usingRecursiveComparison()
+                .ignoringFields("model", "features")
+                .isEqualTo(alone);
         assertThat(model("broken")).isEqualTo(model("alone"));
         assertThat(folder.resolve("broken").resolve("history.csv"))
                 .hasSameBinaryContentAs(folder.resolve("alone").resolve("history.csv"));
@@ -123,10 +128,11 @@ class SparkTrainerTest {
     /** Each picture that cannot be read is one row with its reason, in the words of {@code audit}. */
     private static void assertReasons(Trained trained) {
         List<Row> rows = spark.read()
-                .parquet(trained.features())
+                .parquet(trained.features() + "/training", trained.features() + "/held-back")
                 .where("reason IS NOT NULL")
                 .collectAsList();
-        assertThat(rows).allSatisfy(row -> assertThat(row.<Object>getAs("feature")).isNull());
+        assertThat(rows)
+                .allSatisfy(row -> assertThat(row.<Object>getAs("feature")).isNull());
         assertThat(rows.stream().map(row -> row.<String>getAs("reason")))
                 .contains("expected a picture, found a file of no bytes");
     }
@@ -149,8 +155,7 @@ class SparkTrainerTest {
         stopped.train(first);
 
         assertThatThrownBy(() -> SparkTrainer.usual()
-                        .train(new TrainingJob(
-                                first.pictures(), JUDGED, asked, first.folder(), false, "auto")))
+                        .train(new TrainingJob(first.pictures(), JUDGED, asked, first.folder(), false, "auto")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("expected a folder for a new run, found one that was begun");
         assertThatThrownBy(() -> SparkTrainer.usual().train(job(whole, asked.with(Keys.MOMENTUM, 0.5), "begun")))
@@ -164,23 +169,26 @@ class SparkTrainerTest {
         Trained first = SparkTrainer.usual().train(job(whole, asked, "lost"));
         byte[] before = model("lost");
         List<Row> rows = rows(first);
-        Map<String, Long> features = files(first.features());
+        Map<String, Long> features = files(first.features() + "/training");
         Path gone = Path.of(features.keySet().iterator().next());
         Files.delete(gone);
         Files.delete(gone.resolveSibling("." + gone.getFileName() + ".crc"));
-        spark.sharedState().cacheManager().clearCache();
 
         Trained again = SparkTrainer.usual().train(job(whole, asked, "lost"));
 
         features.remove(gone.toString());
-        assertThat(files(again.features())).containsAllEntriesOf(features).hasSizeGreaterThan(features.size());
-        assertThat(rows(again)).usingElementComparator((a, b) -> a.toString().compareTo(b.toString())).isEqualTo(rows);
+        assertThat(files(again.features() + "/training"))
+                .containsAllEntriesOf(features)
+                .hasSizeGreaterThan(features.size());
+        assertThat(rows(again))
+                .usingElementComparator((a, b) -> a.toString().compareTo(b.toString()))
+                .isEqualTo(rows);
         assertThat(model("lost")).isEqualTo(before);
     }
 
     private static List<Row> rows(Trained trained) {
         return spark.read()
-                .parquet(trained.features())
+                .parquet(trained.features() + "/training")
                 .withColumn("feature", functions.sha2(functions.col("feature"), 256))
                 .orderBy("number", "crop")
                 .collectAsList();
@@ -209,12 +217,11 @@ class SparkTrainerTest {
         RunConfig config = RunConfig.of(ConfigFile.read(folder.resolve("fitted").resolve("config.yaml")));
 
         assertThat(config.recipe().stage1().perLength()).isTrue();
-        assertThat(losses.all())
-                .containsExactly(SmallTraining.onOneMachine(whole, JUDGING, config), within(1e-4));
-        assertThat(epochs).hasSize(3).allSatisfy(epoch -> assertThat(
-                        epoch.judgement().loss())
-                .isFinite()
-                .isNotEqualTo(epoch.loss()));
+        assertThat(losses.all()).containsExactly(SmallTraining.onOneMachine(whole, JUDGING, config), within(1e-4));
+        assertThat(epochs)
+                .hasSize(3)
+                .allSatisfy(
+                        epoch -> assertThat(epoch.judgement().loss()).isFinite().isNotEqualTo(epoch.loss()));
         ModelHeader header = ModelFile.header(folder.resolve("fitted").resolve("model.safetensors"));
         assertThat(header.card().classes()).isEqualTo(SmallModel.CLASSES);
         assertThat(header.card().origin())
@@ -236,7 +243,10 @@ class SparkTrainerTest {
                 .hasSize(3)
                 .allSatisfy(row -> assertThat(row.getLong(1)).isEqualTo(3));
         assertThat(same.fingerprint()).isEqualTo(one.fingerprint()).isNotEqualTo(other.fingerprint());
-        List<Row> numbers = one.pictures().orderBy("number").select("number", "held", "name").collectAsList();
+        List<Row> numbers = one.pictures()
+                .orderBy("number")
+                .select("number", "held", "name")
+                .collectAsList();
         for (int i = 0; i < numbers.size(); i++) {
             assertThat(numbers.get(i).getLong(0)).isEqualTo(i);
             assertThat(numbers.get(i).getBoolean(1)).isEqualTo(i >= one.training());
@@ -248,15 +258,15 @@ class SparkTrainerTest {
     void whatCannotBeTrainedIsSaidBeforeAnythingIsComputed() {
         Settings asked = SmallTraining.asked("center:48", 1);
         Dataset<Row> table = SmallTraining.table(spark, whole, 0);
-        assertRefused(table.union(table), asked, "expected a name of its own for each of 72 pictures in 'path', found 36");
+        assertRefused(
+                table.union(table), asked, "expected a name of its own for each of 72 pictures in 'path', found 36");
         assertRefused(table.drop("label"), asked, "expected a column 'label', found path, judges");
         assertRefused(table.where("label = 'glass'"), asked, "a model tells at least 2 classes apart, found 1");
         assertRefused(
                 table.withColumn("label", functions.expr("IF(label = 'glass', NULL, label)")),
                 asked,
                 "expected a label in every row of 'label', found 12 nulls");
-        assertRefused(
-                table.withColumn("label", functions.lit(0.5)), asked, "expected whole numbers from 0 to 100000");
+        assertRefused(table.withColumn("label", functions.lit(0.5)), asked, "expected whole numbers from 0 to 100000");
         assertRefused(table, asked.with(Keys.LOGIT_NORM, true), "train it on one machine");
         assertRefused(table, asked.with(Keys.STAGE2_EPOCHS, 2), "expected no epoch of stage 2");
     }

@@ -16,6 +16,7 @@ import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.StandaloneCluster;
+import org.gramian.spark.testing.Stripes;
 import org.gramian.spark.train.SparkTrainer.Control;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.Keeper;
@@ -52,10 +53,9 @@ class SpreadTrainingTest {
     @Test
     @Timeout(900)
     void theLossOfEveryStepOnTwoWorkersIsThatOfOneMachineAndAKilledWorkerChangesNoBit() throws Exception {
-        List<Path> pictures = SmallTraining.pictures(folder.resolve("pictures"), PICTURES);
+        List<Path> pictures = Stripes.write(folder.resolve("pictures"), PICTURES);
         Settings asked = SmallTraining.asked(CROPS, EPOCHS);
-        try (SparkSession spark =
-                SparkSession.builder()
+        try (SparkSession spark = SparkSession.builder()
                 .config(cluster.conf("train").set("spark.sql.shuffle.partitions", "2"))
                 .getOrCreate()) {
             double[] losses = train(spark, pictures, asked, folder.resolve("left-alone"), _ -> {});
@@ -63,8 +63,7 @@ class SpreadTrainingTest {
                     RunConfig.of(ConfigFile.read(folder.resolve("left-alone").resolve("config.yaml")));
 
             assertThat(losses).hasSizeGreaterThanOrEqualTo(50);
-            assertThat(losses)
-                    .containsExactly(SmallTraining.onOneMachine(pictures, 0, config), within(1e-4));
+            assertThat(losses).containsExactly(SmallTraining.onOneMachine(pictures, 0, config), within(1e-4));
             assertThat(Arrays.stream(losses).skip(losses.length - 5).average().orElseThrow())
                     .as("learned something")
                     .isLessThan(0.8 * Arrays.stream(losses).limit(5).average().orElseThrow());

@@ -46,6 +46,7 @@ class SpreadStageTest {
     private static final Targets TARGETS = Targets.of(new LossRecipe(0.1, ClassWeights.BALANCED), new long[] {8, 7, 7});
 
     /** Several who hold a part of the crops each: those whose place leaves the same remainder. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     private record Several(Model model, double[] numbers, int workers, boolean forgetful) implements HeadWorkers {
         static Several of(Model model, int workers) {
             long size = CROPS * model.backbone().channels() * 4;
@@ -179,8 +180,9 @@ class SpreadStageTest {
             alone = numbers(model);
         }
         for (int workers : new int[] {1, 2, 5}) {
-            assertThat(trained(workers)).containsExactly(alone, within(1e-5));
-            assertThat(trained(workers)).containsExactly(trained(workers));
+            double[] once = trained(workers);
+            assertThat(once).containsExactly(alone, within(1e-5));
+            assertThat(trained(workers)).containsExactly(once);
         }
     }
 
@@ -192,7 +194,7 @@ class SpreadStageTest {
         try (Model model = model("average", false)) {
             new SpreadStage(model, Recipes.first(3, 0.5), Several.of(model, 2), session(Optional.of(keeper))).run();
         }
-        assertThat(copies).hasSize(3).containsOnly(Files.size(file));
+        assertThat(copies).hasSize(3).endsWith(Files.size(file)); // one an epoch
     }
 
     @Test

@@ -33,7 +33,7 @@ class StandaloneClusterTest {
     /** One in so many is broken. */
     private static final int BROKEN = FULL ? 40 : 12;
 
-    private static final int PARTITIONS = 20;
+    private static final int PARTITIONS = FULL ? 20 : 8;
 
     private static StandaloneCluster cluster;
 

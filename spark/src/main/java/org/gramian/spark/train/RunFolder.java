@@ -8,6 +8,8 @@ import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
+import org.gramian.run.config.ConfigFile;
+import org.gramian.run.config.Settings;
 
 /**
  * A run's folder in any file system, with a passing folder on this machine in which its small files are read and written: core
@@ -73,6 +75,13 @@ final class RunFolder implements AutoCloseable {
             files.copyToLocalFile(false, new Path(path, name), new Path(local.toUri()), true);
         }
         return local;
+    }
+
+    /** Writes down every value of the configuration. */
+    void keep(Settings settings) throws IOException {
+        java.nio.file.Path local = here.resolve(CONFIG);
+        ConfigFile.write(local, settings);
+        put(local);
     }
 
     /** Puts a file of this machine there under its name, whole or not at all. */

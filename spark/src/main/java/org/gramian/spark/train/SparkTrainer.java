@@ -8,7 +8,6 @@ import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.run.Beginning;
 import org.gramian.run.Workshop;
 import org.gramian.run.config.Choices;
-import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
@@ -75,8 +74,10 @@ public record SparkTrainer(Workshop workshop, Control control) {
                         job.folder(), job.resume(), spark.sessionState().newHadoopConf());
                 FrozenBackbone network = Beginning.network(config.network(), workshop, control.remarks)) {
             SpreadStage.requireSpreadable(config.recipe(), config.network().head(2, Integer.MAX_VALUE));
-            ConfigFile.write(folder.fetch(RunFolder.CONFIG), settings);
-            folder.put(folder.fetch(RunFolder.CONFIG));
+            if (!folder.has(
+                    RunFolder.CONFIG)) { // whether those of a run that was begun are the same, its checkpoint tells
+                folder.keep(settings);
+            }
             Catalogue.Holding holding = new Catalogue.Holding(
                     config.data().validation(), config.recipe().seed());
             try (Catalogue catalogue = Catalogue.of(job.pictures(), job.columns(), holding)) {

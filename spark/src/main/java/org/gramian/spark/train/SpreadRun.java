@@ -103,6 +103,7 @@ final class SpreadRun {
             Optional<Breaks.Reason> early = new SpreadStage(model, config.recipe(), workers, session).run();
             if (early.filter(Breaks.Reason.ASKED::equals).isEmpty()) {
                 ModelCard card = card(features.catalogue(), workers.temperature(), origin);
+                folder.keep(settings);
                 Path file = folder.fetch(RunFolder.MODEL);
                 ModelFile.write(file, model, card);
                 folder.put(file);

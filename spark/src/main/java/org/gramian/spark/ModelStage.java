@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SequencedMap;
-import org.apache.spark.ml.Transformer;
+import org.apache.spark.ml.Model;
 import org.apache.spark.ml.param.Param;
 import org.apache.spark.ml.param.ParamMap;
 import org.apache.spark.ml.util.MLWritable;
@@ -29,7 +29,7 @@ import org.gramian.spark.executor.PictureColumn;
  *
  * @param <S> the stage itself, which setters return
  */
-abstract class ModelStage<S extends ModelStage<S>> extends Transformer implements MLWritable {
+abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements MLWritable {
     private final String uid;
     private final transient ModelContent content;
     private final Param<String> inputCol;
@@ -137,9 +137,14 @@ abstract class ModelStage<S extends ModelStage<S>> extends Transformer implement
     /** @throws IllegalArgumentException if there are no pictures in the column, or a column that is appended is there already */
     @Override
     public StructType transformSchema(StructType schema) {
-        requirePictures(schema);
+        return appended(schema, getInputCol(), outputs());
+    }
+
+    /** The schema of a table with what is appended to it. */
+    static StructType appended(StructType schema, String pictures, SequencedMap<Output, String> outputs) {
+        requirePictures(schema, pictures);
         List<StructField> fields = new ArrayList<>(Arrays.asList(schema.fields()));
-        outputs().forEach((output, name) -> {
+        outputs.forEach((output, name) -> {
             if (Arrays.asList(schema.fieldNames()).contains(name)) {
                 throw new IllegalArgumentException("the column '" + name + "' for " + output
                         + " is there already; rename it, or choose another by the stage's parameters");
@@ -149,8 +154,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Transformer implement
         return DataTypes.createStructType(fields);
     }
 
-    private void requirePictures(StructType schema) {
-        String name = getInputCol();
+    private static void requirePictures(StructType schema, String name) {
         List<String> names = Arrays.asList(schema.fieldNames());
         if (!names.contains(name)) {
             throw new IllegalArgumentException("expected pictures in the column '" + name + "', found the columns "

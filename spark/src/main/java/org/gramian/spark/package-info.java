@@ -11,6 +11,9 @@
  * model's file, so that what is loaded elsewhere needs nothing else. What they have in common is a {@code ModelStage}, saved by a
  * {@code StageWriter} and loaded by a {@code StageReader}; {@code ModelFiles} reads models from any file system.
  *
+ * <p>{@link org.gramian.spark.GramianClassifier} is the estimator that trains such a model on labelled pictures; its parameters for
+ * that are a {@code TrainingStage}, and what it does is {@link org.gramian.spark.train}.
+ *
  * <p>A column of pictures holds bytes or paths. Paths are better: files are read by the threads that decode, while the model
  * computes, and rows stay small. Beware of Spark's {@code binaryFile}, which leaves out empty files without a word.
  *

@@ -44,6 +44,11 @@
  *       yet, both end in an {@link org.gramian.train.loop.InterruptedTrainingException}.
  * </ol>
  *
+ * <p>Where the crops of stage 1 are spread over many machines, a {@link org.gramian.train.loop.SpreadStage} is that stage: the same
+ * {@code StageLoop}, whose steps ({@code GatheredSteps}) get the gradient of each step from {@link
+ * org.gramian.train.loop.HeadWorkers} as a {@link org.gramian.train.loop.StepPart}, the sum of the parts that each of them computed.
+ * What is learned from a batch, {@code BatchLearning}, is the same code for all.
+ *
  * <p>All of it is told as {@link org.gramian.train.loop.TrainEvent}s. Nothing depends on the clock but when checkpoints are
  * written and time is over: a training that went on from a checkpoint ends with the same bits as one that was left alone.
  */

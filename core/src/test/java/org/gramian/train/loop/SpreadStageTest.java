@@ -1,0 +1,247 @@
+package org.gramian.train.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.ObjectOutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.backbone.Backbone;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.train.loop.Examples.Minibatch;
+import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.LossRecipe;
+import org.gramian.train.recipe.LossRecipe.ClassWeights;
+import org.gramian.train.recipe.Recipe;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SpreadStageTest {
+    private static final int CLASSES = 3;
+    private static final int CROPS = 22;
+    private static final Targets TARGETS = Targets.of(new LossRecipe(0.1, ClassWeights.BALANCED), new long[] {8, 7, 7});
+
+    /** Several who hold a part of the crops each: those whose place leaves the same remainder. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
+    private record Several(Model model, double[] numbers, int workers, boolean forgetful) implements HeadWorkers {
+        static Several of(Model model, int workers) {
+            long size = CROPS * model.backbone().channels() * 4;
+            double[] numbers = new SplittableRandom(1).doubles(size).toArray();
+            return new Several(model, numbers, workers, false);
+        }
+
+        @Override
+        public int count() {
+            return CROPS;
+        }
+
+        @Override
+        public int crops() {
+            return 1;
+        }
+
+        @Override
+        public Tensor rows(int[] places) {
+            Tensor all = Tensors.of(numbers, Shape.of(CROPS, model.backbone().channels(), 2, 2), DType.F32);
+            long[] wide = Arrays.stream(places).asLongStream().toArray();
+            return Views.select(all, 0, Tensors.ofLongs(wide, Shape.of(wide.length)));
+        }
+
+        @Override
+        public StepPart step(int[] places) {
+            List<StepPart> parts = new ArrayList<>();
+            for (int worker = forgetful ? 1 : 0; worker < workers; worker++) {
+                int own = worker;
+                int[] mine = Arrays.stream(places)
+                        .filter(place -> place % workers == own)
+                        .toArray();
+                if (mine.length > 0) {
+                    try (Scope _ = Scope.open()) {
+                        parts.add(StepPart.of(model, new Minibatch(rows(mine), labels(mine)), TARGETS, places.length));
+                    }
+                }
+            }
+            return StepPart.sum(parts);
+        }
+
+        static int[] labels(int[] places) {
+            return Arrays.stream(places).map(place -> place % CLASSES).toArray();
+        }
+
+        @Override
+        public boolean judges() {
+            return false;
+        }
+
+        @Override
+        public Judgement judge() {
+            throw new AssertionError("nobody judges");
+        }
+
+        /** The same crops as one machine goes through them. */
+        Examples examples() {
+            return new Examples() {
+                @Override
+                public int count() {
+                    return CROPS;
+                }
+
+                @Override
+                public int label(int place) {
+                    return place % CLASSES;
+                }
+
+                @Override
+                public Pass pass(int[] order, int batch) {
+                    return new Pass() {
+                        private int next;
+
+                        @Override
+                        public boolean hasNext() {
+                            return next < order.length;
+                        }
+
+                        @Override
+                        public Minibatch next() {
+                            int[] places = Arrays.copyOfRange(order, next, Math.min(order.length, next + batch));
+                            next += places.length;
+                            return new Minibatch(rows(places), labels(places));
+                        }
+
+                        @Override
+                        public void close() {}
+                    };
+                }
+            };
+        }
+    }
+
+    private static Model model(String pooling, boolean normalized) {
+        Backbone backbone = Backbone.of("squeezenet", "fire2");
+        SplittableRandom random = new SplittableRandom(5);
+        ParameterSet none = ParameterSet.initialize(List.of(), random, DType.F32, Device.CPU);
+        return Model.begin(backbone, none, new Head(Pooling.parse(pooling), CLASSES, normalized), random, Device.CPU);
+    }
+
+    private static Session session(Optional<Keeper> keeper) {
+        return new Session(_ -> {}, Breaks.whenAsked(), keeper);
+    }
+
+    private static double[] numbers(Model model) {
+        return model.headParameters().all().stream()
+                .flatMapToDouble(parameter -> Arrays.stream(parameter.value().toDoubles()))
+                .toArray();
+    }
+
+    private static double[] trained(int workers) throws IOException {
+        try (Model model = model("conv:6/rbf/spd:4/relu/triu/root/l2", false)) {
+            new SpreadStage(model, Recipes.first(3, 0.5), Several.of(model, workers), session(Optional.empty())).run();
+            return numbers(model);
+        }
+    }
+
+    @Test
+    void howManyComputeChangesTheOrderOfSumsAndNothingElse() throws IOException {
+        double[] alone;
+        try (Model model = model("conv:6/rbf/spd:4/relu/triu/root/l2", false)) {
+            Recipe recipe = Recipes.first(3, 0.5);
+            Steps.Source source =
+                    new Steps.Source(Several.of(model, 1).examples(), labels -> TARGETS.rows(labels, Device.CPU));
+            StageLoop.Setup setup = new StageLoop.Setup(
+                    new Trainee(model, 1, 1, Recipe.Precision.F32), recipe, CROPS, null, Steps.over(source));
+            try (StageLoop loop =
+                    new StageLoop(setup, Position.startOf(1, Judgement.NONE, 1), session(Optional.empty()))) {
+                loop.train(null);
+            }
+            alone = numbers(model);
+        }
+        for (int workers : new int[] {1, 2, 5}) {
+            double[] once = trained(workers);
+            assertThat(once).containsExactly(alone, within(1e-5));
+            assertThat(trained(workers)).containsExactly(once);
+        }
+    }
+
+    @Test
+    void eachCheckpointIsToldOnceItIsWritten(@TempDir Path folder) throws IOException {
+        Path file = folder.resolve("checkpoint.safetensors");
+        List<Long> copies = new ArrayList<>();
+        Keeper keeper = new Keeper(file, "this", Duration.ofHours(1), written -> copies.add(Files.size(written)));
+        try (Model model = model("average", false)) {
+            new SpreadStage(model, Recipes.first(3, 0.5), Several.of(model, 2), session(Optional.of(keeper))).run();
+        }
+        assertThat(copies).hasSize(3).endsWith(Files.size(file)); // one an epoch
+    }
+
+    @Test
+    void featuresThatWereLostAreNotPassedOver() {
+        try (Model model = model("average", false)) {
+            Several several = Several.of(model, 2);
+            HeadWorkers forgetful = new Several(model, several.numbers, 2, true);
+            SpreadStage stage = new SpreadStage(model, Recipes.first(1, 0.5), forgetful, session(Optional.empty()));
+
+            assertThatIllegalStateException()
+                    .isThrownBy(stage::run)
+                    .withMessageStartingWith("expected gradients of 4 crops, found those of");
+        }
+    }
+
+    @Test
+    void aLossThatIsNoNumberIsToldAsOnOneMachineAndTravels() throws IOException {
+        try (Model model = model("average", false)) {
+            Parameter weight = model.headParameters().get("classifier.weight");
+            try (Scope _ = Scope.open()) {
+                weight.set(Elementwise.mul(weight.value(), Double.NaN));
+            }
+            Several several = Several.of(model, 2);
+            SpreadStage stage = new SpreadStage(model, Recipes.first(1, 0.5), several, session(Optional.empty()));
+
+            assertThatThrownBy(stage::run)
+                    .isInstanceOf(NonFiniteLossException.class)
+                    .hasMessageStartingWith("the loss is not a finite number in stage 1, epoch 1, step 1")
+                    .hasMessageContaining("classifier.weight");
+            try (ObjectOutputStream out = new ObjectOutputStream(new ByteArrayOutputStream())) {
+                out.writeObject(several.step(IntStream.range(0, 4).toArray()));
+            }
+        }
+    }
+
+    @Test
+    void whatOnlyOneMachineCanTrainIsRefused() {
+        Recipe recipe = Recipes.first(1, 0.5);
+        Head normalized = new Head(Pooling.parse("average"), CLASSES, true);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> SpreadStage.requireSpreadable(recipe, normalized))
+                .withMessageContaining("normalized over the batch")
+                .withMessageEndingWith("train it on one machine");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> SpreadStage.requireSpreadable(
+                        Recipes.usual(), new Head(Pooling.parse("average"), CLASSES, false)))
+                .withMessageContaining("expected no epoch of stage 2");
+    }
+}

@@ -1,0 +1,200 @@
+package org.gramian.spark;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.spark.ml.Estimator;
+import org.apache.spark.ml.param.DoubleParam;
+import org.apache.spark.ml.param.IntParam;
+import org.apache.spark.ml.param.LongParam;
+import org.apache.spark.ml.param.Param;
+import org.apache.spark.ml.param.StringArrayParam;
+import org.gramian.run.config.ConfigException;
+import org.gramian.run.config.Key;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Origin;
+import org.gramian.run.config.Settings;
+
+/**
+ * The parameters of {@link GramianClassifier} that decide how a model is trained. Each stands for a key of {@code gramian train}; what
+ * is not set is chosen as there. Keys without a parameter are set by {@link #setSettings}.
+ */
+abstract class TrainingStage extends Estimator<GramianModel> {
+    private final String uid;
+    private final Map<Param<?>, Key<?>> keys = new LinkedHashMap<>();
+    private final Param<String> backbone;
+    private final Param<String> layer;
+    private final Param<String> weights;
+    private final Param<String> pooling;
+    private final Param<String> crops;
+    private final IntParam epochs;
+    private final DoubleParam learningRate;
+    private final IntParam batchSize;
+    private final DoubleParam validation;
+    private final LongParam seed;
+    private final StringArrayParam settings;
+
+    TrainingStage(String uid) {
+        this.uid = uid;
+        // Not where they are declared: a parameter asks its stage for the uid.
+        backbone = of(Keys.BACKBONE, text("backbone", Keys.BACKBONE.meaning()));
+        layer = of(Keys.LAYER, text("layer", Keys.LAYER.meaning()));
+        weights = of(Keys.WEIGHTS, text("weights", Keys.WEIGHTS.meaning()));
+        pooling = of(Keys.POOLING, text("pooling", Keys.POOLING.meaning()));
+        crops = of(Keys.CROPS, text("crops", Keys.CROPS.meaning()));
+        epochs = of(Keys.STAGE1_EPOCHS, new IntParam(uid, "epochs", Keys.STAGE1_EPOCHS.meaning()));
+        learningRate = of(Keys.STAGE1_RATE, new DoubleParam(uid, "learningRate", Keys.STAGE1_RATE.meaning()));
+        batchSize = of(Keys.BATCH, new IntParam(uid, "batchSize", Keys.BATCH.meaning()));
+        validation = of(Keys.VALIDATION, new DoubleParam(uid, "validation", Keys.VALIDATION.meaning()));
+        seed = of(Keys.SEED, new LongParam(uid, "seed", Keys.SEED.meaning()));
+        settings = new StringArrayParam(this, "settings", "further keys of 'gramian train', each as key=value");
+    }
+
+    private <P extends Param<?>> P of(Key<?> key, P parameter) {
+        keys.put(parameter, key);
+        return parameter;
+    }
+
+    final Param<String> text(String name, String meaning) {
+        return new Param<>(uid, name, meaning, String.class);
+    }
+
+    abstract GramianClassifier itself();
+
+    @Override
+    public String uid() {
+        return uid;
+    }
+
+    /**
+     * All that is asked for.
+     *
+     * @throws ConfigException if something of it is no key, or no value of its key
+     */
+    final Settings asked() {
+        Settings asked = Settings.NONE;
+        for (Map.Entry<Param<?>, Key<?>> entry : keys.entrySet()) {
+            if (isSet(entry.getKey())) {
+                asked = asked.with(entry.getValue().name(), String.valueOf(getOrDefault(entry.getKey())), Origin.CODE);
+            }
+        }
+        for (String setting : isSet(settings) ? getOrDefault(settings) : new String[0]) {
+            int equals = setting.indexOf('=');
+            if (equals < 0) {
+                throw new ConfigException("expected settings as key=value, found '" + setting + "'");
+            }
+            asked = asked.with(setting.substring(0, equals), setting.substring(equals + 1), Origin.CODE);
+        }
+        return asked;
+    }
+
+    /** The network that sees the pictures. */
+    public Param<String> backbone() {
+        return backbone;
+    }
+
+    public GramianClassifier setBackbone(String name) {
+        set(backbone, name);
+        return itself();
+    }
+
+    /** Where it is cut. */
+    public Param<String> layer() {
+        return layer;
+    }
+
+    public GramianClassifier setLayer(String name) {
+        set(layer, name);
+        return itself();
+    }
+
+    /** Its weights: a name, or a file of the driver. */
+    public Param<String> weights() {
+        return weights;
+    }
+
+    public GramianClassifier setWeights(String nameOrFile) {
+        set(weights, nameOrFile);
+        return itself();
+    }
+
+    /** Features to descriptor, as {@code conv:512/rbf/spd:128/relu/triu/root/l2}. */
+    public Param<String> pooling() {
+        return pooling;
+    }
+
+    public GramianClassifier setPooling(String stages) {
+        set(pooling, stages);
+        return itself();
+    }
+
+    /** What is cut from a picture, as {@code center:224}. */
+    public Param<String> crops() {
+        return crops;
+    }
+
+    public GramianClassifier setCrops(String plan) {
+        set(crops, plan);
+        return itself();
+    }
+
+    /** Most epochs. */
+    public IntParam epochs() {
+        return epochs;
+    }
+
+    public GramianClassifier setEpochs(int most) {
+        set(epochs, most);
+        return itself();
+    }
+
+    /** Learning rate of the new layers. */
+    public DoubleParam learningRate() {
+        return learningRate;
+    }
+
+    public GramianClassifier setLearningRate(double rate) {
+        set(learningRate, rate);
+        return itself();
+    }
+
+    /** Crops of a step, over all executors. */
+    public IntParam batchSize() {
+        return batchSize;
+    }
+
+    public GramianClassifier setBatchSize(int crops) {
+        set(batchSize, crops);
+        return itself();
+    }
+
+    /** Share of the pictures that judge epochs, where no column says which do. */
+    public DoubleParam validation() {
+        return validation;
+    }
+
+    public GramianClassifier setValidation(double share) {
+        set(validation, share);
+        return itself();
+    }
+
+    /** Of first values, order and crops. */
+    public LongParam seed() {
+        return seed;
+    }
+
+    public GramianClassifier setSeed(long number) {
+        set(seed, number);
+        return itself();
+    }
+
+    /** Further settings. */
+    public StringArrayParam settings() {
+        return settings;
+    }
+
+    /** Further keys of {@code gramian train}, each as {@code key=value}: {@code optimizer.momentum=0.8}. */
+    public GramianClassifier setSettings(String... keysAndValues) {
+        set(settings, keysAndValues.clone());
+        return itself();
+    }
+}

@@ -1,0 +1,115 @@
+package org.gramian.spark;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.spark.ml.Pipeline;
+import org.apache.spark.ml.PipelineModel;
+import org.apache.spark.ml.PipelineStage;
+import org.apache.spark.ml.evaluation.MulticlassClassificationEvaluator;
+import org.apache.spark.ml.feature.StringIndexer;
+import org.apache.spark.ml.param.ParamMap;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.StructType;
+import org.gramian.spark.testing.SmallModel;
+import org.gramian.spark.testing.Stripes;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class GramianClassifierTest {
+    @TempDir
+    private static Path folder;
+
+    private static SparkSession spark;
+
+    @BeforeAll
+    static void begin() {
+        spark = SparkSession.builder()
+                .master("local[2]")
+                .config("spark.driver.host", "127.0.0.1")
+                .config("spark.ui.enabled", "false")
+                .config("spark.sql.shuffle.partitions", "2")
+                .getOrCreate();
+    }
+
+    @AfterAll
+    static void end() {
+        spark.stop();
+    }
+
+    private static GramianClassifier classifier() {
+        return new GramianClassifier()
+                .setBackbone("filters")
+                .setPooling("conv:4/rbf/spd:3/relu/triu/root/l2")
+                .setCrops("center:48")
+                .setBatchSize(8)
+                .setEpochs(8)
+                .setValidation(0)
+                .setSettings("stage1.schedule=constant");
+    }
+
+    /** Bytes of pictures with the index that Spark's own stage gives their class. */
+    @Test
+    void inAPipelineItLearnsWhatSparksOwnStagesIndexAndJudge() throws IOException {
+        List<Row> rows = new ArrayList<>();
+        List<Path> pictures = Stripes.write(folder.resolve("stripes"), 36);
+        for (int i = 0; i < pictures.size(); i++) {
+            rows.add(RowFactory.create(
+                    pictures.get(i).toString(),
+                    Files.readAllBytes(pictures.get(i)),
+                    SmallModel.CLASSES.get(Stripes.label(i))));
+        }
+        Dataset<Row> table =
+                spark.createDataFrame(rows, StructType.fromDDL("path STRING, content BINARY, material STRING"));
+        StringIndexer indexer = new StringIndexer().setInputCol("material").setOutputCol("label");
+        PipelineModel fitted = new Pipeline()
+                .setStages(new PipelineStage[] {indexer, classifier()})
+                .fit(table);
+        String saved = folder.resolve("pipeline").toString();
+        fitted.save(saved);
+        Dataset<Row> answers = PipelineModel.load(saved).transform(table);
+
+        assertThat(new MulticlassClassificationEvaluator()
+                        .setMetricName("accuracy")
+                        .evaluate(answers))
+                .isGreaterThan(0.6);
+        assertThat(answers.where("material = predictedClass").count())
+                .isEqualTo(answers.where("label = prediction").count());
+        assertThat(((GramianModel) fitted.stages()[1]).classes())
+                .containsExactlyInAnyOrderElementsOf(SmallModel.CLASSES);
+    }
+
+    @Test
+    void itsParametersAreKeptAndCopied() throws IOException {
+        GramianClassifier classifier =
+                classifier().setLabelCol("material").setSeed(7).setLearningRate(0.5);
+        String saved = folder.resolve("classifier").toString();
+        classifier.write().overwrite().save(saved);
+
+        for (GramianClassifier same : List.of(GramianClassifier.load(saved), classifier.copy(new ParamMap()))) {
+            assertThat(same.uid()).isEqualTo(classifier.uid());
+            assertThat(same.getLabelCol()).isEqualTo("material");
+            assertThat(same.asked()).isEqualTo(classifier.asked());
+        }
+        assertThat(classifier.asked().values()).hasSize(9);
+    }
+
+    @Test
+    void aTableWithoutPicturesIsRefused() {
+        Dataset<Row> table = spark.range(3).toDF("label");
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> classifier().fit(table))
+                .withMessageContaining("expected pictures in the column 'content', found the columns label");
+    }
+}

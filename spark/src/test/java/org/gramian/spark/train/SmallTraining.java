@@ -1,0 +1,120 @@
+package org.gramian.spark.train;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.StructType;
+import org.gramian.image.PictureLimits;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.Sample;
+import org.gramian.model.Model;
+import org.gramian.run.Beginning;
+import org.gramian.run.Workshop;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.RunConfig;
+import org.gramian.run.config.Settings;
+import org.gramian.spark.testing.SmallModel;
+import org.gramian.spark.testing.Stripes;
+import org.gramian.tensor.Device;
+import org.gramian.train.feature.FeatureExtraction;
+import org.gramian.train.feature.FeatureExtractor;
+import org.gramian.train.feature.FrozenBackbone;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Material;
+import org.gramian.train.loop.Session;
+import org.gramian.train.loop.TrainEvent;
+import org.gramian.train.loop.TwoStage;
+import org.gramian.train.recipe.Schedule;
+
+/** Labelled pictures and a recipe for them, small enough that fifty steps take no time; trained on one machine, too. */
+final class SmallTraining {
+    static final String POOLING = "conv:4/rbf/spd:3/relu/triu/root/l2";
+
+    private SmallTraining() {}
+
+    /** What is asked for: steps of 8 crops. */
+    static Settings asked(String crops, int epochs) {
+        return Settings.NONE
+                .with(Keys.BACKBONE, "filters")
+                .with(Keys.POOLING, POOLING)
+                .with(Keys.CROPS, CropPlan.parse(crops))
+                .with(Keys.BATCH, 8)
+                .with(Keys.STAGE1_EPOCHS, epochs)
+                .with(Keys.STAGE1_SCHEDULE, Schedule.parse("constant"))
+                .with(Keys.VALIDATION, 0.0);
+    }
+
+    /** A table {@code path, label, judges} of pictures, of which every {@code judging}-th judges; none for 0. */
+    static Dataset<Row> table(SparkSession spark, List<Path> pictures, int judging) {
+        List<Row> rows = new ArrayList<>();
+        for (int i = 0; i < pictures.size(); i++) {
+            rows.add(RowFactory.create(
+                    pictures.get(i).toString(), SmallModel.CLASSES.get(Stripes.label(i)), judges(i, judging)));
+        }
+        return spark.createDataFrame(rows, StructType.fromDDL("path STRING, label STRING, judges BOOLEAN"))
+                .repartition(3);
+    }
+
+    private static boolean judges(int picture, int judging) {
+        return judging > 0 && picture % judging == judging - 1;
+    }
+
+    /** The loss of each step. */
+    static final class Losses {
+        private final List<Double> losses = new ArrayList<>();
+        private double sum;
+        private int seen;
+
+        void accept(TrainEvent event) {
+            if (event instanceof TrainEvent.Stepped step) {
+                int before = step.step() == 1 ? 0 : seen;
+                double former = step.step() == 1 ? 0 : sum;
+                losses.add((step.loss() * step.seen() - former) / (step.seen() - before));
+                sum = step.loss() * step.seen();
+                seen = step.seen();
+            }
+        }
+
+        int count() {
+            return losses.size();
+        }
+
+        double[] all() {
+            return losses.stream().mapToDouble(Double::doubleValue).toArray();
+        }
+    }
+
+    /** The losses of training on one machine with the very code of the command line. */
+    static double[] onOneMachine(List<Path> pictures, int judging, RunConfig config) throws IOException {
+        Losses losses = new Losses();
+        List<Sample> training = new ArrayList<>();
+        List<Sample> heldBack = new ArrayList<>();
+        for (int i = 0; i < pictures.size(); i++) {
+            Sample sample = new Sample(pictures.get(i).toString(), Stripes.label(i), pictures.get(i));
+            (judges(i, judging) ? heldBack : training).add(sample);
+        }
+        try (FrozenBackbone network = Beginning.network(config.network(), Workshop.usual(Device.CPU), _ -> {});
+                Model model = Beginning.model(
+                        config.network().head(SmallModel.CLASSES.size(), training.size()),
+                        config.recipe().seed(),
+                        network)) {
+            FeatureExtractor extractor = new FeatureExtractor(
+                    network, FeatureExtractor.DEFAULT_BATCH, config.data().featureType());
+            Material material = new Material(
+                    new Material.Parts(training, heldBack, List.of()),
+                    config.data().crops().training(config.recipe().seed()),
+                    config.data().crops().testing(),
+                    new FeatureExtraction(extractor, PictureLimits.DEFAULT, Optional.empty()),
+                    2);
+            Session session = new Session(losses::accept, Breaks.whenAsked(), Optional.empty());
+            new TwoStage(model, config.recipe(), material, session).run((_, _) -> {});
+        }
+        return losses.all();
+    }
+}

@@ -1,0 +1,123 @@
+package org.gramian.spark.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.IntConsumer;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.SparkSession;
+import org.gramian.run.config.ConfigFile;
+import org.gramian.run.config.RunConfig;
+import org.gramian.run.config.Settings;
+import org.gramian.spark.testing.StandaloneCluster;
+import org.gramian.spark.testing.Stripes;
+import org.gramian.spark.train.SparkTrainer.Control;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Keeper;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Training on a real cluster of two workers, held against one machine. */
+class SpreadTrainingTest {
+    private static final boolean FULL = Boolean.getBoolean("gramian.full");
+    private static final int PICTURES = FULL ? 400 : 40;
+    private static final String CROPS = FULL ? "paper:64" : "center:48";
+
+    /** 50 steps, or 750 at full size. */
+    private static final int EPOCHS = FULL ? 1 : 10;
+
+    private static StandaloneCluster cluster;
+
+    @TempDir
+    private Path folder;
+
+    @BeforeAll
+    static void begin() throws IOException, InterruptedException {
+        cluster = StandaloneCluster.start("train", new StandaloneCluster.Sizes(2, 1, 768));
+    }
+
+    @AfterAll
+    static void end() {
+        cluster.close();
+    }
+
+    @Test
+    @Timeout(900)
+    void theLossOfEveryStepOnTwoWorkersIsThatOfOneMachineAndAKilledWorkerChangesNoBit() throws Exception {
+        List<Path> pictures = Stripes.write(folder.resolve("pictures"), PICTURES);
+        Settings asked = SmallTraining.asked(CROPS, EPOCHS);
+        try (SparkSession spark = SparkSession.builder()
+                .config(cluster.conf("train").set("spark.sql.shuffle.partitions", "2"))
+                .getOrCreate()) {
+            double[] losses = train(spark, pictures, asked, folder.resolve("left-alone"), _ -> {});
+            RunConfig config =
+                    RunConfig.of(ConfigFile.read(folder.resolve("left-alone").resolve("config.yaml")));
+
+            assertThat(losses).hasSizeGreaterThanOrEqualTo(50);
+            assertThat(losses).containsExactly(SmallTraining.onOneMachine(pictures, 0, config), within(1e-4));
+            assertThat(Arrays.stream(losses).skip(losses.length - 5).average().orElseThrow())
+                    .as("learned something")
+                    .isLessThan(0.8 * Arrays.stream(losses).limit(5).average().orElseThrow());
+
+            double[] broken = train(spark, pictures, asked, folder.resolve("killed"), step -> {
+                if (step == 20) {
+                    kill(spark);
+                }
+            });
+            assertThat(broken).containsExactly(losses);
+            assertThat(model("killed")).isEqualTo(model("left-alone"));
+        }
+    }
+
+    private byte[] model(String run) throws IOException {
+        return Files.readAllBytes(folder.resolve(run).resolve("model.safetensors"));
+    }
+
+    private static double[] train(
+            SparkSession spark, List<Path> pictures, Settings asked, Path run, IntConsumer stepped) throws IOException {
+        SmallTraining.Losses losses = new SmallTraining.Losses();
+        Control control = new Control(
+                event -> {
+                    int before = losses.count();
+                    losses.accept(event);
+                    if (losses.count() > before) {
+                        stepped.accept(losses.count());
+                    }
+                },
+                _ -> {},
+                Breaks.whenAsked(),
+                Keeper.DEFAULT_INTERVAL);
+        TrainingJob job = new TrainingJob(
+                SmallTraining.table(spark, pictures, 0),
+                TrainingColumns.of("path", "label"),
+                asked,
+                run.toString(),
+                false,
+                "auto");
+        Trained trained = SparkTrainer.usual().under(control).train(job);
+        assertThat(trained.model()).isPresent();
+        assertThat(trained.unreadable()).isZero();
+        return losses.all();
+    }
+
+    private static void kill(SparkSession spark) {
+        long executor = JavaSparkContext.fromSparkContext(spark.sparkContext())
+                .parallelize(List.of(1), 1)
+                .map(_ -> ProcessHandle.current().pid())
+                .first();
+        try {
+            cluster.killWorkerOf(executor);
+        } catch (InterruptedException interrupted) {
+            throw new UncheckedIOException(new IOException(interrupted));
+        }
+    }
+}

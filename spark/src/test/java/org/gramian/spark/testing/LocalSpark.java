@@ -15,7 +15,10 @@ public final class LocalSpark {
                 .master("local[2]")
                 .config("spark.driver.host", "127.0.0.1")
                 .config("spark.ui.enabled", "false")
-                .config("spark.sql.shuffle.partitions", "2")
+                .config("spark.sql.shuffle.partitions", "1")
+                // Tables of a few rows are read faster than code for them is compiled.
+                .config("spark.sql.codegen.wholeStage", "false")
+                .config("spark.sql.adaptive.enabled", "false")
                 .getOrCreate();
     }
 

@@ -71,7 +71,7 @@ public final class History {
     }
 
     /** Adds an epoch; what a broken run had written of it and later ones is replaced. */
-    void add(EpochDone done) throws IOException {
+    public void add(EpochDone done) throws IOException {
         epochs.removeIf(former ->
                 former.stage() > done.stage() || (former.stage() == done.stage() && former.epoch() >= done.epoch()));
         epochs.add(done);

@@ -16,6 +16,7 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.image.dataset.protocol.Plan;
+import org.gramian.model.Head;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 
@@ -151,6 +152,17 @@ public record RunPlan(
                         !unreadable.contains(dataset.samples().get(index).name()))
                 .boxed()
                 .collect(Collectors.toCollection(HashSet::new));
+    }
+
+    /** What stands on the backbone in a fold. */
+    Head head(FoldPlan fold) {
+        return config.network()
+                .head(dataset.classes().size(), fold.parts().training().size());
+    }
+
+    /** Of first values, order and crops. */
+    long seed() {
+        return config.recipe().seed();
     }
 
     /**

@@ -1,18 +1,15 @@
 package org.gramian.run;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.function.Consumer;
-import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.basis.WholeFile;
 import org.gramian.image.PictureLimits;
@@ -26,15 +23,12 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.model.Model;
 import org.gramian.run.config.Choices;
 import org.gramian.run.config.Keys;
-import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.Surroundings;
 import org.gramian.run.plan.Estimate;
 import org.gramian.run.plan.Probe;
 import org.gramian.run.plan.Workload;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Libtorch;
-import org.gramian.tensor.file.TensorFileException;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
@@ -146,8 +140,8 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
 
     /** How long it may take, guessed from a few batches; takes seconds. */
     public Estimate estimate(RunPlan plan) throws IOException {
-        try (FrozenBackbone network = network(plan.config().network(), _ -> {});
-                Model model = Beginning.model(plan, plan.folds().getFirst(), network)) {
+        try (FrozenBackbone network = Beginning.network(plan.config().network(), workshop, _ -> {});
+                Model model = Beginning.model(plan.head(plan.folds().getFirst()), plan.seed(), network)) {
             Probe probe = new Probe(model, plan.config(), new PictureReader(PictureLimits.DEFAULT));
             List<Path> files = plan.folds().getFirst().parts().training().stream()
                     .map(Sample::file)
@@ -211,7 +205,7 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
         List<FoldResult> done = new ArrayList<>();
         Optional<Breaks.Reason> early = Optional.empty();
         try (RunScratch scratch = RunScratch.in(folder, workshop.cache());
-                FrozenBackbone network = network(plan.config().network(), this::remark)) {
+                FrozenBackbone network = Beginning.network(plan.config().network(), workshop, this::remark)) {
             FeatureExtractor extractor = new FeatureExtractor(
                     network,
                     FeatureExtractor.DEFAULT_BATCH,
@@ -224,7 +218,7 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
                         workshop.threads(),
                         control.breaks,
                         control.keepEvery,
-                        origin(plan, network),
+                        Beginning.origin(plan.settings(), network),
                         control.events);
                 for (int i = 0; i < plan.folds().size() && early.isEmpty(); i++) {
                     try {
@@ -249,41 +243,5 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
         Optional<FoldResult> result = new FoldRun(plan, fold, place, surround).run();
         result.ifPresent(one -> control.events.accept(new RunEvent.FoldDone(one)));
         return result;
-    }
-
-    private FrozenBackbone network(NetworkConfig network, Consumer<String> remarks) throws IOException {
-        if (network.weights().isEmpty()) {
-            return FrozenBackbone.withoutWeights(network.backbone(), workshop.device());
-        }
-        try (Arena arena = Arena.ofShared()) {
-            Weights weights = workshop.weights()
-                    .find(network.backbone().name(), network.weights().get(), arena, remarks);
-            try {
-                return network.usesTail()
-                        ? FrozenBackbone.withTail(network.backbone(), weights, workshop.device())
-                        : FrozenBackbone.of(network.backbone(), weights, workshop.device());
-            } catch (IllegalArgumentException tooFew) {
-                throw new UnusableWeightsException(tooFew);
-            }
-        } catch (TensorFileException damaged) {
-            throw new UnusableWeightsException(damaged);
-        }
-    }
-
-    private static Map<String, String> origin(RunPlan plan, FrozenBackbone network) {
-        Map<String, String> origin = new LinkedHashMap<>();
-        origin.put("weights", network.fingerprint());
-        plan.settings().values().values().stream()
-                .filter(setting -> Keys.decides(setting.key())) // weights are a path of the machine, perhaps
-                .forEach(setting -> origin.put("config." + setting.key(), setting.text()));
-        origin.put("libtorch", Libtorch.load().version());
-        origin.put("java", Integer.toString(Runtime.version().feature()));
-        origin.put("gramian", version());
-        return origin;
-    }
-
-    private static String version() {
-        String written = Trainer.class.getPackage().getImplementationVersion();
-        return written == null ? "development" : written;
     }
 }

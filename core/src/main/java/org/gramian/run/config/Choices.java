@@ -3,7 +3,6 @@ package org.gramian.run.config;
 import java.util.Optional;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightName;
-import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 
@@ -32,7 +31,7 @@ public final class Choices {
         settings = FaithfulPooling.spellOut(settings);
         Pooling pooling = FaithfulPooling.of(settings);
         settings = HeadRate.choose(settings, pooling);
-        int pictures = surroundings.dataset().samples().size();
+        int pictures = surroundings.pictures();
         settings = BatchSize.choose(settings, pictures);
         StageLength length = StageLength.of(settings, pictures);
         settings = settings.orElse(Keys.STAGE1_EPOCHS, length.epochs(), length.reason())
@@ -42,11 +41,11 @@ public final class Choices {
     }
 
     private static Settings data(Settings settings, Surroundings surroundings) {
-        String layout = surroundings.dataset().source().layout();
+        String layout = surroundings.layout();
         return settings.orElse(Keys.LAYOUT, layout, "what the folder shows")
                 .orElse(
                         Keys.PROTOCOL,
-                        Protocols.usual(surroundings.dataset()),
+                        surroundings.protocol(),
                         "the usual one for the layout " + layout);
     }
 

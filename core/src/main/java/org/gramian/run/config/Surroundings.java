@@ -6,18 +6,33 @@ import java.util.Optional;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.protocol.Protocol;
+import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.tensor.Device;
 
 /**
  * What choices depend on besides the configuration.
  *
- * @param dataset the pictures
+ * @param layout how the pictures lie on disk
+ * @param protocol the usual one for them
+ * @param pictures how many there are
  * @param weights those at hand, sorted by name
  * @param device what computes
  */
-public record Surroundings(Dataset dataset, List<WeightName> weights, Device.Kind device) {
+public record Surroundings(
+        String layout, Protocol protocol, int pictures, List<WeightName> weights, Device.Kind device) {
     public Surroundings {
         weights = List.copyOf(weights);
+    }
+
+    /** A data set, some weights and a kind of device. */
+    public Surroundings(Dataset dataset, List<WeightName> weights, Device.Kind device) {
+        this(
+                dataset.source().layout(),
+                Protocols.usual(dataset),
+                dataset.samples().size(),
+                weights,
+                device);
     }
 
     /** A data set, the weights of a folder and a device. */

@@ -81,7 +81,7 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
      * @param target gets {@code [batch, c, h, w]} in this extractor's type
      * @throws IllegalArgumentException if a feature is not a finite number of that type
      */
-    void compute(Tensor pictures, MemorySegment target) {
+    public void compute(Tensor pictures, MemorySegment target) {
         if (pictures.size(0) != batch) {
             throw new IllegalArgumentException(
                     "a batch of exactly " + batch + " pictures is wanted, found " + pictures.shape());

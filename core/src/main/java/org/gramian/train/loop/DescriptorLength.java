@@ -1,12 +1,12 @@
 package org.gramian.train.loop;
 
 import java.util.Arrays;
+import java.util.function.Function;
 import org.gramian.basis.EvenSpread;
 import org.gramian.model.Model;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
-import org.gramian.train.feature.FeatureTable;
 
 /**
  * How long the descriptors {@code v} are that a model begins with, which decides how large the classifier's steps may be.
@@ -26,13 +26,15 @@ final class DescriptorLength {
     /**
      * The rate at which descriptors of this length do what those of length 1 do at a rate of 1; 1 if they have no length.
      *
+     * @param count of all rows
+     * @param rows gives features at some places
      * @param momentum β of the steps to come
      */
-    static double unitRate(Model model, FeatureTable table, double momentum) {
-        int[] places = Arrays.stream(EvenSpread.places(table.count(), CROPS))
+    static double unitRate(Model model, int count, Function<int[], Tensor> rows, double momentum) {
+        int[] places = Arrays.stream(EvenSpread.places(count, CROPS))
                 .mapToInt(Math::toIntExact)
                 .toArray();
-        double rate = new HeadRun(model, table).descriptors(places, v -> {
+        double rate = new HeadRun(model, rows).descriptors(places, v -> {
             Tensor mean = Elementwise.mul(Reductions.sum(v, 0), 1.0 / places.length);
             return Math.min(1 / meanSquare(Elementwise.sub(v, mean)), 4 * (1 + momentum) / meanSquare(v));
         });

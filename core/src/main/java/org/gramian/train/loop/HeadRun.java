@@ -9,15 +9,14 @@ import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
-import org.gramian.train.feature.FeatureTable;
 
 /**
  * A head at work on features that are there already, without gradients: its scores or its descriptors of some rows.
  *
  * @param model whose head it is
- * @param table the features
+ * @param rows gives the features {@code [n, c, h, w]} at some places, in single precision on the model's device
  */
-record HeadRun(Model model, FeatureTable table) {
+record HeadRun(Model model, Function<int[], Tensor> rows) {
     /** What is made of the scores {@code [n, k]}, which are gone after it. */
     <T> T scores(int[] places, Function<Tensor, T> use) {
         return run(places, (features, head) -> model.head().apply(features, head, Head.Mode.PREDICTING), use);
@@ -32,7 +31,7 @@ record HeadRun(Model model, FeatureTable table) {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
             Bindings head = Bindings.of(model.headParameters().variables(tape));
-            return use.apply(step.apply(tape.constant(table.rows(places)), head).value());
+            return use.apply(step.apply(tape.constant(rows.apply(places)), head).value());
         }
     }
 }

@@ -5,24 +5,19 @@ import org.gramian.model.Logits;
 import org.gramian.train.recipe.Judgement;
 
 /** How good a model is by now, asked of pictures that were held back from training. */
-final class Judge {
-    private final PictureScores scores;
-    private final int[] labels;
+@FunctionalInterface
+interface Judge {
+    Judgement judge();
 
-    Judge(PictureScores scores, int[] labels) {
-        this.scores = scores;
-        this.labels = labels;
-    }
-
-    Judgement judge() {
-        List<Logits> all = scores.compute();
-        int wrong = 0;
-        double loss = 0;
-        for (int i = 0; i < labels.length; i++) {
-            Logits logits = all.get(i);
-            wrong += logits.top() == labels[i] ? 0 : 1;
-            loss -= logits.logProbability(labels[i], 1);
-        }
-        return new Judgement((double) wrong / labels.length, loss / labels.length);
+    /** By scores that are computed here. */
+    static Judge of(PictureScores scores, int[] labels) {
+        return () -> {
+            List<Logits> all = scores.compute();
+            JudgedPictures judged = JudgedPictures.NONE;
+            for (int i = 0; i < labels.length; i++) {
+                judged = judged.plus(all.get(i), labels[i]);
+            }
+            return judged.judgement();
+        };
     }
 }

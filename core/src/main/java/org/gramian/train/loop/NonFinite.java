@@ -1,5 +1,6 @@
 package org.gramian.train.loop;
 
+import java.io.Serializable;
 import java.util.Locale;
 
 /**
@@ -12,7 +13,7 @@ import java.util.Locale;
  * @param before the value before it, which is finite; empty if there is none
  * @param largest the largest magnitude in that one; 0 if there is none
  */
-public record NonFinite(Kind kind, String place, String before, double largest) {
+public record NonFinite(Kind kind, String place, String before, double largest) implements Serializable {
     /** The sorts of values in a step, each with what helps. */
     public enum Kind {
         /** What the loss compares with. */

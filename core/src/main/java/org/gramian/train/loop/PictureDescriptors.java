@@ -59,7 +59,7 @@ public record PictureDescriptors(Model model, Recipe recipe, Material material, 
             int crops = table.crops();
             for (int i = 0; i < samples.size(); i++) {
                 int[] places = IntStream.range(i * crops, (i + 1) * crops).toArray();
-                sink.accept(i, new HeadRun(model, table).descriptors(places, Scoring::toRows));
+                sink.accept(i, new HeadRun(model, table::rows).descriptors(places, Scoring::toRows));
                 session.measuring(new TrainEvent.Collecting(TASK, i + 1L, samples.size()));
             }
         }

@@ -3,6 +3,7 @@ package org.gramian.train.loop;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
 import org.gramian.image.Reading.Unreadable;
@@ -12,6 +13,7 @@ import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.RowSink;
 import org.gramian.model.Scoring;
+import org.gramian.tensor.Tensor;
 import org.gramian.train.feature.FeatureTable;
 
 /** Scores of pictures, each the mean probability over its crops, by the model as it is when asked. */
@@ -20,17 +22,32 @@ public interface PictureScores {
     /** One for each picture, in their order. */
     List<Logits> compute();
 
+    /**
+     * Features that are there already, wherever: row {@code i} is crop {@code i mod crops} of picture {@code i / crops}.
+     *
+     * @param count of all rows
+     * @param crops of each picture
+     * @param at gives the rows {@code [n, c, h, w]} at some places, in single precision on the model's device
+     */
+    record Rows(int count, int crops, Function<int[], Tensor> at) {}
+
     /** From features that are there already: what stage 1 needs. */
     static PictureScores ofFeatures(Model model, FeatureTable table, int batch) {
+        return ofRows(model, new Rows(table.count(), table.crops(), table::rows), batch);
+    }
+
+    /** From features that are there already, wherever. */
+    static PictureScores ofRows(Model model, Rows features, int batch) {
         return () -> {
+            HeadRun run = new HeadRun(model, features.at);
             List<float[]> rows = new ArrayList<>();
-            for (int start = 0; start < table.count(); start += batch) {
-                int[] places = IntStream.range(start, Math.min(table.count(), start + batch))
+            for (int start = 0; start < features.count; start += batch) {
+                int[] places = IntStream.range(start, Math.min(features.count, start + batch))
                         .toArray();
-                rows.addAll(Arrays.asList(new HeadRun(model, table).scores(places, Scoring::toRows)));
+                rows.addAll(Arrays.asList(run.scores(places, Scoring::toRows)));
             }
-            return IntStream.range(0, table.samples().size())
-                    .mapToObj(i -> Logits.ofCrops(rows.subList(i * table.crops(), (i + 1) * table.crops())
+            return IntStream.range(0, features.count / features.crops)
+                    .mapToObj(i -> Logits.ofCrops(rows.subList(i * features.crops, (i + 1) * features.crops)
                             .toArray(float[][]::new)))
                     .toList();
         };

@@ -39,6 +39,7 @@ import org.gramian.train.feature.FeatureTable;
 final class RecordedSteps implements Steps {
     private final StageLoop.Setup setup;
     private final SingleSteps single;
+    private final Source source;
     private final Feed feed;
     private final List<ParameterGroup> moved;
     private final CudaStream stream;
@@ -52,17 +53,18 @@ final class RecordedSteps implements Steps {
     RecordedSteps(StageLoop.Setup setup, Sgd sgd, HeadRates rates, SingleSteps single) {
         this.setup = setup;
         this.single = single;
-        this.feed = feed(setup).orElseThrow();
+        this.source = single.source();
+        this.feed = feed(setup, source).orElseThrow();
         this.moved = setup.trainee().moved(rates);
         Device device = setup.trainee().model().device();
         try (Scope scope = Scope.open()) {
-            int count = setup.examples().count();
+            int count = source.examples().count();
             int classes = setup.trainee().model().head().classes();
             long[] all =
-                    IntStream.range(0, count).mapToLong(setup.examples()::label).toArray();
+                    IntStream.range(0, count).mapToLong(source.examples()::label).toArray();
             order = Tensors.empty(Shape.of(count), DType.I64, device);
             labels = Tensors.to(Tensors.ofLongs(all, Shape.of(count)), device);
-            targets = setup.targets().apply(IntStream.range(0, classes).toArray());
+            targets = source.targets().apply(IntStream.range(0, classes).toArray());
             cells = new StepCells(device);
             List.of(order, labels, targets).forEach(scope::release);
         }
@@ -71,16 +73,16 @@ final class RecordedSteps implements Steps {
     }
 
     /** Whether a stage can be trained like this. */
-    static boolean suits(StageLoop.Setup setup, HeadRates rates) {
-        return feed(setup).isPresent()
+    static boolean suits(StageLoop.Setup setup, Source source, HeadRates rates) {
+        return feed(setup, source).isPresent()
                 && setup.recipe().batching().accumulate() == 1
                 && !setup.trainee().model().head().normalized()
                 && RecordedSgd.suits(
                         setup.trainee().moved(rates), setup.recipe().sgd());
     }
 
-    private static Optional<Feed> feed(StageLoop.Setup setup) {
-        return switch (setup.examples()) {
+    private static Optional<Feed> feed(StageLoop.Setup setup, Source source) {
+        return switch (source.examples()) {
             case FeatureExamples(FeatureTable table) when table.isResident() -> Optional.of(new ResidentFeed(table));
             case PictureExamples pictures -> Optional.of(new PictureFeed(pictures, setup.stride()));
             default -> Optional.empty();

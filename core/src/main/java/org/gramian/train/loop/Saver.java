@@ -22,6 +22,7 @@ final class Saver {
     void save(Position position, Checkpoint.State state) throws IOException {
         if (keeper.isPresent()) {
             Checkpoint.write(keeper.get(), position, state);
+            keeper.get().copy().written(keeper.get().file());
             sinceLast.restart();
         }
     }

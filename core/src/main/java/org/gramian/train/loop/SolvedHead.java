@@ -52,7 +52,7 @@ record SolvedHead(Model model, Session session) {
     private void describe(FeatureTable table, Tensor rows, int start, int end) {
         int[] places = IntStream.range(start, end).toArray();
         Tensor part = Views.slice(rows, 0, start, end);
-        new HeadRun(model, table).descriptors(places, descriptors -> {
+        new HeadRun(model, table::rows).descriptors(places, descriptors -> {
             part.copyFrom(descriptors);
             return part;
         });

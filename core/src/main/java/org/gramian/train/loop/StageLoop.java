@@ -4,12 +4,10 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.gramian.image.batch.Shuffle;
 import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
-import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.Sgd;
 import org.gramian.train.recipe.Judgement;
@@ -23,13 +21,13 @@ import org.jspecify.annotations.Nullable;
  * a break costs nothing.
  */
 final class StageLoop implements AutoCloseable {
-    /** What a stage works on. */
-    record Setup(
-            Trainee trainee,
-            Recipe recipe,
-            Examples examples,
-            @Nullable Judge judge,
-            Function<int[], Tensor> targets) {
+    /**
+     * What a stage works on.
+     *
+     * @param crops that make an epoch
+     * @param maker of its steps
+     */
+    record Setup(Trainee trainee, Recipe recipe, int crops, @Nullable Judge judge, Steps.Maker maker) {
         StageRecipe stage() {
             return trainee.stage() == 1 ? recipe.stage1() : recipe.stage2();
         }
@@ -40,7 +38,7 @@ final class StageLoop implements AutoCloseable {
          */
         GpuMath math(int step) {
             GpuMath math = Libtorch.load().math().withTf32(recipe.precision() == Precision.TF32);
-            boolean full = (step + 1L) * stride() <= examples.count();
+            boolean full = (step + 1L) * stride() <= crops;
             return trainee.stage() == 2 && full ? math.withTrials() : math;
         }
 
@@ -50,7 +48,7 @@ final class StageLoop implements AutoCloseable {
         }
 
         int steps() {
-            return Math.ceilDiv(examples.count(), stride());
+            return Math.ceilDiv(crops, stride());
         }
     }
 
@@ -72,8 +70,27 @@ final class StageLoop implements AutoCloseable {
         this.sgd = new Sgd(setup.recipe.sgd());
     }
 
-    /** Goes on from a checkpoint of this stage. */
-    void restore(Checkpoint checkpoint) throws IOException {
+    /**
+     * Trains, from a checkpoint of this stage if there is one; it ends with the best parameters, unless somebody asked for a break.
+     *
+     * @return why it stopped before its end; nothing if it came there
+     * @throws InterruptedTrainingException if it stopped before there was a model
+     */
+    Optional<Breaks.Reason> train(@Nullable Checkpoint checkpoint) throws IOException {
+        if (checkpoint != null) {
+            restore(checkpoint);
+        }
+        Optional<Breaks.Reason> early = run();
+        if (early.isPresent() && !hasModel()) {
+            throw new InterruptedTrainingException(early.get());
+        }
+        if (early.isEmpty() || early.get() == Breaks.Reason.OUT_OF_TIME) {
+            useBest();
+        }
+        return early;
+    }
+
+    private void restore(Checkpoint checkpoint) throws IOException {
         position = checkpoint.position();
         checkpoint.restore(state());
     }
@@ -90,7 +107,7 @@ final class StageLoop implements AutoCloseable {
     Optional<Breaks.Reason> run() throws IOException {
         StageRecipe stage = setup.stage();
         int number = setup.trainee.stage();
-        events.accept(new TrainEvent.StageStarted(number, stage.epochs(), setup.steps(), setup.examples.count()));
+        events.accept(new TrainEvent.StageStarted(number, stage.epochs(), setup.steps(), setup.crops));
         if (position.epoch() == 0 && position.step() == 0) {
             keepBest();
         }
@@ -114,7 +131,7 @@ final class StageLoop implements AutoCloseable {
     }
 
     /** Whether anything was trained yet, in this stage or before it. */
-    boolean hasModel() {
+    private boolean hasModel() {
         return position.step() > 0
                 || position.epoch() > 0
                 || !position.initial().equals(Judgement.NONE);
@@ -124,7 +141,7 @@ final class StageLoop implements AutoCloseable {
      * Gives the model the best parameters of the stage. Before the end of the very first epoch those are the random ones it
      * began with: then it is left as it is.
      */
-    void useBest() {
+    private void useBest() {
         if (position.epoch() > 0 || !position.initial().equals(Judgement.NONE)) {
             best.restore(setup.trainee.parameters());
         }
@@ -177,7 +194,7 @@ final class StageLoop implements AutoCloseable {
     private Steps steps() {
         Steps present = steps;
         if (present == null) {
-            present = Steps.of(setup, sgd, HeadRates.of(setup.stage(), position));
+            present = setup.maker.make(setup, sgd, HeadRates.of(setup.stage(), position));
             steps = present;
         }
         return present;
@@ -186,7 +203,7 @@ final class StageLoop implements AutoCloseable {
     /** The order of this epoch: it follows from seed, stage and epoch alone. */
     private int[] order() {
         long epoch = setup.trainee.stage() * 1_000_000L + position.epoch();
-        return Shuffle.epoch(setup.examples.count(), setup.recipe.seed(), epoch);
+        return Shuffle.epoch(setup.crops, setup.recipe.seed(), epoch);
     }
 
     /** The learning rate of a step of the present epoch, from 0 on; that of the classifier is a multiple of it. */

@@ -1,9 +1,11 @@
 package org.gramian.train.loop;
 
+import java.util.function.Function;
 import java.util.function.IntToDoubleFunction;
+import org.gramian.tensor.Tensor;
 import org.gramian.train.Sgd;
 
-/** The way in which the steps of a stage are taken: one by one, or many before anybody looks. */
+/** The way in which the steps of a stage are taken: one by one, many before anybody looks, or by gradients from elsewhere. */
 interface Steps extends AutoCloseable {
     /**
      * What was taken.
@@ -34,9 +36,25 @@ interface Steps extends AutoCloseable {
     @Override
     void close();
 
-    /** The fastest way for a stage. */
-    static Steps of(StageLoop.Setup setup, Sgd sgd, HeadRates rates) {
-        SingleSteps single = new SingleSteps(setup, sgd, rates);
-        return RecordedSteps.suits(setup, rates) ? new RecordedSteps(setup, sgd, rates, single) : single;
+    /** Makes the steps of a stage once it is known where it begins. */
+    @FunctionalInterface
+    interface Maker {
+        Steps make(StageLoop.Setup setup, Sgd sgd, HeadRates rates);
+    }
+
+    /**
+     * What is learned from on this machine.
+     *
+     * @param examples the crops
+     * @param targets what their labels ask of the scores
+     */
+    record Source(Examples examples, Function<int[], Tensor> targets) {}
+
+    /** The fastest way over examples on this machine. */
+    static Maker over(Source source) {
+        return (setup, sgd, rates) -> {
+            SingleSteps single = new SingleSteps(setup, source, sgd, rates);
+            return RecordedSteps.suits(setup, source, rates) ? new RecordedSteps(setup, sgd, rates, single) : single;
+        };
     }
 }

@@ -154,12 +154,13 @@ public final class TwoStage {
             StageLoop.Setup setup = new StageLoop.Setup(
                     new Trainee(model, 1, 1, Recipe.Precision.F32),
                     recipe,
-                    new FeatureExamples(training),
+                    training.count(),
                     judge(judging),
-                    this::targets);
+                    Steps.over(new Steps.Source(new FeatureExamples(training), this::targets)));
             boolean scaled = checkpoint == null && recipe.stage1().perLength(); // a checkpoint knows it
             double scale = scaled
-                    ? DescriptorLength.unitRate(model, training, recipe.sgd().momentum())
+                    ? DescriptorLength.unitRate(
+                            model, training.count(), training::rows, recipe.sgd().momentum())
                     : 1;
             return stage(
                     setup,
@@ -192,7 +193,12 @@ public final class TwoStage {
         Examples examples = new PictureExamples(
                 parts.training(), material.rendering(material.trainingCrops()), material.threads(), model.device());
         Trainee trainee = new Trainee(model, 2, recipe.stage2().backboneRate(), recipe.precision());
-        StageLoop.Setup setup = new StageLoop.Setup(trainee, recipe, examples, judge(judging), this::targets);
+        StageLoop.Setup setup = new StageLoop.Setup(
+                trainee,
+                recipe,
+                examples.count(),
+                judge(judging),
+                Steps.over(new Steps.Source(examples, this::targets)));
         return stage(
                 setup,
                 checkpoint,
@@ -211,7 +217,7 @@ public final class TwoStage {
         List<Sample> heldBack = material.parts().heldBack();
         return heldBack.isEmpty()
                 ? null
-                : new Judge(judging, heldBack.stream().mapToInt(Sample::label).toArray());
+                : Judge.of(judging, heldBack.stream().mapToInt(Sample::label).toArray());
     }
 
     /** What follows a stage. */
@@ -222,15 +228,8 @@ public final class TwoStage {
     private Ended stage(StageLoop.Setup setup, @Nullable Checkpoint checkpoint, Position start, After after)
             throws IOException {
         try (StageLoop loop = new StageLoop(setup, start, session)) {
-            if (checkpoint != null) {
-                loop.restore(checkpoint);
-            }
-            Optional<Breaks.Reason> early = loop.run();
-            if (early.isPresent() && !loop.hasModel()) {
-                throw new InterruptedTrainingException(early.get());
-            }
+            Optional<Breaks.Reason> early = loop.train(checkpoint);
             if (early.isEmpty() || early.get() == Breaks.Reason.OUT_OF_TIME) {
-                loop.useBest();
                 after.run();
             }
             return new Ended(early, loop.position().best());

@@ -92,9 +92,9 @@ class StageLoopTest {
         StageLoop.Setup setup = new StageLoop.Setup(
                 new Trainee(model, 1, 1, Recipe.Precision.F32),
                 recipe,
-                examples,
+                examples.count(),
                 null,
-                labels -> targets.rows(labels, Device.CPU));
+                Steps.over(new Steps.Source(examples, labels -> targets.rows(labels, Device.CPU))));
         Session session = new Session(_ -> {}, Breaks.whenAsked(), Optional.empty());
         try (StageLoop loop = new StageLoop(setup, Position.startOf(1, Judgement.NONE, 1), session)) {
             loop.run();

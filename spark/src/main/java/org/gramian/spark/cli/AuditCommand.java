@@ -1,27 +1,18 @@
 package org.gramian.spark.cli;
 
-import static org.apache.spark.sql.functions.col;
-import static org.apache.spark.sql.functions.element_at;
-import static org.apache.spark.sql.functions.split;
-
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.Callable;
-import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.functions;
-import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.util.SerializableConfiguration;
 import org.gramian.image.audit.Severity;
 import org.gramian.spark.executor.PartitionAudit;
 import org.gramian.spark.executor.PictureColumn;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code gramian spark audit}: what in many pictures would spoil training. */
@@ -38,8 +29,6 @@ import picocli.CommandLine.Parameters;
             "For example: gramian spark audit 's3a://bucket/photos/*' --out facts.parquet"
         })
 final class AuditCommand implements Callable<Integer> {
-    private static final String PICTURE = "picture";
-
     @Mixin
     private final Console console = new Console();
 
@@ -49,20 +38,8 @@ final class AuditCommand implements Callable<Integer> {
     @Mixin
     private final OutputOptions output = new OutputOptions();
 
-    @Option(
-            names = "--label",
-            paramLabel = "NAME",
-            description = "the column of a table that holds classes (default: none, all pictures are one class; the class"
-                    + " of a file is its folder)")
-    private @Nullable String label;
-
-    @Option(
-            names = "--name",
-            paramLabel = "NAME",
-            defaultValue = InputOptions.PATH,
-            description = "the column of a table that names pictures (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private String name;
+    @Mixin
+    private final LabelOptions labels = new LabelOptions();
 
     @Parameters(
             index = "0..*",
@@ -79,7 +56,7 @@ final class AuditCommand implements Callable<Integer> {
             output.check(session);
             Tally tally = new Tally();
             InputOptions.Pictures pictures = input.read(session, places, console);
-            output.write(tally.watched(facts(named(pictures), session)), console);
+            output.write(tally.watched(facts(labels.named(pictures, input.isFiles()), session)), console);
             Tally.Counted counted = tally.counted();
             AuditSummary summary = AuditSummary.of(session.read().parquet(output.place()));
             console.out().print(counted.text(output.place()) + summary.text());
@@ -87,28 +64,6 @@ final class AuditCommand implements Callable<Integer> {
             boolean spoils = summary.findings().stream().anyMatch(found -> found.severity() == Severity.SPOILS);
             return spoils ? Main.DATA : Main.DONE;
         });
-    }
-
-    /** Name, label and picture. */
-    private Dataset<Row> named(InputOptions.Pictures pictures) {
-        List<String> columns = List.of(pictures.rows().columns());
-        for (String wanted : label == null ? List.of(name) : List.of(name, label)) {
-            if (!columns.contains(wanted)) {
-                throw new IllegalArgumentException("expected a column '" + wanted + "', found the columns "
-                        + String.join(", ", columns) + "; name another by --name or --label");
-            }
-        }
-        Column folder = element_at(split(col(InputOptions.PATH), "/"), -2);
-        Column owner = label != null ? column(label) : input.isFiles() ? folder : functions.lit("all");
-        return pictures.rows()
-                .select(
-                        column(name).cast(DataTypes.StringType).as(InputOptions.PATH),
-                        owner.cast(DataTypes.StringType).as("label"),
-                        column(pictures.column()).as(PICTURE));
-    }
-
-    private static Column column(String name) {
-        return InputOptions.columns(List.of(name)).getFirst();
     }
 
     private static Dataset<Row> facts(Dataset<Row> named, SparkSession session) {

@@ -7,6 +7,8 @@ import java.io.UncheckedIOException;
 import java.nio.file.InvalidPathException;
 import org.apache.spark.SparkClassNotFoundException;
 import org.apache.spark.sql.AnalysisException;
+import org.gramian.backbone.weights.MissingWeightsException;
+import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.model.ModelFileException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -50,6 +52,8 @@ final class Failures {
     private static int code(Throwable failed) {
         return switch (failed) {
             case ModelFileException _ -> Main.MODEL;
+            case MissingWeightsException _ -> Main.MODEL;
+            case UnusableWeightsException _ -> Main.MODEL;
             case AnalysisException _ -> Main.USAGE; // a table, column or format that is not there
             case SparkClassNotFoundException _ -> Main.USAGE;
             case IOException _ -> Main.USAGE;

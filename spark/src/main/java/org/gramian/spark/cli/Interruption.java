@@ -6,8 +6,8 @@ import org.apache.hadoop.util.ShutdownHookManager;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * Ends a job when the program is asked to end: by Ctrl-C, by a signal. It is cancelled on all executors, and the program waits until
- * what was half written is removed. Without it, Spark would leave {@code _temporary} behind.
+ * Ends work when the program is asked to end, by Ctrl-C or a signal: the work is told, and the program waits until it has put things
+ * in order: removed what was half written, or kept a checkpoint. Without it, Spark would leave {@code _temporary} behind.
  */
 final class Interruption implements AutoCloseable {
     /** Before the hooks that stop Spark (40) and close file systems (10), which are still needed. */
@@ -18,9 +18,9 @@ final class Interruption implements AutoCloseable {
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Runnable hook;
 
-    private Interruption(SparkSession session) {
+    private Interruption(Runnable stop) {
         this.hook = () -> {
-            session.sparkContext().cancelAllJobs();
+            stop.run();
             try {
                 boolean _ = ended.await(LONGEST_SECONDS, TimeUnit.SECONDS);
             } catch (InterruptedException _) {
@@ -29,9 +29,14 @@ final class Interruption implements AutoCloseable {
         };
     }
 
-    /** Until it is closed, the program ends in this way. */
+    /** Until it is closed, the jobs of a session are cancelled on all executors. */
     static Interruption of(SparkSession session) {
-        Interruption interruption = new Interruption(session);
+        return by(() -> session.sparkContext().cancelAllJobs());
+    }
+
+    /** Until it is closed, work is told to stop in some way. */
+    static Interruption by(Runnable stop) {
+        Interruption interruption = new Interruption(stop);
         ShutdownHookManager.get().addShutdownHook(interruption.hook, PRIORITY, LONGEST_SECONDS, TimeUnit.SECONDS);
         return interruption;
     }

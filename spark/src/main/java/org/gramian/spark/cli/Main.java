@@ -20,10 +20,10 @@ import picocli.CommandLine.Spec;
             "--executor-memory, --executor-cores, --num-executors, --jars, --packages, --deploy-mode and its like.",
             "Exit codes: 0 done; 1 the program or the job failed; 2 usage: wrong options or places; 3 some pictures could",
             "not be read and are rows with a reason, or would spoil training (0 with --deploy-mode cluster, where a code",
-            "means a failed program); 4 a model that is missing or cannot be used; 130 Ctrl-C.",
+            "means a failed program); 4 a model or weights that are missing or cannot be used; 130 Ctrl-C.",
             "Environment: SPARK_HOME uses that Spark instead of the one that Maven fetched; GRAMIAN_DEBUG=1 shows traces."
         },
-        subcommands = {PredictCommand.class, EmbedCommand.class, AuditCommand.class})
+        subcommands = {PredictCommand.class, EmbedCommand.class, AuditCommand.class, TrainCommand.class})
 public final class Main implements Runnable {
     /** The commands' exit codes, those of {@code gramian}. */
     static final int DONE = 0;
@@ -32,6 +32,7 @@ public final class Main implements Runnable {
     static final int USAGE = 2;
     static final int DATA = 3;
     static final int MODEL = 4;
+    static final int INTERRUPTED = 5;
 
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli

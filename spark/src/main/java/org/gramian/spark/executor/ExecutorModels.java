@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import org.gramian.model.Engine;
+import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.tensor.Device;
@@ -15,7 +16,7 @@ import org.gramian.tensor.Device;
  * The models of this Java virtual machine: each is loaded once, serves all tasks, and stays for tasks to come until another one
  * is wanted while nobody uses it. So an executor holds the models that its tasks use, and at most one more.
  */
-final class ExecutorModels {
+public final class ExecutorModels {
     private static final Map<Key, Loaded> LOADED = new HashMap<>();
 
     private ExecutorModels() {}
@@ -32,7 +33,7 @@ final class ExecutorModels {
     }
 
     /** A model in use; close it when the task ends, once or more often. */
-    static final class Lease implements AutoCloseable {
+    public static final class Lease implements AutoCloseable {
         private final Loaded loaded;
         private boolean closed;
 
@@ -44,7 +45,12 @@ final class ExecutorModels {
             return Engine.of(loaded.stored.model());
         }
 
-        ModelCard card() {
+        /** The model, which others use too: nobody changes it. */
+        public Model model() {
+            return loaded.stored.model();
+        }
+
+        public ModelCard card() {
             return loaded.stored.card();
         }
 
@@ -55,7 +61,7 @@ final class ExecutorModels {
     }
 
     /** A model on a device, loaded by the first task that wants it. */
-    static synchronized Lease acquire(SharedModel model, Device device) {
+    public static synchronized Lease acquire(SharedModel model, Device device) {
         Key key = new Key(model.fingerprint(), device);
         Loaded loaded = LOADED.get(key);
         if (loaded == null) {

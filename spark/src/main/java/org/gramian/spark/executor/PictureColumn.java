@@ -31,7 +31,7 @@ public record PictureColumn(int index, SerializableConfiguration hadoop) impleme
     private static final PictureReader READER = new PictureReader(PictureLimits.DEFAULT);
 
     /** Reads the picture of a row. */
-    Reading read(Row row) {
+    public Reading read(Row row) {
         @Nullable Object cell = row.get(index);
         return switch (cell) {
             case null -> new Unreadable(Problem.EMPTY, "expected a picture, found null");
@@ -42,7 +42,7 @@ public record PictureColumn(int index, SerializableConfiguration hadoop) impleme
     }
 
     /** Bytes of a picture that a row holds in memory. */
-    long bytes(Row row) {
+    public long bytes(Row row) {
         return row.get(index) instanceof byte[] bytes ? bytes.length : 0;
     }
 

@@ -12,7 +12,7 @@ import org.gramian.tensor.Libtorch;
  * @param cores {@code spark.task.cpus}: threads of one operator, and threads that decode
  * @param device where the model computes
  */
-record TaskResources(int cores, Device device) {
+public record TaskResources(int cores, Device device) {
     /** The name of GPUs in Spark's scheduling of resources. */
     private static final String GPU = "gpu";
 
@@ -26,7 +26,7 @@ record TaskResources(int cores, Device device) {
      *     gave none. A GPU that libtorch merely sees may be another task's
      * @throws IllegalArgumentException if the device is not there
      */
-    static TaskResources of(TaskContext task, String wish) {
+    public static TaskResources of(TaskContext task, String wish) {
         return new TaskResources(task.cpus(), device(task.resourcesJMap(), wish));
     }
 
@@ -39,7 +39,7 @@ record TaskResources(int cores, Device device) {
     }
 
     /** Lets operators that this thread calls use the task's cores and no more: OpenMP asks each thread for its own number. */
-    void apply() {
+    public void apply() {
         Libtorch.load().setThreads(cores);
     }
 }

@@ -1,0 +1,122 @@
+package org.gramian.train.loop;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.gramian.basis.EvenSpread;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.pooling.Fitting;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.Scope;
+import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.Recipe;
+
+/**
+ * Stage 1 of Algorithm 1 with its crops spread over many machines: each step's gradient is gathered from {@link HeadWorkers}, and
+ * the (Riemannian) step taken here. Order of crops, learning rates, judging and checkpoints are those of {@link TwoStage} on one
+ * machine, so that both give the same parameters up to the order in which gradients are added.
+ */
+public final class SpreadStage {
+    private final Model model;
+    private final Recipe recipe;
+    private final HeadWorkers workers;
+    private final Session session;
+
+    /**
+     * Nothing is done yet.
+     *
+     * @param model with random new layers; it ends with the best parameters
+     * @throws IllegalArgumentException if the recipe or the head cannot be trained like this
+     */
+    public SpreadStage(Model model, Recipe recipe, HeadWorkers workers, Session session) {
+        requireSpreadable(recipe, model.head());
+        this.model = model;
+        this.recipe = recipe;
+        this.workers = workers;
+        this.session = session;
+    }
+
+    /**
+     * Says what only one machine can train.
+     *
+     * @throws IllegalArgumentException if the recipe or the head asks for it
+     */
+    public static void requireSpreadable(Recipe recipe, Head head) {
+        require(recipe.solver().isEmpty(), "a classifier that is trained", "one that is solved for");
+        require(recipe.stage1().epochs() > 0, "at least 1 epoch of stage 1", "none");
+        require(
+                recipe.stage2().epochs() == 0,
+                "no epoch of stage 2, in which the network is trained",
+                recipe.stage2().epochs() + " of them");
+        require(
+                !head.normalized(),
+                "scores that each crop has by itself",
+                "scores that are normalized over the batch, of which every machine has a part only");
+        require(
+                head.pretrained().isEmpty(),
+                "a head that is small",
+                "one that begins with layers of the network");
+    }
+
+    private static void require(boolean fits, String expected, String found) {
+        if (!fits) {
+            throw new IllegalArgumentException("training on many machines: expected " + expected + ", found " + found
+                    + "; train it on one machine");
+        }
+    }
+
+    /**
+     * Trains, from the last checkpoint if there is one.
+     *
+     * @return why it stopped before its end; nothing if it came there
+     * @throws InterruptedTrainingException if it stopped before there was a model
+     * @throws NonFiniteLossException if the loss, or a gradient, is no number any more
+     */
+    public Optional<Breaks.Reason> run() throws IOException {
+        Optional<Checkpoint> found =
+                session.keeper().isPresent() ? session.keeper().get().find() : Optional.empty();
+        try (Checkpoint checkpoint = found.orElse(null)) {
+            if (checkpoint == null) {
+                fit();
+            }
+            StageLoop.Setup setup = new StageLoop.Setup(
+                    new Trainee(model, 1, 1, Recipe.Precision.F32),
+                    recipe,
+                    workers.count(),
+                    workers.judges() ? workers::judge : null,
+                    (stage, sgd, rates) -> new GatheredSteps(stage, workers, sgd, rates));
+            Position start = Position.startOf(1, Judgement.NONE, checkpoint == null ? scale() : 1);
+            try (StageLoop loop = new StageLoop(setup, start, session)) {
+                return loop.train(checkpoint);
+            }
+        }
+    }
+
+    /** Fits what the pooling takes from data, to the first crop of some pictures. */
+    private void fit() {
+        Pooling pooling = model.head().pooling();
+        if (Fitting.isNeeded(pooling)) {
+            long pictures = workers.count() / workers.crops();
+            int[] places = Arrays.stream(EvenSpread.places(pictures, Fitting.pictures(pooling)))
+                    .mapToInt(picture -> Math.toIntExact(picture * workers.crops()))
+                    .toArray();
+            try (Scope _ = Scope.open()) {
+                Fitting.fit(
+                        pooling,
+                        workers.rows(places),
+                        model.headParameters().under("pooling"),
+                        new SplittableRandom(recipe.seed()));
+            }
+        }
+    }
+
+    private double scale() {
+        return recipe.stage1().perLength()
+                ? DescriptorLength.unitRate(
+                        model, workers.count(), workers::rows, recipe.sgd().momentum())
+                : 1;
+    }
+
+}

@@ -1,0 +1,150 @@
+package org.gramian.spark.train;
+
+import static org.apache.spark.sql.functions.coalesce;
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.count;
+import static org.apache.spark.sql.functions.countDistinct;
+import static org.apache.spark.sql.functions.greatest;
+import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.round;
+import static org.apache.spark.sql.functions.row_number;
+import static org.apache.spark.sql.functions.sum;
+import static org.apache.spark.sql.functions.when;
+import static org.apache.spark.sql.functions.xxhash64;
+
+import java.util.Arrays;
+import java.util.List;
+import org.apache.spark.api.java.JavaRDD;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.expressions.Window;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import org.apache.spark.storage.StorageLevel;
+
+/**
+ * The pictures of a table in an order that depends on their names alone, those that are learned from first: a number is a picture's
+ * place in it.
+ *
+ * @param pictures {@code name STRING, label INT, held BOOLEAN, number BIGINT, picture}, in any order
+ * @param classes names
+ * @param training how many are learned from; their numbers are below it
+ * @param all how many there are
+ * @param fingerprint tells this catalogue from others with other names, labels or parts
+ */
+record Catalogue(Dataset<Row> pictures, List<String> classes, long training, long all, String fingerprint) {
+    private static final StructType NUMBERED =
+            StructType.fromDDL("name STRING, label INT, held BOOLEAN, number BIGINT");
+
+    /** How pictures are held back where no column says it: a share of every class, by hashes of their names. */
+    record Holding(double share, long seed) {}
+
+    /**
+     * Reads names and labels; pictures are not looked at.
+     *
+     * @throws IllegalArgumentException if columns are missing, names are not each its own, or there are fewer than two classes
+     */
+    static Catalogue of(Dataset<Row> table, TrainingColumns columns, Holding holding) {
+        for (String column : List.of(columns.picture(), columns.name(), columns.label())) {
+            requireColumn(table, column);
+        }
+        Classes classes = Classes.of(table, columns.label());
+        if (classes.names().size() < 2) {
+            throw new IllegalArgumentException("a model tells at least 2 classes apart, found "
+                    + classes.names().size() + " in the column '" + columns.label() + "'");
+        }
+        Dataset<Row> named = table.select(
+                col(columns.name()).cast(DataTypes.StringType).as("name"),
+                classes.index().as("label"),
+                heldBack(table, columns).as("held"));
+        requireWhole(named, columns);
+        Dataset<Row> numbered = numbered(columns.heldBack().isEmpty() ? held(named, holding) : named);
+        numbered.persist(StorageLevel.MEMORY_AND_DISK());
+        Row sums = numbered.agg(
+                        count(lit(1)),
+                        count(when(col("held").equalTo(false), 1)),
+                        sum(xxhash64(col("name"), col("label"), col("held"))
+                                .cast(DataTypes.createDecimalType(38, 0))))
+                .first();
+        Dataset<Row> pictures = numbered.join(
+                table.select(
+                        col(columns.name()).cast(DataTypes.StringType).as("name"),
+                        col(columns.picture()).as("picture")),
+                "name");
+        String fingerprint = sums.getLong(0) + "/" + sums.getLong(1) + "/" + sums.getDecimal(2) + "/" + classes.names();
+        return new Catalogue(pictures, classes.names(), sums.getLong(1), sums.getLong(0), fingerprint);
+    }
+
+    private static Column heldBack(Dataset<Row> table, TrainingColumns columns) {
+        if (columns.heldBack().isEmpty()) {
+            return lit(false);
+        }
+        requireColumn(table, columns.heldBack());
+        return coalesce(col(columns.heldBack()).cast(DataTypes.BooleanType), lit(false));
+    }
+
+    private static void requireColumn(Dataset<Row> table, String column) {
+        List<String> names = Arrays.asList(table.columns());
+        if (!names.contains(column)) {
+            throw new IllegalArgumentException(
+                    "expected a column '" + column + "', found " + String.join(", ", names));
+        }
+    }
+
+    private static void requireWhole(Dataset<Row> named, TrainingColumns columns) {
+        Row found = named.agg(
+                        count(lit(1)),
+                        count(when(col("name").isNull(), 1)),
+                        count(when(col("label").isNull(), 1)),
+                        countDistinct("name"))
+                .first();
+        long all = found.getLong(0);
+        require(all > 0, "pictures", "an empty table");
+        require(found.getLong(1) == 0, "a name in every row of '" + columns.name() + "'", found.getLong(1) + " nulls");
+        require(
+                found.getLong(2) == 0, "a label in every row of '" + columns.label() + "'", found.getLong(2) + " nulls");
+        require(
+                found.getLong(3) == all,
+                "a name of its own for each of " + all + " pictures in '" + columns.name() + "'",
+                found.getLong(3) + " different ones");
+    }
+
+    private static void require(boolean fits, String expected, String found) {
+        if (!fits) {
+            throw new IllegalArgumentException("expected " + expected + ", found " + found);
+        }
+    }
+
+    /** Of every class the share whose hashes are smallest, rounded; none of a class with one picture. */
+    private static Dataset<Row> held(Dataset<Row> named, Holding holding) {
+        if (holding.share == 0) {
+            return named;
+        }
+        Column rank = row_number()
+                .over(Window.partitionBy("label").orderBy(xxhash64(lit(holding.seed), col("name")), col("name")));
+        Column size = count(lit(1)).over(Window.partitionBy("label"));
+        return named.withColumn("rank", rank)
+                .withColumn("size", size)
+                .withColumn(
+                        "held",
+                        col("size")
+                                .gt(1)
+                                .and(col("rank")
+                                        .leq(greatest(
+                                                lit(1L), round(
+                                                        col("size").multiply(holding.share))))))
+                .select("name", "label", "held");
+    }
+
+    /** Not by a window: that would bring all names to one task. */
+    private static Dataset<Row> numbered(Dataset<Row> named) {
+        JavaRDD<Row> rows = named.orderBy("held", "name")
+                .javaRDD()
+                .zipWithIndex()
+                .map(pair -> RowFactory.create(
+                        pair._1().getString(0), pair._1().getInt(1), pair._1().getBoolean(2), pair._2()));
+        return named.sparkSession().createDataFrame(rows, NUMBERED);
+    }
+}

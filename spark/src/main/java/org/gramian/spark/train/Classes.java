@@ -1,0 +1,108 @@
+package org.gramian.spark.train;
+
+import static org.apache.spark.sql.functions.array;
+import static org.apache.spark.sql.functions.array_position;
+import static org.apache.spark.sql.functions.col;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import org.apache.spark.ml.attribute.Attribute;
+import org.apache.spark.ml.attribute.NominalAttribute;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Encoders;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.functions;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.NumericType;
+import org.apache.spark.sql.types.StructField;
+
+/**
+ * The classes of a column of labels, and which of them each row is of.
+ *
+ * @param names of all classes, in the order of their indices
+ * @param index of a row's class, an int; null where there is none
+ */
+record Classes(List<String> names, Column index) {
+    /** More than that no classifier here tells apart, and a column of free text would have. */
+    private static final int MOST = 100_000;
+
+    /**
+     * Finds the classes: the names in alphabetical order where the column has names; its numbers themselves where it has numbers.
+     *
+     * @throws IllegalArgumentException if the column has neither
+     */
+    static Classes of(Dataset<Row> pictures, String column) {
+        StructField field = pictures.schema().apply(column);
+        if (field.dataType().equals(DataTypes.StringType)) {
+            return named(pictures, column);
+        }
+        if (field.dataType() instanceof NumericType) {
+            return numbered(pictures, field);
+        }
+        throw new IllegalArgumentException("expected labels in the column '" + column
+                + "' as string (names of classes) or numbers (their indices), found "
+                + field.dataType().simpleString());
+    }
+
+    private static Classes named(Dataset<Row> pictures, String column) {
+        List<String> names = pictures.select(col(column))
+                .where(col(column).isNotNull())
+                .distinct()
+                .limit(MOST + 1)
+                .as(Encoders.STRING())
+                .collectAsList()
+                .stream()
+                .sorted()
+                .toList();
+        requireFew(names.size(), column);
+        Column all = array(names.stream().map(functions::lit).toArray(Column[]::new));
+        Column place = array_position(all, col(column)).minus(1).cast(DataTypes.IntegerType);
+        return new Classes(names, place);
+    }
+
+    private static Classes numbered(Dataset<Row> pictures, StructField field) {
+        Column number = col(field.name());
+        Row bounds = pictures.agg(
+                        functions.max(number).cast(DataTypes.DoubleType),
+                        functions.count(functions.when(
+                                number.lt(0)
+                                        .or(functions
+                                                .floor(number.cast(DataTypes.DoubleType))
+                                                .notEqual(number))
+                                        .or(number.gt(MOST)),
+                                1)))
+                .first();
+        if (bounds.isNullAt(0) || bounds.getLong(1) > 0) {
+            throw new IllegalArgumentException("expected whole numbers from 0 to " + MOST + " in the column '"
+                    + field.name() + "' of labels, found "
+                    + (bounds.isNullAt(0) ? "none" : bounds.getLong(1) + " others"));
+        }
+        int highest = (int) bounds.getDouble(0);
+        List<String> names = attributed(field)
+                .orElseGet(() ->
+                        IntStream.rangeClosed(0, highest).mapToObj(Integer::toString).toList());
+        if (highest >= names.size()) {
+            throw new IllegalArgumentException("expected labels below " + names.size() + ", which is how many names the"
+                    + " column '" + field.name() + "' has for them, found " + highest);
+        }
+        return new Classes(names, number.cast(DataTypes.IntegerType));
+    }
+
+    /** The names that {@code StringIndexer} leaves in a column's metadata. */
+    private static Optional<List<String>> attributed(StructField field) {
+        Attribute attribute = Attribute.fromStructField(field);
+        return attribute instanceof NominalAttribute nominal && nominal.values().isDefined()
+                ? Optional.of(Arrays.asList(nominal.values().get()))
+                : Optional.empty();
+    }
+
+    private static void requireFew(int count, String column) {
+        if (count > MOST) {
+            throw new IllegalArgumentException(
+                    "expected at most " + MOST + " classes in the column '" + column + "', found more");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+package org.gramian.spark.train;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.NoSuchElementException;
+import java.util.stream.IntStream;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.gramian.image.batch.Batch;
+import org.gramian.image.batch.BatchLoader;
+import org.gramian.image.batch.Place;
+import org.gramian.image.batch.Prefetch;
+import org.gramian.image.batch.Rendering;
+import org.gramian.image.batch.Work;
+import org.gramian.image.crop.Crops;
+import org.gramian.image.dataset.Sample;
+import org.gramian.spark.executor.TaskResources;
+import org.gramian.tensor.Scope;
+import org.gramian.train.feature.FeatureExtractor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One task's way through its pictures: some of them are taken in at a time and loaded ahead, and their features handed out batch by
+ * batch, so that memory is bounded however many pictures and crops there are.
+ */
+final class FeaturePass implements Iterator<Row>, AutoCloseable {
+    /** Pictures that are taken in at a time: a multiple of the batch, so that only the last batch of all is padded. */
+    private static final int MOST_PICTURES = 256;
+
+    /** Their bytes at most, beside the picture that exceeds them. */
+    private static final long MOST_BYTES = 64L << 20;
+
+    private final Iterator<Row> pictures;
+    private final FeatureTask task;
+    private final FeatureExtractor extractor;
+    private final TaskResources resources;
+    private final Crops crops;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment features;
+    private final Deque<Row> ready = new ArrayDeque<>();
+    private List<Row> taken = List.of();
+    private @Nullable BatchLoader loader;
+
+    FeaturePass(Iterator<Row> pictures, FeatureTask task, FeatureExtractor extractor, TaskResources resources) {
+        this.pictures = pictures;
+        this.task = task;
+        this.extractor = extractor;
+        this.resources = resources;
+        this.crops = task.crops().crops();
+        this.features = arena.allocate(extractor.batch() * extractor.bytes(crops), 64);
+        resources.apply();
+    }
+
+    @Override
+    public boolean hasNext() {
+        while (ready.isEmpty()) {
+            BatchLoader present = loader;
+            if (present != null && present.hasNext()) {
+                compute(present);
+            } else if (pictures.hasNext()) {
+                closeLoader();
+                loader = load();
+            } else {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public Row next() {
+        if (!hasNext()) {
+            throw new NoSuchElementException("all features have been taken");
+        }
+        return ready.removeFirst();
+    }
+
+    private BatchLoader load() {
+        taken = take();
+        // Batches name pictures by paths; those of rows are their numbers among those taken in.
+        List<Row> rows = taken;
+        List<Sample> samples = IntStream.range(0, rows.size())
+                .mapToObj(i -> new Sample(rows.get(i).getString(0), 0, Path.of(String.valueOf(i))))
+                .toList();
+        Rendering rendering = new Rendering(
+                path -> task.input().read(rows.get(Integer.parseInt(path.toString()))),
+                crops,
+                extractor.network().preprocessing());
+        return new BatchLoader(
+                rendering, Work.all(samples, crops), Prefetch.of(extractor.batch(), resources.cores()));
+    }
+
+    private List<Row> take() {
+        List<Row> some = new ArrayList<>();
+        long bytes = 0;
+        while (some.size() < MOST_PICTURES && bytes < MOST_BYTES && pictures.hasNext()) {
+            Row row = pictures.next();
+            some.add(row);
+            bytes += task.input().bytes(row);
+        }
+        return some;
+    }
+
+    private void compute(BatchLoader from) {
+        try (Scope _ = Scope.open();
+                Batch batch = from.next()) {
+            extractor.compute(batch.tensor(), features);
+            long bytes = extractor.bytes(crops);
+            for (int i = 0; i < batch.places().size(); i++) {
+                add(batch.places().get(i), features.asSlice(i * bytes, bytes));
+            }
+        }
+    }
+
+    private void add(Place place, MemorySegment feature) {
+        Row picture = taken.get(place.work());
+        if (place.problem().isEmpty()) {
+            ready.add(row(picture, place.crop(), feature.toArray(ValueLayout.JAVA_BYTE), null));
+        } else if (place.crop() == 0) { // the others lack for the same reason
+            ready.add(row(picture, 0, null, place.problem().get().reason()));
+        }
+    }
+
+    private static Row row(Row picture, int crop, byte @Nullable [] feature, @Nullable String reason) {
+        return RowFactory.create(
+                picture.getString(0), picture.getInt(1), picture.getLong(2), crop, feature, reason);
+    }
+
+    private void closeLoader() {
+        if (loader != null) {
+            loader.close();
+            loader = null;
+        }
+    }
+
+    @Override
+    public void close() {
+        closeLoader();
+        if (arena.scope().isAlive()) {
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,96 @@
+package org.gramian.spark.train;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileContext;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Options;
+import org.apache.hadoop.fs.Path;
+
+/**
+ * A run's folder in any file system, with a passing folder on this machine in which its small files are read and written: core
+ * knows files of this machine only.
+ */
+final class RunFolder implements AutoCloseable {
+    static final String MODEL = "model.safetensors";
+    static final String CHECKPOINT = "checkpoint.safetensors";
+    static final String HISTORY = "history.csv";
+    static final String CONFIG = "config.yaml";
+
+    private final Path path;
+    private final Configuration hadoop;
+    private final FileSystem files;
+    private final java.nio.file.Path here;
+
+    private RunFolder(Path path, Configuration hadoop) throws IOException {
+        this.hadoop = hadoop;
+        this.files = path.getFileSystem(hadoop);
+        this.path = files.makeQualified(path);
+        this.here = Files.createTempDirectory("gramian-train-");
+    }
+
+    /**
+     * Opens, and makes where it is not there.
+     *
+     * @param resume whether a run that was begun may lie there
+     * @throws IOException if one does, and may not
+     */
+    static RunFolder open(String folder, boolean resume, Configuration hadoop) throws IOException {
+        RunFolder opened = new RunFolder(new Path(folder), hadoop);
+        try {
+            if (!resume && opened.has(CONFIG)) {
+                throw new IOException(opened.path
+                        + ": expected a folder for a new run, found one that was begun; go on with it by 'resume', or name"
+                        + " another folder");
+            }
+            opened.files.mkdirs(opened.path);
+            return opened;
+        } catch (IOException | RuntimeException failed) {
+            opened.close();
+            throw failed;
+        }
+    }
+
+    /** A path within it, as Spark takes it. */
+    String path(String name) {
+        return new Path(path, name).toString();
+    }
+
+    boolean has(String name) throws IOException {
+        return files.exists(new Path(path, name));
+    }
+
+    void remove(String name) throws IOException {
+        files.delete(new Path(path, name), false);
+    }
+
+    /** A file on this machine with what the folder has under the name; not there where it has nothing. */
+    java.nio.file.Path fetch(String name) throws IOException {
+        java.nio.file.Path local = here.resolve(name);
+        if (has(name)) {
+            files.copyToLocalFile(false, new Path(path, name), new Path(local.toUri()), true);
+        }
+        return local;
+    }
+
+    /** Puts a file of this machine there under its name, whole or not at all. */
+    void put(java.nio.file.Path local) throws IOException {
+        Path target = new Path(path, local.getFileName().toString());
+        Path draft = new Path(path, "." + local.getFileName() + ".draft");
+        files.copyFromLocalFile(false, true, new Path(local.toUri()), draft);
+        // By this interface a file is replaced in one step; by that of FileSystem it would have to be removed first.
+        FileContext.getFileContext(path.toUri(), hadoop).rename(draft, target, Options.Rename.OVERWRITE);
+    }
+
+    @Override
+    public void close() throws IOException {
+        try (Stream<java.nio.file.Path> all = Files.list(here)) {
+            for (java.nio.file.Path file : all.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(here);
+    }
+}

@@ -1,0 +1,104 @@
+package org.gramian.spark.train;
+
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.apache.spark.sql.SparkSession;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.run.Beginning;
+import org.gramian.run.Workshop;
+import org.gramian.run.config.Choices;
+import org.gramian.run.config.ConfigFile;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.RunConfig;
+import org.gramian.run.config.Settings;
+import org.gramian.run.config.Surroundings;
+import org.gramian.tensor.Device;
+import org.gramian.train.feature.FrozenBackbone;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.Keeper;
+import org.gramian.train.loop.SpreadStage;
+import org.gramian.train.loop.TrainEvent;
+
+/**
+ * Trains the new layers of a model on a cluster: features of the frozen backbone are computed once by its executors and kept as a
+ * table, and every step's gradient is gathered from them. What comes out is what one machine would find with the same pictures,
+ * settings and batches, up to the order in which gradients are added.
+ *
+ * <p>A broken run goes on where it was: features that are there are not computed again, and steps go on from the last checkpoint.
+ * What a lost executor was computing, Spark has computed again by others.
+ *
+ * @param workshop where weights are found; its device is the driver's
+ * @param control who is told, and who may stop it
+ */
+public record SparkTrainer(Workshop workshop, Control control) {
+    /** The layout and protocol that settings must name and nobody looks at: a table has neither. */
+    private static final String LAYOUT = "folders";
+
+    /**
+     * Who is told, and who may stop it.
+     *
+     * @param events told what happens
+     * @param remarks told what should be known, in one sentence each
+     * @param breaks asked before each step, and between two appends of features
+     * @param keepEvery how much work may be lost when the driver fails; besides, each epoch ends with a checkpoint
+     */
+    public record Control(
+            Consumer<TrainEvent> events, Consumer<String> remarks, Breaks breaks, Duration keepEvery) {
+        /** Nobody. */
+        public static final Control NONE =
+                new Control(_ -> {}, _ -> {}, Breaks.whenAsked(), Keeper.DEFAULT_INTERVAL);
+    }
+
+    /** With the weights of the usual folder, told to nobody; the driver itself computes on the processor. */
+    public static SparkTrainer usual() {
+        return new SparkTrainer(Workshop.usual(Device.CPU), Control.NONE);
+    }
+
+    /** The same under control. */
+    public SparkTrainer under(Control other) {
+        return new SparkTrainer(workshop, other);
+    }
+
+    /**
+     * Trains into the folder of a job.
+     *
+     * @throws IllegalArgumentException if the table or what is asked for does not allow it; the message says what to try
+     * @throws IOException if the folder holds a run that may not be resumed, or one with other pictures or settings
+     * @throws InterruptedTrainingException if somebody asked for a break before the first step
+     * @throws org.gramian.train.loop.NonFiniteLossException if the loss, or a gradient, is no number any more
+     */
+    public Trained train(TrainingJob job) throws IOException {
+        SparkSession spark = job.pictures().sparkSession();
+        Settings settings = settings(job);
+        RunConfig config = RunConfig.of(settings);
+        try (RunFolder folder =
+                        RunFolder.open(job.folder(), job.resume(), spark.sessionState().newHadoopConf());
+                FrozenBackbone network = Beginning.network(config.network(), workshop, control.remarks)) {
+            SpreadStage.requireSpreadable(config.recipe(), config.network().head(2, Integer.MAX_VALUE));
+            ConfigFile.write(folder.fetch(RunFolder.CONFIG), settings);
+            folder.put(folder.fetch(RunFolder.CONFIG));
+            Catalogue catalogue = Catalogue.of(
+                    job.pictures(),
+                    job.columns(),
+                    new Catalogue.Holding(config.data().validation(), config.recipe().seed()));
+            return new SpreadRun(job, settings, network, control).run(catalogue, folder);
+        }
+    }
+
+    private Settings settings(TrainingJob job) throws IOException {
+        int pictures = Math.toIntExact(job.pictures().count());
+        Settings asked = job.asked();
+        Settings frozen = asked.has(Keys.STAGE2_EPOCHS) ? asked : asked.with(Keys.STAGE2_EPOCHS, 0);
+        return Choices.complete(
+                frozen,
+                new Surroundings(
+                        LAYOUT,
+                        Protocols.parse("holdout"),
+                        pictures,
+                        workshop.weights().names(),
+                        Device.Kind.CPU));
+    }
+}

@@ -1,0 +1,129 @@
+package org.gramian.spark.train;
+
+import static org.apache.spark.sql.functions.col;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.util.SerializableConfiguration;
+import org.gramian.basis.Found;
+import org.gramian.basis.Sha256;
+import org.gramian.image.crop.Crops;
+import org.gramian.run.config.RunConfig;
+import org.gramian.spark.executor.PictureColumn;
+import org.gramian.spark.executor.SharedModel;
+import org.gramian.tensor.Libtorch;
+import org.gramian.train.feature.FeatureRecipe;
+import org.gramian.train.feature.FrozenBackbone;
+
+/**
+ * The features of a run: those of the training crops of pictures that are learned from, and those of the test crops of pictures
+ * that judge epochs.
+ *
+ * @param catalogue the pictures
+ * @param config how they are seen
+ * @param training where features to train on are kept
+ * @param heldBack where features to judge by are kept
+ */
+record SpreadFeatures(Catalogue catalogue, RunConfig config, FeatureStore training, FeatureStore heldBack) {
+    /** Column of the picture in what tasks are given. */
+    private static final int PICTURE = 3;
+
+    /** Names the tables of a run: nothing is computed yet. */
+    static SpreadFeatures in(RunFolder folder, Catalogue catalogue, RunConfig config, FrozenBackbone network) {
+        FeatureRecipe recipe = new FeatureRecipe(
+                network.backbone().name(),
+                network.backbone().layer(),
+                network.fingerprint(),
+                network.preprocessing(),
+                config.data().featureType(),
+                "spark, libtorch " + Libtorch.load().version());
+        String all = recipe.fingerprint() + "\n" + catalogue.fingerprint() + "\n"
+                + config.data().crops().text() + "\n" + config.recipe().seed();
+        String name = "features-"
+                + Sha256.hex(Sha256.of(all.getBytes(StandardCharsets.UTF_8))).substring(0, 16);
+        Crops toTrain = config.data().crops().training(config.recipe().seed());
+        return new SpreadFeatures(
+                catalogue,
+                config,
+                new FeatureStore(folder.path(name + "/training"), form(toTrain, config, network)),
+                new FeatureStore(
+                        folder.path(name + "/held-back"),
+                        form(config.data().crops().testing(), config, network)));
+    }
+
+    private static FeatureForm form(Crops crops, RunConfig config, FrozenBackbone network) {
+        return new FeatureForm(
+                crops.count(),
+                network.backbone().features(crops.size(), crops.size()).sizes(),
+                config.data().featureType());
+    }
+
+    /** Whether some pictures judge. */
+    boolean judges() {
+        return catalogue.training() < catalogue.all();
+    }
+
+    /** Computes what is missing. */
+    void complete(SharedModel model, String device, FeatureStore.Progress progress) throws IOException {
+        complete(training, model, device, progress);
+        if (judges()) {
+            complete(heldBack, model, device, progress);
+        }
+    }
+
+    private void complete(FeatureStore store, SharedModel model, String device, FeatureStore.Progress progress)
+            throws IOException {
+        SparkSession spark = catalogue.pictures().sparkSession();
+        boolean learned = store.equals(training);
+        PictureColumn column =
+                new PictureColumn(PICTURE, new SerializableConfiguration(spark.sessionState().newHadoopConf()));
+        FeatureTask.CropText crops = new FeatureTask.CropText(
+                config.data().crops().text(), config.recipe().seed(), learned);
+        Dataset<Row> pictures = catalogue
+                .pictures()
+                .where(col("held").equalTo(!learned))
+                .select("name", "label", "number", "picture");
+        store.complete(
+                pictures, new FeatureTask(model, column, crops, config.data().featureType(), device), progress);
+    }
+
+    /**
+     * Readable training pictures of each class.
+     *
+     * @throws IllegalArgumentException if a class has none
+     */
+    long[] counts() {
+        SparkSession spark = catalogue.pictures().sparkSession();
+        long[] counts = new long[catalogue.classes().size()];
+        training.rows(spark)
+                .where(col("reason").isNull().and(col("crop").equalTo(0)))
+                .groupBy("label")
+                .count()
+                .collectAsList()
+                .forEach(row -> counts[row.getInt(0)] = row.getLong(1));
+        for (int label = 0; label < counts.length; label++) {
+            if (counts[label] == 0) {
+                throw new IllegalArgumentException("there is no readable picture to train on of "
+                        + Found.text(catalogue.classes().get(label)) + reason(spark, label)
+                        + "; add some, or leave the class out");
+            }
+        }
+        return counts;
+    }
+
+    private String reason(SparkSession spark, int label) {
+        return training
+                .rows(spark)
+                .where(col("reason").isNotNull().and(col("label").equalTo(label)))
+                .select("name", "reason")
+                .limit(1)
+                .collectAsList()
+                .stream()
+                .findFirst()
+                .map(row -> " (" + Found.text(row.getString(0)) + ": " + row.getString(1) + ")")
+                .orElse("");
+    }
+}

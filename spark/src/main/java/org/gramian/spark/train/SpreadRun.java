@@ -1,0 +1,164 @@
+package org.gramian.spark.train;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.function.Consumer;
+import org.apache.spark.sql.SparkSession;
+import org.gramian.basis.Sha256;
+import org.gramian.evaluate.Temperature;
+import org.gramian.model.Model;
+import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
+import org.gramian.run.Beginning;
+import org.gramian.run.History;
+import org.gramian.run.config.RunConfig;
+import org.gramian.run.config.Settings;
+import org.gramian.train.feature.FrozenBackbone;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.InterruptedTrainingException;
+import org.gramian.train.loop.Keeper;
+import org.gramian.train.loop.Session;
+import org.gramian.train.loop.SpreadStage;
+import org.gramian.train.loop.TrainEvent;
+import org.gramian.train.recipe.LossRecipe;
+
+/** One training from a catalogue to a model in a folder, or the rest of it. */
+final class SpreadRun {
+    private final TrainingJob job;
+    private final Settings settings;
+    private final RunConfig config;
+    private final FrozenBackbone network;
+    private final SparkTrainer.Control control;
+
+    SpreadRun(TrainingJob job, Settings settings, FrozenBackbone network, SparkTrainer.Control control) {
+        this.job = job;
+        this.settings = settings;
+        this.config = RunConfig.of(settings);
+        this.network = network;
+        this.control = control;
+    }
+
+    Trained run(Catalogue catalogue, RunFolder folder) throws IOException {
+        SparkSession spark = catalogue.pictures().sparkSession();
+        SpreadFeatures features = SpreadFeatures.in(folder, catalogue, config, network);
+        features.complete(
+                SharedBackbone.of(network, config.data().crops()).share(spark.sparkContext()),
+                job.device(),
+                this::computed);
+        long heldBack = catalogue.all() - catalogue.training();
+        try (Shards training = Shards.of(features.training(), spark, 0, catalogue.training());
+                Shards judging = features.judges()
+                        ? Shards.of(features.heldBack(), spark, catalogue.training(), heldBack)
+                        : null) {
+            long lost = catalogue.all() - training.pictures() - (judging == null ? 0 : judging.pictures());
+            if (lost > 0) {
+                control.remarks().accept(lost + " of " + catalogue.all()
+                        + " pictures cannot be read and take no part; the table of features has their reasons");
+            }
+            Optional<Shards> judges = Optional.ofNullable(judging).filter(shards -> shards.count() > 0);
+            Optional<Breaks.Reason> early = train(features, training, judges, folder);
+            boolean asked = early.filter(Breaks.Reason.ASKED::equals).isPresent();
+            return new Trained(
+                    asked ? Optional.empty() : Optional.of(folder.path(RunFolder.MODEL)),
+                    early,
+                    training.pictures(),
+                    judges.map(Shards::pictures).orElse(0L),
+                    lost,
+                    features.training().path());
+        }
+    }
+
+    private void computed(TrainEvent.Collecting event) {
+        control.breaks().due().ifPresent(reason -> {
+            throw new InterruptedTrainingException(reason);
+        });
+        control.events().accept(event);
+    }
+
+    private Optional<Breaks.Reason> train(
+            SpreadFeatures features, Shards training, Optional<Shards> judges, RunFolder folder) throws IOException {
+        long[] counts = features.counts();
+        int pictures = Math.toIntExact(training.pictures());
+        SequencedMap<String, String> origin = origin(features.catalogue(), counts, judges);
+        try (Model model =
+                Beginning.model(config.network().head(counts.length, pictures), config.recipe().seed(), network)) {
+            LossRecipe loss = config.recipe().loss();
+            StepWork work = new StepWork(
+                    loss.smoothing(),
+                    loss.weights(),
+                    counts,
+                    config.recipe().batching().batch());
+            SparkWorkers workers = new SparkWorkers(model, training, judges.orElse(null), work, job.device());
+            Keeper keeper = new Keeper(
+                    folder.fetch(RunFolder.CHECKPOINT), identity(origin), control.keepEvery(), folder::put);
+            Session session = new Session(told(folder), control.breaks(), Optional.of(keeper));
+            Optional<Breaks.Reason> early = new SpreadStage(model, config.recipe(), workers, session).run();
+            if (early.filter(Breaks.Reason.ASKED::equals).isEmpty()) {
+                ModelCard card = card(features.catalogue(), workers.temperature(), origin);
+                Path file = folder.fetch(RunFolder.MODEL);
+                ModelFile.write(file, model, card);
+                folder.put(file);
+            }
+            if (early.isEmpty()) {
+                folder.remove(RunFolder.CHECKPOINT);
+            }
+            return early;
+        }
+    }
+
+    /** Listeners, and the history, which is never behind the checkpoint. */
+    private Consumer<TrainEvent> told(RunFolder folder) throws IOException {
+        Path file = folder.fetch(RunFolder.HISTORY);
+        History history = History.open(file);
+        return event -> {
+            if (event instanceof TrainEvent.EpochDone done) {
+                try {
+                    history.add(done);
+                    folder.put(file);
+                } catch (IOException failed) {
+                    throw new UncheckedIOException(failed);
+                }
+            }
+            control.events().accept(event);
+        };
+    }
+
+    private SequencedMap<String, String> origin(Catalogue catalogue, long[] counts, Optional<Shards> judges) {
+        SequencedMap<String, String> origin = new LinkedHashMap<>();
+        origin.put(
+                "fingerprint",
+                Sha256.hex(Sha256.of(catalogue.fingerprint().getBytes(StandardCharsets.UTF_8))));
+        origin.put("seed", Long.toString(config.recipe().seed()));
+        origin.put(
+                "pictures",
+                "%d to train on, %d held back"
+                        .formatted(
+                                Arrays.stream(counts).sum(),
+                                judges.map(Shards::pictures).orElse(0L)));
+        origin.putAll(Beginning.origin(settings, network));
+        // A table has neither: what stands there was never looked at.
+        origin.keySet().removeAll(List.of("config.data.layout", "config.data.protocol"));
+        return origin;
+    }
+
+    private static String identity(SequencedMap<String, String> origin) {
+        return Sha256.hex(Sha256.of(origin.toString().getBytes(StandardCharsets.UTF_8)));
+    }
+
+    private ModelCard card(Catalogue catalogue, Temperature temperature, SequencedMap<String, String> origin) {
+        return new ModelCard(
+                catalogue.classes(),
+                network.preprocessing(),
+                config.data().crops(),
+                temperature.value(),
+                origin,
+                new LinkedHashMap<>());
+    }
+}

@@ -181,6 +181,25 @@ class SparkCommandsTest {
     }
 
     @Test
+    void trainEndsInAModelThatPredictTakes() throws IOException {
+        Path labelled = folder.resolve("classes");
+        for (String name : List.of("a", "b")) {
+            SmallModel.pictures(labelled.resolve(name), 6, 6);
+        }
+        Path run = folder.resolve("run");
+        Path out = folder.resolve("by-trained");
+
+        Ended trained = run(
+                "train", labelled, "--out", run, "--backbone", "filters", "--pooling", "average", "--crops", "resize:32",
+                "--epochs", 1, "--validation", 0);
+
+        assertThat(trained.code()).as(trained.errors()).isEqualTo(Main.DATA);
+        assertThat(trained.output()).contains("learned from 10 pictures").contains("2 pictures could not be read");
+        assertThat(run("predict", run, labelled.resolve("a/00000.png"), "--out", out).code())
+                .isEqualTo(Main.DONE);
+    }
+
+    @Test
     void whatIsThereIsNotReplacedUnlessTold() throws IOException {
         Path out = Files.createDirectories(folder.resolve("there"));
         Files.writeString(out.resolve("precious"), "kept");

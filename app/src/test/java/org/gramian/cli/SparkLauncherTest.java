@@ -36,7 +36,17 @@ final class SparkLauncherTest {
         built();
 
         var outcome = checkout.run(
-                "spark", "predict", "m", "--conf=a=b c", "p q", "--master", "spark://h:1", "--out", "o", "--jars", "x.jar");
+                "spark",
+                "predict",
+                "m",
+                "--conf=a=b c",
+                "p q",
+                "--master",
+                "spark://h:1",
+                "--out",
+                "o",
+                "--jars",
+                "x.jar");
 
         assertThat(outcome.exitCode()).isEqualTo(7);
         assertThat(outcome.errors()).isEmpty();

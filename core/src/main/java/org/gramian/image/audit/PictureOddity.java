@@ -35,10 +35,7 @@ public enum PictureOddity {
             Severity.NOTE,
             Kind.COLOUR_MODES,
             "They are converted to it; transparency goes onto white. Make sure that no class is told by this alone."),
-    TURNED(
-            Severity.NOTE,
-            Kind.TURNED,
-            "They are put upright; programs that ignore the orientation see them lying."),
+    TURNED(Severity.NOTE, Kind.TURNED, "They are put upright; programs that ignore the orientation see them lying."),
     WRONG_EXTENSION(
             Severity.NOTE,
             Kind.WRONG_EXTENSION,
@@ -71,8 +68,8 @@ public enum PictureOddity {
             case TOO_THIN -> fact.tooThin();
             case EXTREME_ASPECT -> fact.aspect() > options.extremeAspect() && !fact.tooThin();
             case SINGLE_COLOUR -> fact.range() <= options.flatRange();
-            case COLOUR_MODES -> fact.origin().colour() != Origin.Colour.RGB
-                    || fact.origin().bits() != 8;
+            case COLOUR_MODES ->
+                fact.origin().colour() != Origin.Colour.RGB || fact.origin().bits() != 8;
             case TURNED -> fact.turned();
             case WRONG_EXTENSION -> misnamed(fact, name);
         };

@@ -67,8 +67,8 @@ final class AuditCommand implements Callable<Integer> {
     }
 
     private static Dataset<Row> facts(Dataset<Row> named, SparkSession session) {
-        PictureColumn column =
-                new PictureColumn(2, new SerializableConfiguration(session.sessionState().newHadoopConf()));
+        PictureColumn column = new PictureColumn(
+                2, new SerializableConfiguration(session.sessionState().newHadoopConf()));
         return named.mapPartitions(new PartitionAudit(column, 0, 1), Encoders.row(PartitionAudit.SCHEMA));
     }
 }

@@ -119,9 +119,10 @@ record AuditSummary(List<String> lines, List<Finding> findings) {
         lines.forEach(line -> text.append(line).append(System.lineSeparator()));
         for (Finding finding : findings) {
             text.append(String.format(Locale.ROOT, "%-8s%s%n", finding.severity(), Found.visible(finding.sentence())));
-            finding.items().forEach(item -> text.append("        - ")
-                    .append(Found.visible(item.toString()))
-                    .append(System.lineSeparator()));
+            finding.items()
+                    .forEach(item -> text.append("        - ")
+                            .append(Found.visible(item.toString()))
+                            .append(System.lineSeparator()));
             text.append("        ").append(finding.advice()).append(System.lineSeparator());
         }
         return text.toString();

@@ -71,8 +71,7 @@ final class EmbedCommand implements Callable<Integer> {
                 .as(DESCRIPTOR));
         columns.add(col("error"));
         columns.add(col(Tally.KIND));
-        output.write(
-                tally.watched(stage.transform(pictures.rows()).select(columns.toArray(Column[]::new))), console);
+        output.write(tally.watched(stage.transform(pictures.rows()).select(columns.toArray(Column[]::new))), console);
         Tally.Counted counted = tally.counted();
         console.out().print(counted.text(output.place()));
         console.out().flush();

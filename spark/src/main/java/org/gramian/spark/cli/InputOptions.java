@@ -85,8 +85,7 @@ final class InputOptions {
     }
 
     private Pictures files(SparkSession session, List<String> places, Console console) throws IOException {
-        FileListing listing =
-                FileListing.of(places, session.sessionState().newHadoopConf());
+        FileListing listing = FileListing.of(places, session.sessionState().newHadoopConf());
         if (listing.others() > 0) {
             console.say(String.format(
                     Locale.ROOT,

@@ -22,8 +22,8 @@ final class JobProgress extends SparkListener implements AutoCloseable {
     private final Console console;
     private final Instant start = Instant.now();
     private final Set<String> done = new HashSet<>();
-    private final ScheduledExecutorService clock =
-            Executors.newSingleThreadScheduledExecutor(Thread.ofPlatform().daemon().factory());
+    private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().factory());
     private long tasks;
     private long lost;
     private long rows;
@@ -37,8 +37,7 @@ final class JobProgress extends SparkListener implements AutoCloseable {
     static JobProgress of(SparkSession session, Console console) {
         JobProgress progress = new JobProgress(session, console);
         session.sparkContext().addSparkListener(progress);
-        progress.clock.scheduleAtFixedRate(
-                progress::say, FIRST.toMillis(), BETWEEN.toMillis(), TimeUnit.MILLISECONDS);
+        progress.clock.scheduleAtFixedRate(progress::say, FIRST.toMillis(), BETWEEN.toMillis(), TimeUnit.MILLISECONDS);
         return progress;
     }
 

@@ -27,7 +27,8 @@ final class LabelOptions {
     @Option(
             names = "--label",
             paramLabel = "NAME",
-            description = "the column of a table that holds classes (default: label; the class of a file is its folder)")
+            description =
+                    "the column of a table that holds classes (default: label; the class of a file is its folder)")
     private @Nullable String label;
 
     @Option(
@@ -55,9 +56,7 @@ final class LabelOptions {
 
     /** Whether classes are known: of files always, of a table if it has the column. */
     boolean known(InputOptions.Pictures pictures, boolean files) {
-        return files
-                || label != null
-                || List.of(pictures.rows().columns()).contains(LABEL);
+        return files || label != null || List.of(pictures.rows().columns()).contains(LABEL);
     }
 
     private Column owner(InputOptions.Pictures pictures, boolean files) {

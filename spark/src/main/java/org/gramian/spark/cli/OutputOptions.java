@@ -51,8 +51,8 @@ final class OutputOptions {
     void write(Dataset<Row> rows, Console console) throws IOException {
         SparkSession session = rows.sparkSession();
         boolean written = false;
-        try (JobProgress progress = JobProgress.of(session, console);
-                Interruption interruption = Interruption.of(session)) {
+        try (JobProgress _ = JobProgress.of(session, console);
+                Interruption _ = Interruption.of(session)) {
             try {
                 rows.write()
                         .mode(overwrite ? SaveMode.Overwrite : SaveMode.ErrorIfExists)

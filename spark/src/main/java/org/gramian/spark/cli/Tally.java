@@ -61,8 +61,7 @@ final class Tally {
                     .map(entry -> String.format(Locale.ROOT, "%,d %s", entry.getValue(), entry.getKey()))
                     .collect(Collectors.joining(", "));
             return all
-                    + String.format(
-                            Locale.ROOT, "%,d of them could not be read, see 'error': %s%n", failed(), kinds);
+                    + String.format(Locale.ROOT, "%,d of them could not be read, see 'error': %s%n", failed(), kinds);
         }
     }
 

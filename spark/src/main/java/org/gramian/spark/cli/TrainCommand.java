@@ -93,7 +93,7 @@ final class TrainCommand implements Callable<Integer> {
         Breaks breaks = Breaks.whenAsked();
         SparkTrainer trainer = SparkTrainer.usual()
                 .under(new SparkTrainer.Control(this::tell, console::say, breaks, Keeper.DEFAULT_INTERVAL));
-        try (Interruption interruption = Interruption.by(breaks::ask)) {
+        try (Interruption _ = Interruption.by(breaks::ask)) {
             return say(trainer.train(job));
         } catch (InterruptedTrainingException stopped) {
             console.say("stopped as asked; the same command with --resume goes on");

@@ -24,7 +24,10 @@ final class TrainingOptions {
     @Option(names = "--crops", paramLabel = "CROPS", description = "what is cut from a picture, as paper")
     private @Nullable String crops;
 
-    @Option(names = "--validation", paramLabel = "SHARE", description = "of the pictures, held back to judge epochs by; 0: by the training loss")
+    @Option(
+            names = "--validation",
+            paramLabel = "SHARE",
+            description = "of the pictures, held back to judge epochs by; 0: by the training loss")
     private @Nullable String validation;
 
     @Option(names = "--backbone", paramLabel = "NAME", description = "the network, as googlenet")
@@ -33,7 +36,10 @@ final class TrainingOptions {
     @Option(names = "--layer", paramLabel = "LAYER", description = "where it is cut")
     private @Nullable String layer;
 
-    @Option(names = "--weights", paramLabel = "FILE", description = "a file of weights on the driver, or a name of 'gramian weights list'")
+    @Option(
+            names = "--weights",
+            paramLabel = "FILE",
+            description = "a file of weights on the driver, or a name of 'gramian weights list'")
     private @Nullable String weights;
 
     @Option(names = "--pooling", paramLabel = "SPEC", description = "features to descriptor, or a method, as bcnn")
@@ -54,7 +60,8 @@ final class TrainingOptions {
     @Option(names = "--seed", paramLabel = "N", description = "of first values, order and crops")
     private @Nullable String seed;
 
-    private record Asked(String option, Key<?> key, @Nullable String text) {}
+    private record Asked(
+            String option, Key<?> key, @Nullable String text) {}
 
     private List<Asked> flags() {
         return List.of(

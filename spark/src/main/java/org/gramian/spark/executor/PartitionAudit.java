@@ -24,9 +24,10 @@ import org.jspecify.annotations.Nullable;
  */
 public record PartitionAudit(PictureColumn input, int name, int label) implements MapPartitionsFunction<Row, Row> {
     /** What is found of a picture; those of one that cannot be read are null but the last two, which are null of all others. */
-    public static final StructType SCHEMA = StructType.fromDDL("path STRING, label STRING, format STRING, colour STRING,"
-            + " bits INT, width INT, height INT, orientation INT, pixels STRING, odd ARRAY<STRING>, error STRING,"
-            + " error_kind STRING");
+    public static final StructType SCHEMA =
+            StructType.fromDDL("path STRING, label STRING, format STRING, colour STRING,"
+                    + " bits INT, width INT, height INT, orientation INT, pixels STRING, odd ARRAY<STRING>, error STRING,"
+                    + " error_kind STRING");
 
     @Override
     public Iterator<Row> call(Iterator<Row> rows) {
@@ -61,9 +62,7 @@ public record PartitionAudit(PictureColumn input, int name, int label) implement
                 null);
     }
 
-    private static Row failed(
-            @Nullable String path, @Nullable String label, Reading.Problem problem, String reason) {
-        return RowFactory.create(
-                path, label, null, null, null, null, null, null, null, null, reason, problem.name());
+    private static Row failed(@Nullable String path, @Nullable String label, Reading.Problem problem, String reason) {
+        return RowFactory.create(path, label, null, null, null, null, null, null, null, null, reason, problem.name());
     }
 }

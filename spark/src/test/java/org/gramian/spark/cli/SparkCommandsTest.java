@@ -53,9 +53,8 @@ class SparkCommandsTest {
     private static Ended run(Object... words) {
         StringWriter output = new StringWriter();
         StringWriter errors = new StringWriter();
-        CommandLine line = Main.commandLine()
-                .setOut(new PrintWriter(output, true))
-                .setErr(new PrintWriter(errors, true));
+        CommandLine line =
+                Main.commandLine().setOut(new PrintWriter(output, true)).setErr(new PrintWriter(errors, true));
         int code = line.execute(Arrays.stream(words).map(Object::toString).toArray(String[]::new));
         return new Ended(code, output.toString(), errors.toString());
     }
@@ -76,7 +75,8 @@ class SparkCommandsTest {
                     assertThat(row.<Object>getAs("probabilities")).isNull();
                 }
                 case Outcome.Answered(Answer answer) -> {
-                    assertThat(row.<String>getAs("class")).isEqualTo(answer.best().name());
+                    assertThat(row.<String>getAs("class"))
+                            .isEqualTo(answer.best().name());
                     assertThat(row.<Double>getAs("probability"))
                             .isCloseTo(answer.best().probability(), within(1e-5));
                     assertThat(row.getList(row.fieldIndex("probabilities"))).hasSize(SmallModel.CLASSES.size());
@@ -190,12 +190,25 @@ class SparkCommandsTest {
         Path out = folder.resolve("by-trained");
 
         Ended trained = run(
-                "train", labelled, "--out", run, "--backbone", "filters", "--pooling", "average", "--crops", "resize:32",
-                "--epochs", 1, "--validation", 0);
+                "train",
+                labelled,
+                "--out",
+                run,
+                "--backbone",
+                "filters",
+                "--pooling",
+                "average",
+                "--crops",
+                "resize:32",
+                "--epochs",
+                1,
+                "--validation",
+                0);
 
         assertThat(trained.code()).as(trained.errors()).isEqualTo(Main.DATA);
         assertThat(trained.output()).contains("learned from 10 pictures").contains("2 pictures could not be read");
-        assertThat(run("predict", run, labelled.resolve("a/00000.png"), "--out", out).code())
+        assertThat(run("predict", run, labelled.resolve("a/00000.png"), "--out", out)
+                        .code())
                 .isEqualTo(Main.DONE);
     }
 
@@ -212,7 +225,8 @@ class SparkCommandsTest {
                 .isEqualTo("gramian spark predict: --out: expected a place with nothing there, found " + out
                         + "; choose another, or --overwrite\n");
         assertThat(out.resolve("precious")).exists();
-        assertThat(run("predict", model, one, "--out", out, "--overwrite").code()).isEqualTo(Main.DONE);
+        assertThat(run("predict", model, one, "--out", out, "--overwrite").code())
+                .isEqualTo(Main.DONE);
         assertThat(table(out)).hasSize(1);
     }
 

@@ -142,7 +142,8 @@ public final class StandaloneCluster implements AutoCloseable {
                 .set("spark.executor.extraClassPath", SparkHome.ownClassPath())
                 .set("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1")
                 .set("spark.executorEnv.OMP_WAIT_POLICY", "passive")
-                // Work begins when all executors are there, so that none is left without any; Spark counts by the most it may have.
+                // Work begins when all executors are there, so that none is left without any; Spark counts by the most
+                // it may have.
                 .set("spark.cores.max", String.valueOf(sizes.workers() * sizes.cores()))
                 .set("spark.scheduler.minRegisteredResourcesRatio", "1.0");
     }

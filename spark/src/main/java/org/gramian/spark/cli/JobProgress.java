@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.apache.spark.scheduler.SparkListener;
@@ -37,7 +38,7 @@ final class JobProgress extends SparkListener implements AutoCloseable {
     static JobProgress of(SparkSession session, Console console) {
         JobProgress progress = new JobProgress(session, console);
         session.sparkContext().addSparkListener(progress);
-        progress.clock.scheduleAtFixedRate(progress::say, FIRST.toMillis(), BETWEEN.toMillis(), TimeUnit.MILLISECONDS);
+        Future<?> _ = progress.clock.scheduleAtFixedRate(progress::say, FIRST.toMillis(), BETWEEN.toMillis(), TimeUnit.MILLISECONDS);
         return progress;
     }
 

@@ -260,8 +260,11 @@ class SparkCommandsTest {
                 .isEqualTo(new Ended(
                         Main.USAGE,
                         "",
-                        "gramian spark predict: Unknown option: '--overwrit'\n"
-                                + "did you mean '--overwrite'?\ntry 'gramian spark predict --help'\n"));
+                        """
+                        gramian spark predict: Unknown option: '--overwrit'
+                        did you mean '--overwrite'?
+                        try 'gramian spark predict --help'
+                        """));
         assertThat(run("embed", model, folder, "--out", out, "--input", "delta").code())
                 .isEqualTo(Main.USAGE);
         assertThat(run("audit", folder, "--out", out, "--partitions", 0).errors())

@@ -79,7 +79,8 @@ final class FoldRun {
                 },
                 surround.breaks,
                 Optional.of(keeper));
-        try (Model model = Beginning.model(
+        try (Model model =
+                Beginning.model(
                 plan.head(fold), plan.seed(), surround.extraction.extractor().network())) {
             Optional<Breaks.Reason> early = new TwoStage(model, plan.config().recipe(), material(), session)
                     .run((stage, scores) -> measure(stage, scores, model));

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.function.Consumer;
+import org.gramian.backbone.weights.Weights;
 import org.gramian.basis.WholeFile;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.PictureReader;

@@ -43,7 +43,10 @@ public final class Choices {
     private static Settings data(Settings settings, Surroundings surroundings) {
         String layout = surroundings.layout();
         return settings.orElse(Keys.LAYOUT, layout, "what the folder shows")
-                .orElse(Keys.PROTOCOL, surroundings.protocol(), "the usual one for the layout " + layout);
+                .orElse(
+                        Keys.PROTOCOL,
+                        surroundings.protocol(),
+                        "the usual one for the layout " + layout);
     }
 
     private static Settings network(Settings asked, Surroundings surroundings) {

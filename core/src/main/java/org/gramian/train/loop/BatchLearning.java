@@ -38,8 +38,7 @@ record BatchLearning(Trainee trainee) {
             Var loss = Classification.crossEntropy(forward.scores(), targets);
             double value = loss.value().item();
             if (!Double.isFinite(value)) {
-                return new Learned(
-                        value, 0, Optional.of(new NonFiniteStep(false, trainee.origin(batch.input(), targets))));
+                return new Learned(value, 0, Optional.of(new NonFiniteStep(false, trainee.origin(batch.input(), targets))));
             }
             int right = right(forward.scores().value(), batch.labels());
             Tensor upstream = Tensors.full(

@@ -60,9 +60,8 @@ final class RecordedSteps implements Steps {
         try (Scope scope = Scope.open()) {
             int count = source.examples().count();
             int classes = setup.trainee().model().head().classes();
-            long[] all = IntStream.range(0, count)
-                    .mapToLong(source.examples()::label)
-                    .toArray();
+            long[] all =
+                    IntStream.range(0, count).mapToLong(source.examples()::label).toArray();
             order = Tensors.empty(Shape.of(count), DType.I64, device);
             labels = Tensors.to(Tensors.ofLongs(all, Shape.of(count)), device);
             targets = source.targets().apply(IntStream.range(0, classes).toArray());

@@ -58,8 +58,8 @@ final class SingleSteps implements Steps {
                     Minibatch batch = pass.next();
                     int size = batch.labels().length;
                     taken += size;
-                    Learned learned =
-                            learning.learn(batch, source.targets().apply(batch.labels()), (double) size / crops, sum);
+                    Learned learned = learning.learn(
+                            batch, source.targets().apply(batch.labels()), (double) size / crops, sum);
                     if (learned.wrong().isPresent()) {
                         throw learned.wrong().get().in(position);
                     }

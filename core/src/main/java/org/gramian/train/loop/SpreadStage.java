@@ -54,7 +54,10 @@ public final class SpreadStage {
                 !head.normalized(),
                 "scores that each crop has by itself",
                 "scores that are normalized over the batch, of which every machine has a part only");
-        require(head.pretrained().isEmpty(), "a head that is small", "one that begins with layers of the network");
+        require(
+                head.pretrained().isEmpty(),
+                "a head that is small",
+                "one that begins with layers of the network");
     }
 
     private static void require(boolean fits, String expected, String found) {
@@ -115,4 +118,5 @@ public final class SpreadStage {
                         model, workers.count(), workers::rows, recipe.sgd().momentum())
                 : 1;
     }
+
 }

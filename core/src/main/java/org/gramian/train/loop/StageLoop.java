@@ -27,12 +27,7 @@ final class StageLoop implements AutoCloseable {
      * @param crops that make an epoch
      * @param maker of its steps
      */
-    record Setup(
-            Trainee trainee,
-            Recipe recipe,
-            int crops,
-            @Nullable Judge judge,
-            Steps.Maker maker) {
+    record Setup(Trainee trainee, Recipe recipe, int crops, @Nullable Judge judge, Steps.Maker maker) {
         StageRecipe stage() {
             return trainee.stage() == 1 ? recipe.stage1() : recipe.stage2();
         }

@@ -32,7 +32,8 @@ public record StepPart(
         double loss,
         int right,
         int crops,
-        @Nullable NonFiniteStep wrong) implements Serializable {
+        @Nullable NonFiniteStep wrong)
+        implements Serializable {
     /**
      * Computes what a batch contributes, by the very code of training on one machine.
      *
@@ -49,10 +50,9 @@ public record StepPart(
             Learned learned = new BatchLearning(trainee)
                     .learn(batch, targets.rows(batch.labels(), model.device()), (double) crops / all, sum);
             SequencedMap<String, float[]> gradients = new LinkedHashMap<>();
-            model.headParameters()
-                    .all()
-                    .forEach(parameter -> Optional.ofNullable(sum.sums().get(parameter))
-                            .ifPresent(gradient -> gradients.put(parameter.name(), gradient.toFloats())));
+            model.headParameters().all().forEach(parameter -> Optional.ofNullable(
+                            sum.sums().get(parameter))
+                    .ifPresent(gradient -> gradients.put(parameter.name(), gradient.toFloats())));
             return new StepPart(
                     gradients,
                     learned.loss() * crops,

@@ -160,10 +160,7 @@ public final class TwoStage {
             boolean scaled = checkpoint == null && recipe.stage1().perLength(); // a checkpoint knows it
             double scale = scaled
                     ? DescriptorLength.unitRate(
-                            model,
-                            training.count(),
-                            training::rows,
-                            recipe.sgd().momentum())
+                            model, training.count(), training::rows, recipe.sgd().momentum())
                     : 1;
             return stage(
                     setup,

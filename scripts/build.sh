@@ -59,12 +59,12 @@ follow() {
     done
 }
 
+# run_maven LOG MODULE: builds a module and those that it needs.
 run_maven() {
     local log=$1 pid
     use_maven "$home" "$jdk"
-    rm -rf "$home"/app/target/quick/runtime-jars "$home"/app/target/quick/gramian-app-*.jar
     : >"$log" # it is read before Maven has begun to write it
-    "${maven[@]}" -pl app -am -Dgramian.quick -Dgramian.target=target/quick -Dmaven.test.skip=true package >"$log" 2>&1 </dev/null &
+    "${maven[@]}" -pl "$2" -am -Dgramian.quick -Dgramian.target=target/quick -Dmaven.test.skip=true package >"$log" 2>&1 </dev/null &
     pid=$!
     trap 'kill "$pid" 2>/dev/null; say "build interrupted"; exit 130' INT TERM HUP
     follow "$pid" "$log"
@@ -94,7 +94,8 @@ build() {
         say "first use: building with JDK $jdk_major; Maven may have to download about 230 MB, half of it libtorch"
     fi
     touch "$home/app/target/began"
-    run_maven "$home/app/target/build.log"
+    rm -rf "$home"/app/target/quick/runtime-jars "$home"/app/target/quick/gramian-app-*.jar
+    run_maven "$home/app/target/build.log" app
     rm -rf "$new" "$jars.old"
     mv "$home/app/target/quick/runtime-jars" "$new"
     cp "$home"/app/target/quick/gramian-app-*.jar "$new"

@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
         synopsisSubcommandLabel = "COMMAND",
         footer = {
             "",
+            "On a cluster, or over tables: gramian spark predict, embed, audit, train; see gramian spark --help.",
             "Exit codes: 0 done; 1 a check failed, or the program did; 2 usage: wrong options, configuration or files;",
             "3 data: something that would spoil training, or pictures that could not be read and were left out;",
             "4 model: a model or weights that are missing or cannot be used; 5 interrupted, and can be resumed.",

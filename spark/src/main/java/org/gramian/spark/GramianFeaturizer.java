@@ -70,6 +70,8 @@ public final class GramianFeaturizer extends ModelStage<GramianFeaturizer> {
         SequencedMap<Output, String> outputs = new LinkedHashMap<>();
         outputs.put(Output.DESCRIPTOR, getOutputCol());
         outputs.put(Output.ERROR, getErrorCol());
+        outputs.put(Output.ERROR_KIND, getErrorKindCol());
+        outputs.values().removeIf(String::isEmpty);
         return outputs;
     }
 

@@ -150,6 +150,7 @@ public final class GramianModel extends ModelStage<GramianModel> {
         outputs.put(Output.PROBABILITY, getProbabilityCol());
         outputs.put(Output.DESCRIPTOR, getDescriptorCol());
         outputs.put(Output.ERROR, getErrorCol());
+        outputs.put(Output.ERROR_KIND, getErrorKindCol());
         outputs.values().removeIf(String::isEmpty);
         return outputs;
     }

@@ -34,6 +34,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
     private final transient ModelContent content;
     private final Param<String> inputCol;
     private final Param<String> errorCol;
+    private final Param<String> errorKindCol;
     private final Param<String> device;
 
     ModelStage(String uid, ModelContent content) {
@@ -44,6 +45,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
                 "inputCol",
                 "column of pictures: their bytes (binary), or their paths (string) in any file system that executors reach");
         errorCol = text("errorCol", "column for the reason why a picture has no results, null where it has");
+        errorKindCol = text("errorKindCol", "column for the kind of that reason, one of few words; empty for none");
         device = text(
                 "device",
                 "where the model computes: cpu, cuda, cuda:<number>, or auto for the GPU that Spark gave the task and"
@@ -51,6 +53,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
         // What Spark's data source binaryFile calls it.
         setDefault(inputCol, "content");
         setDefault(errorCol, "error");
+        setDefault(errorKindCol, "");
         setDefault(device, "auto");
     }
 
@@ -97,6 +100,20 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
 
     public S setErrorCol(String column) {
         set(errorCol, column);
+        return itself();
+    }
+
+    /** The column for kinds of reasons. */
+    public Param<String> errorKindCol() {
+        return errorKindCol;
+    }
+
+    public String getErrorKindCol() {
+        return getOrDefault(errorKindCol);
+    }
+
+    public S setErrorKindCol(String column) {
+        set(errorKindCol, column);
         return itself();
     }
 

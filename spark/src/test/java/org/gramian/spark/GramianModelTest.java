@@ -30,16 +30,16 @@ import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
 import org.gramian.model.ModelFileException;
+import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.OneMachine;
 import org.gramian.spark.testing.SmallModel;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class GramianModelTest {
-    private static final int PICTURES = 60;
-    private static final int BROKEN = 9;
+    private static final int PICTURES = 28;
+    private static final int BROKEN = 7;
 
     @TempDir
     private static Path folder;
@@ -50,19 +50,9 @@ class GramianModelTest {
 
     @BeforeAll
     static void begin() throws IOException {
-        spark = SparkSession.builder()
-                .master("local[2]")
-                .config("spark.driver.host", "127.0.0.1")
-                .config("spark.ui.enabled", "false")
-                .config("spark.sql.shuffle.partitions", "2")
-                .getOrCreate();
+        spark = LocalSpark.session();
         file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
         pictures = SmallModel.pictures(folder.resolve("pictures"), PICTURES, BROKEN);
-    }
-
-    @AfterAll
-    static void end() {
-        spark.stop();
     }
 
     /** Not by Spark's binaryFile, which leaves empty files out without a word. */
@@ -72,13 +62,13 @@ class GramianModelTest {
             rows.add(RowFactory.create(picture.toString(), Files.readAllBytes(picture)));
         }
         return spark.createDataFrame(rows, StructType.fromDDL("path STRING, content BINARY"))
-                .repartition(3);
+                .repartition(2);
     }
 
     private static Dataset<Row> paths() {
         return spark.createDataset(pictures.stream().map(Path::toString).toList(), Encoders.STRING())
                 .toDF("path")
-                .repartition(3);
+                .repartition(2);
     }
 
     private static void assertSameAsOnOneMachine(Dataset<Row> scored) throws IOException {

@@ -21,7 +21,6 @@ import org.apache.spark.sql.SparkSession;
 import org.gramian.spark.testing.OneMachine;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.StandaloneCluster;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,11 +28,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 class StandaloneClusterTest {
     private static final boolean FULL = Boolean.getBoolean("gramian.full");
-    private static final int PICTURES = FULL ? 2000 : 120;
+    private static final int PICTURES = FULL ? 2000 : 48;
     /** One in so many is broken. */
-    private static final int BROKEN = FULL ? 40 : 12;
+    private static final int BROKEN = FULL ? 40 : 6;
 
-    private static final int PARTITIONS = FULL ? 20 : 8;
+    private static final int PARTITIONS = FULL ? 20 : 6;
 
     private static StandaloneCluster cluster;
 
@@ -42,12 +41,7 @@ class StandaloneClusterTest {
 
     @BeforeAll
     static void begin() throws IOException, InterruptedException {
-        cluster = StandaloneCluster.start("model", new StandaloneCluster.Sizes(2, 1, 768));
-    }
-
-    @AfterAll
-    static void end() {
-        cluster.close();
+        cluster = StandaloneCluster.shared();
     }
 
     @Test

@@ -18,7 +18,9 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.gramian.spark.cli.Main;
 import org.gramian.spark.testing.LoadedPipeline;
+import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.OneMachine;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.SparkHome;
@@ -59,11 +61,7 @@ class SubmitJarTest {
         String saved = folder.resolve("pipeline").toString();
         String table = folder.resolve("table").toString();
         String out = folder.resolve("out").toString();
-        try (SparkSession spark = SparkSession.builder()
-                .master("local[1]")
-                .config("spark.driver.host", "127.0.0.1")
-                .config("spark.ui.enabled", "false")
-                .getOrCreate()) {
+        try (SparkSession spark = LocalSpark.session()) {
             Dataset<Row> paths = spark.createDataset(
                             pictures.stream().map(Path::toString).toList(), Encoders.STRING())
                     .toDF("path");
@@ -75,22 +73,45 @@ class SubmitJarTest {
                     .fit(paths)
                     .save(saved);
 
-            submit(LoadedPipeline.class, List.of(saved, table, out));
+            submit(LoadedPipeline.class, jarOf(LoadedPipeline.class), List.of(saved, table, out), 0);
 
             OneMachine.assertSame(spark.read().parquet(out).collectAsList(), OneMachine.predict(file, pictures));
         }
     }
 
-    private void submit(Class<?> program, List<String> arguments) throws IOException, InterruptedException {
+    /** As {@code ./gramian spark} does it. */
+    @Test
+    void theCommandsRunFromTheJarAndEndWithTheirCodes() throws IOException, InterruptedException {
+        Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
+        SmallModel.pictures(folder.resolve("pictures"), 8, 4);
+        Path out = folder.resolve("answers");
+
+        submit(
+                Main.class,
+                JAR,
+                List.of(
+                        "predict",
+                        file.toString(),
+                        folder.resolve("pictures").toString(),
+                        "--out",
+                        out.toString()),
+                3);
+
+        assertThat(out.resolve("_SUCCESS")).exists();
+        assertThat(folder.resolve("submit.log")).content().contains("8 pictures in ").contains("2 of them could not");
+    }
+
+    private void submit(Class<?> program, Path jar, List<String> arguments, int code)
+            throws IOException, InterruptedException {
         Path log = folder.resolve("submit.log");
         List<Path> jars = List.of(JAR, SparkHome.libtorch());
         Process process = SparkHome.below(Path.of("target", "cluster"))
-                .submit(program, jarOf(program), jars, arguments)
+                .submit(program, jar, jars, arguments)
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
         assertThat(process.waitFor(300, TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue()).as(Files.readString(log)).isZero();
+        assertThat(process.exitValue()).as(Files.readString(log)).isEqualTo(code);
     }
 
     /** A jar of one class, the program. */

@@ -90,7 +90,7 @@ public final class Audit {
         List<ClassCount> classes = count(subject, readable);
         List<DuplicateGroup> duplicates = new Copies(subject, readable, options).find();
         List<Finding> findings = new ArrayList<>(of(lost));
-        findings.addAll(new ClassFindings(subject, classes, options).find(readable));
+        findings.addAll(new ClassFindings(classes, options).find(subject, readable));
         findings.addAll(new CopyFindings(duplicates, !subject.divisions().isEmpty()).find());
         findings.addAll(new PictureFindings(subject, readable, options).find());
         dataset.notes().forEach(note -> findings.add(of(note)));

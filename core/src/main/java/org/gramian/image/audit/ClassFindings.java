@@ -13,27 +13,34 @@ import org.gramian.image.audit.Finding.Item;
 import org.gramian.image.audit.Finding.Kind;
 
 /** What is wrong with the classes: too few, too small, unbalanced, missing from a part of a split. */
-final class ClassFindings {
+public final class ClassFindings {
     /** One picture to learn from and one to be tested with. */
     private static final int FEWEST = 2;
 
-    private final Subject subject;
     private final AuditOptions options;
     private final List<ClassCount> classes;
     private final List<Finding> findings = new ArrayList<>();
 
-    ClassFindings(Subject subject, List<ClassCount> classes, AuditOptions options) {
-        this.subject = subject;
+    /** @param classes how many pictures each has */
+    public ClassFindings(List<ClassCount> classes, AuditOptions options) {
         this.classes = classes;
         this.options = options;
     }
 
-    List<Finding> find(List<Facts> readable) {
+    /** What their counts show. */
+    public List<Finding> find() {
+        findings.clear();
         tooFew();
         small();
         imbalance();
-        missing(readable);
-        return findings;
+        return List.copyOf(findings);
+    }
+
+    /** The same, and what a split shows. */
+    List<Finding> find(Subject subject, List<Facts> readable) {
+        find();
+        missing(subject, readable);
+        return List.copyOf(findings);
     }
 
     private void tooFew() {
@@ -94,7 +101,7 @@ final class ClassFindings {
         }
     }
 
-    private void missing(List<Facts> readable) {
+    private void missing(Subject subject, List<Facts> readable) {
         List<Item> missing = new ArrayList<>();
         for (Division division : subject.divisions()) {
             for (String part : division.complete() ? division.names() : List.<String>of()) {

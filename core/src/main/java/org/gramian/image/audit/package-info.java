@@ -17,6 +17,9 @@
  * NearHashes}, which compares few pairs out of many. {@code ClassFindings}, {@code CopyFindings} and {@code PictureFindings}
  * then say in {@link org.gramian.image.audit.Finding}s what it means, each with a {@link
  * org.gramian.image.audit.Severity}. All thresholds are in {@link org.gramian.image.audit.AuditOptions}.
+ *
+ * <p>Where pictures lie on many machines, {@link org.gramian.image.audit.PictureFacts} says what is odd about one of them; {@link
+ * org.gramian.image.audit.PictureOddity} and {@link org.gramian.image.audit.ClassFindings} make findings of what was counted.
  */
 @NullMarked
 package org.gramian.image.audit;

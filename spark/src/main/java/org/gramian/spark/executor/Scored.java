@@ -18,13 +18,24 @@ import org.jspecify.annotations.Nullable;
  * @param card of the model
  * @param answer null where there is none
  * @param descriptor null where there is none
- * @param error null where there are results
+ * @param failure null where there are results
  */
 record Scored(
         ModelCard card,
         @Nullable Answer answer,
         @Nullable Vector descriptor,
-        @Nullable String error) {
+        @Nullable Failure failure) {
+    /**
+     * Why a picture has no results.
+     *
+     * @param kind a {@link org.gramian.image.Reading.Problem} by name, or {@value #NOT_FINITE}
+     * @param reason a sentence for people
+     */
+    record Failure(String kind, String reason) {}
+
+    /** The kind of failure of a picture that could be read but whose scores are no numbers. */
+    static final String NOT_FINITE = "NOT_FINITE";
+
     /** Of a picture that was computed. */
     static Scored of(Map<Engine.Rows, float[][]> rows, ModelCard card) {
         float[][] crops = rows.get(Engine.Rows.DESCRIPTORS);
@@ -35,13 +46,13 @@ record Scored(
         }
         return switch (Outcome.of(scores, card)) {
             case Outcome.Answered(Answer answer) -> new Scored(card, answer, descriptor, null);
-            case Outcome.Failed(String reason) -> new Scored(card, null, null, reason);
+            case Outcome.Failed(String reason) -> new Scored(card, null, null, new Failure(NOT_FINITE, reason));
         };
     }
 
     /** Of a picture that cannot be read. */
     static Scored of(Unreadable problem, ModelCard card) {
-        return new Scored(card, null, null, problem.reason());
+        return new Scored(card, null, null, new Failure(problem.problem().name(), problem.reason()));
     }
 
     private static Vector vector(float[] numbers) {

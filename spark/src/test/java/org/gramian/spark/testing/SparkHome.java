@@ -54,6 +54,7 @@ public record SparkHome(Path folder) {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "@" + required("gramian.spark.jvm"),
                 "-Xmx512m",
+                "-XX:TieredStopAtLevel=1",
                 "-Dspark.master.rest.enabled=false", // its port is fixed
                 "-cp",
                 folder.resolve("jars") + File.separator + "*",

@@ -18,6 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.spark.SparkConf;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A real Spark cluster on this machine: a master and workers, each a process of its own, which start executors as they are
@@ -31,6 +32,8 @@ public final class StandaloneCluster implements AutoCloseable {
     private static final String HOST = "127.0.0.1";
     private static final Duration LONGEST_START = Duration.ofSeconds(60);
     private static final Pattern ALIVE = Pattern.compile("\"aliveworkers\"\\s*:\\s*(\\d+)");
+
+    private static @Nullable StandaloneCluster shared;
 
     private final Path folder;
     private final SparkHome home;
@@ -60,6 +63,19 @@ public final class StandaloneCluster implements AutoCloseable {
                 "master",
                 "org.apache.spark.deploy.master.Master",
                 List.of("--host", HOST, "--port", String.valueOf(port), "--webui-port", String.valueOf(page)));
+    }
+
+    /** The cluster of two workers with a core each that test classes of a process share, with all its workers. */
+    public static synchronized StandaloneCluster shared() throws IOException, InterruptedException {
+        StandaloneCluster cluster = shared;
+        if (cluster == null) {
+            cluster = start("shared", new Sizes(2, 1, 768));
+            Runtime.getRuntime().addShutdownHook(new Thread(cluster::close));
+            shared = cluster;
+        }
+        LocalSpark.end(); // a process has one Spark at a time
+        cluster.replaceKilled();
+        return cluster;
     }
 
     /**
@@ -124,8 +140,11 @@ public final class StandaloneCluster implements AutoCloseable {
                 .set("spark.executor.memory", sizes.memory() + "m")
                 .set("spark.executor.cores", String.valueOf(sizes.cores()))
                 .set("spark.executor.extraClassPath", SparkHome.ownClassPath())
+                .set("spark.executor.extraJavaOptions", "-XX:TieredStopAtLevel=1")
                 .set("spark.executorEnv.OMP_WAIT_POLICY", "passive")
-                // Work begins when all executors are there, so that none is left without any.
+                // Work begins when all executors are there, so that none is left without any; Spark counts by the most
+                // it may have.
+                .set("spark.cores.max", String.valueOf(sizes.workers() * sizes.cores()))
                 .set("spark.scheduler.minRegisteredResourcesRatio", "1.0");
     }
 

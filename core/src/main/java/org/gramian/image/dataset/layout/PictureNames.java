@@ -9,7 +9,7 @@ import java.util.Set;
 import org.gramian.image.PictureFormat;
 
 /** Tells whether a file of a folder is meant to be a picture; what it really is, the decoder says. */
-final class PictureNames {
+public final class PictureNames {
     /** The usual extensions of the formats that are read, see {@link PictureFormat}. */
     private static final Set<String> READ =
             Set.of("jpg", "jpeg", "jpe", "jfif", "png", "gif", "bmp", "dib", "tif", "tiff", "webp");
@@ -22,7 +22,7 @@ final class PictureNames {
     private PictureNames() {}
 
     /** Whether the name has a picture's extension, in any case, and is not hidden ({@code ._a.jpg} is not a picture). */
-    static boolean isPicture(String name) {
+    public static boolean isPicture(String name) {
         int dot = name.lastIndexOf('.');
         if (isHidden(name) || dot <= 0) {
             return false;
@@ -44,7 +44,8 @@ final class PictureNames {
         }
     }
 
-    static boolean isHidden(String name) {
+    /** Whether a file or folder of this name is hidden, as {@code .git} is. */
+    public static boolean isHidden(String name) {
         return name.startsWith(".");
     }
 }

@@ -1,0 +1,134 @@
+package org.gramian.spark.cli;
+
+import static org.apache.spark.sql.functions.array_contains;
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.concat_ws;
+import static org.apache.spark.sql.functions.count;
+import static org.apache.spark.sql.functions.count_distinct;
+import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.max;
+import static org.apache.spark.sql.functions.min;
+import static org.apache.spark.sql.functions.struct;
+import static org.apache.spark.sql.functions.sum;
+import static org.apache.spark.sql.functions.when;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.gramian.image.audit.AuditOptions;
+import org.gramian.image.audit.Finding;
+import org.gramian.image.audit.Finding.Item;
+import org.gramian.image.audit.Finding.Kind;
+import org.gramian.image.audit.PictureOddity;
+import org.gramian.image.audit.Severity;
+
+/**
+ * What is wrong with pictures, in a table of facts. All is counted in one pass, and copies in another; of each finding the first and
+ * the last picture are named, since all of them, sorted, would want the memory of one machine.
+ */
+final class AuditFindings {
+    private static final String UNREADABLE = "UNREADABLE";
+
+    private AuditFindings() {}
+
+    /** Of single pictures. */
+    static List<Finding> ofPictures(Dataset<Row> facts) {
+        List<Column> columns = new ArrayList<>(columns(UNREADABLE, col("error").isNotNull(), col("error")));
+        Column shape = concat_ws(" ", concat_ws("×", col("width"), col("height")), col("format"), col("colour"));
+        for (PictureOddity oddity : PictureOddity.values()) {
+            columns.addAll(columns(oddity.name(), array_contains(col("odd"), oddity.name()), shape));
+        }
+        Row row = facts.agg(
+                        columns.getFirst(), columns.subList(1, columns.size()).toArray(Column[]::new))
+                .head();
+        List<Finding> findings = new ArrayList<>();
+        int lost = number(row, UNREADABLE);
+        if (lost > 0) {
+            findings.add(new Finding(
+                    Severity.SPOILS,
+                    Kind.UNREADABLE,
+                    String.format(Locale.ROOT, "%,d of the pictures cannot be read", lost),
+                    "Training would stop there: repair, replace or remove them.",
+                    items(row, UNREADABLE)));
+        }
+        for (PictureOddity oddity : PictureOddity.values()) {
+            int number = number(row, oddity.name());
+            if (number > 0) {
+                findings.add(oddity.finding(number, items(row, oddity.name()), AuditOptions.DEFAULT));
+            }
+        }
+        return findings;
+    }
+
+    /** How many pictures fulfil a condition, the first and the last of them. */
+    private static List<Column> columns(String name, Column condition, Column remark) {
+        Column example = when(condition, struct(col("path"), remark.as("remark")));
+        return List.of(
+                count(when(condition, 1)).as(name),
+                min(example).as(name + " first"),
+                max(example).as(name + " last"));
+    }
+
+    private static int number(Row row, String name) {
+        return Math.toIntExact(row.<Long>getAs(name));
+    }
+
+    private static List<Item> items(Row row, String name) {
+        return Stream.of(row.<Row>getAs(name + " first"), row.<Row>getAs(name + " last"))
+                .distinct()
+                .map(example -> {
+                    String path = String.valueOf(example.getString(0));
+                    return new Item(path, String.valueOf(example.getString(1)), List.of(path));
+                })
+                .toList();
+    }
+
+    /** Of equal pixels. */
+    static List<Finding> ofCopies(Dataset<Row> facts) {
+        Column group = struct(col("first"), col("last"), col("pictures"));
+        return facts
+                .where(col("error").isNull())
+                .groupBy("pixels")
+                .agg(
+                        count(lit(1)).as("pictures"),
+                        count_distinct(col("label")).as("labels"),
+                        min("path").as("first"),
+                        max("path").as("last"))
+                .where("pictures > 1")
+                .groupBy(col("labels").gt(1).as("across"))
+                .agg(count(lit(1)), sum("pictures"), min(group), max(group))
+                .collectAsList()
+                .stream()
+                .map(AuditFindings::copies)
+                .toList();
+    }
+
+    private static Finding copies(Row row) {
+        String sentence = String.format(
+                Locale.ROOT, "%,d pictures equal each other, in %,d groups", row.getLong(2), row.getLong(1));
+        List<Item> items = Stream.of(row.getStruct(3), row.getStruct(4))
+                .distinct()
+                .map(group -> new Item(
+                        group.getString(0) + " = " + group.getString(1),
+                        group.getLong(2) == 2 ? "" : group.getLong(2) + " in all",
+                        List.of(group.getString(0), group.getString(1))))
+                .toList();
+        return row.getBoolean(0)
+                ? new Finding(
+                        Severity.SPOILS,
+                        Kind.COPIES_ACROSS_CLASSES,
+                        sentence + ", but have different labels",
+                        "One of the labels is wrong, or a picture shows both: keep one copy, or none.",
+                        items)
+                : new Finding(
+                        Severity.WARN,
+                        Kind.COPIES,
+                        sentence,
+                        "They weigh more than others, and a random split may put them on different sides: keep one.",
+                        items);
+    }
+}

@@ -1,0 +1,80 @@
+package org.gramian.spark.cli;
+
+import static org.apache.spark.ml.functions.vector_to_array;
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.when;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.SparkSession;
+import org.gramian.spark.GramianFeaturizer;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian spark embed}: descriptors of pictures, by a trained model, as a table. */
+@Command(
+        name = "embed",
+        mixinStandardHelpOptions = true,
+        header = "Descriptors of pictures, by a trained model, as a table.",
+        description = {
+            "Computes what the model's pooling ends with, for use in other programs: search, clustering, another classifier.",
+            "Writes a row for every picture: path (or the columns of the table that it came in), descriptor (float[d], the",
+            "mean of its crops), error and error_kind. A picture that cannot be read is a row with a reason; the exit code",
+            "is 3 then. For example: gramian spark embed model.safetensors photos/ --out descriptors.parquet"
+        })
+final class EmbedCommand implements Callable<Integer> {
+    private static final String DESCRIPTOR = "descriptor";
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Mixin
+    private final ModelOptions model = new ModelOptions();
+
+    @Mixin
+    private final InputOptions input = new InputOptions();
+
+    @Mixin
+    private final OutputOptions output = new OutputOptions();
+
+    @Parameters(
+            index = "1..*",
+            arity = "1..*",
+            paramLabel = "PLACE",
+            description = "pictures, folders (all pictures at any depth), patterns, or tables")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private List<String> places;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        input.check();
+        String device = model.device();
+        return Session.run(console, session -> {
+            output.check(session);
+            return embed(GramianFeaturizer.fromFile(model.file(session)).setDevice(device), session);
+        });
+    }
+
+    private int embed(GramianFeaturizer stage, SparkSession session) throws IOException, InterruptedException {
+        Tally tally = new Tally();
+        InputOptions.Pictures pictures = input.read(session, places, console);
+        stage.setInputCol(pictures.column())
+                .setOutputCol(DESCRIPTOR)
+                .setErrorCol("error")
+                .setErrorKindCol(Tally.KIND);
+        List<Column> columns = new ArrayList<>(InputOptions.columns(pictures.kept()));
+        columns.add(when(col(DESCRIPTOR).isNotNull(), vector_to_array(col(DESCRIPTOR), "float32"))
+                .as(DESCRIPTOR));
+        columns.add(col("error"));
+        columns.add(col(Tally.KIND));
+        output.write(tally.watched(stage.transform(pictures.rows()).select(columns.toArray(Column[]::new))), console);
+        Tally.Counted counted = tally.counted();
+        console.out().print(counted.text(output.place()));
+        console.out().flush();
+        return counted.failed() == 0 ? Main.DONE : Main.DATA;
+    }
+}

@@ -1,0 +1,88 @@
+package org.gramian.spark.cli;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.InvalidPathException;
+import org.apache.spark.SparkClassNotFoundException;
+import org.apache.spark.sql.AnalysisException;
+import org.gramian.backbone.weights.MissingWeightsException;
+import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.model.ModelFileException;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ParseResult;
+
+/**
+ * What is said when a command fails. Spark wraps what its tasks and its own parts throw, some of it several times: the first cause
+ * that says what a person can do about it is the one that is shown.
+ */
+final class Failures {
+    private Failures() {}
+
+    static int say(Exception exception, CommandLine line, ParseResult parsed) {
+        PrintWriter err = line.getErr();
+        if (System.getenv("GRAMIAN_DEBUG") != null) {
+            exception.printStackTrace(err);
+        }
+        Throwable known = known(exception);
+        err.println(line.getCommandSpec().qualifiedName() + ": "
+                + (known == null ? "the job failed: " + firstLine(root(exception)) : sentence(known)));
+        if (known == null) {
+            err.println("what led to it is in the logs of driver and executors; GRAMIAN_DEBUG=1 shows it here");
+        }
+        err.flush();
+        return known == null ? Main.FAILED : code(known);
+    }
+
+    /** The outermost cause that has a code of its own. */
+    private static @Nullable Throwable known(Throwable failed) {
+        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+            if (cause instanceof UncheckedIOException) {
+                continue;
+            }
+            if (code(cause) != Main.FAILED) {
+                return cause;
+            }
+        }
+        return null;
+    }
+
+    private static int code(Throwable failed) {
+        return switch (failed) {
+            case ModelFileException _ -> Main.MODEL;
+            case MissingWeightsException _ -> Main.MODEL;
+            case UnusableWeightsException _ -> Main.MODEL;
+            case AnalysisException _ -> Main.USAGE; // a table, column or format that is not there
+            case SparkClassNotFoundException _ -> Main.USAGE;
+            case IOException _ -> Main.USAGE;
+            case IllegalArgumentException _ -> Main.USAGE;
+            default -> Main.FAILED;
+        };
+    }
+
+    private static String sentence(Throwable failed) {
+        return switch (failed) {
+            case FileNotFoundException missing -> firstLine(missing);
+            case InvalidPathException wrong -> wrong.getInput() + ": no path: " + wrong.getReason();
+            default -> firstLine(failed);
+        };
+    }
+
+    private static Throwable root(Throwable failed) {
+        Throwable root = failed;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        return root;
+    }
+
+    /** Spark's messages go on with plans and traces. */
+    private static String firstLine(Throwable failed) {
+        String message = failed.getMessage();
+        return message == null
+                ? failed.toString()
+                : message.strip().lines().findFirst().orElse(failed.toString());
+    }
+}

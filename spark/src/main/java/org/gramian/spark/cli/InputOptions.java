@@ -1,0 +1,134 @@
+package org.gramian.spark.cli;
+
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.functions;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options that say how places become a table of pictures. */
+final class InputOptions {
+    /** The column of paths where files are listed. */
+    static final String PATH = "path";
+
+    private static final String FILES = "files";
+
+    /** A task of so many pictures at most is lost with its executor, and no task is begun for fewer. */
+    private static final int MOST_OF_A_TASK = 2048;
+
+    private static final int FEWEST_OF_A_TASK = 32;
+
+    @Option(
+            names = "--input",
+            paramLabel = "FORMAT",
+            description = {
+                "files: the places are pictures, folders or patterns as 'photos/2024-*'; or the format of a table:",
+                "parquet, orc, json, delta where Delta is on the class path (default: parquet with --column, else files)"
+            })
+    private @Nullable String format;
+
+    @Option(
+            names = "--column",
+            paramLabel = "NAME",
+            description = "the column of a table that holds pictures: their bytes, or their paths (default: content)")
+    private @Nullable String column;
+
+    @Option(
+            names = "--partitions",
+            paramLabel = "N",
+            description = "tasks to cut the work into (default: as Spark cuts a table; of files four for each core, of "
+                    + FEWEST_OF_A_TASK + " to " + MOST_OF_A_TASK + " pictures)")
+    private @Nullable Integer partitions;
+
+    /**
+     * Pictures as a table.
+     *
+     * @param rows what is kept, and the pictures
+     * @param column of pictures
+     * @param kept the columns that results are put beside
+     */
+    record Pictures(Dataset<Row> rows, String column, List<String> kept) {}
+
+    /** @throws IllegalArgumentException if the options do not fit each other */
+    void check() {
+        if (partitions != null && partitions < 1) {
+            throw new IllegalArgumentException("--partitions: expected at least 1, found " + partitions);
+        }
+        if (isFiles() && column != null) {
+            throw new IllegalArgumentException(
+                    "--column is about tables: leave it out, or name the table's format by --input");
+        }
+    }
+
+    /** Whether places are files, not tables. */
+    boolean isFiles() {
+        return format == null ? column == null : format.equals(FILES);
+    }
+
+    /**
+     * Makes the table.
+     *
+     * @throws IOException if places cannot be listed, or there is nothing
+     */
+    Pictures read(SparkSession session, List<String> places, Console console) throws IOException {
+        return isFiles() ? files(session, places, console) : table(session, places);
+    }
+
+    private Pictures files(SparkSession session, List<String> places, Console console) throws IOException {
+        FileListing listing = FileListing.of(places, session.sessionState().newHadoopConf());
+        if (listing.others() > 0) {
+            console.say(String.format(
+                    Locale.ROOT,
+                    "%,d files were left out: their names are no pictures', or hidden; a table of paths names any file",
+                    listing.others()));
+        }
+        JavaSparkContext spark = JavaSparkContext.fromSparkContext(session.sparkContext());
+        int slices = slices(listing.pictures().size(), spark.defaultParallelism());
+        StructType schema = new StructType().add(PATH, DataTypes.StringType, false);
+        return new Pictures(
+                session.createDataFrame(
+                        spark.parallelize(listing.pictures(), slices).map(RowFactory::create), schema),
+                PATH,
+                List.of(PATH));
+    }
+
+    private int slices(int pictures, int cores) {
+        if (partitions != null) {
+            return partitions;
+        }
+        int each = Math.clamp(Math.ceilDiv(pictures, 4 * cores), FEWEST_OF_A_TASK, MOST_OF_A_TASK);
+        return Math.ceilDiv(pictures, each);
+    }
+
+    private Pictures table(SparkSession session, List<String> places) {
+        Dataset<Row> rows =
+                session.read().format(format == null ? "parquet" : format).load(places.toArray(String[]::new));
+        Dataset<Row> cut = partitions == null ? rows : rows.repartition(partitions);
+        String pictures = column == null ? "content" : column;
+        return new Pictures(cut, pictures, withoutBytes(rows, pictures));
+    }
+
+    /** Columns by their very names, which may hold dots. */
+    static List<Column> columns(List<String> names) {
+        return names.stream()
+                .map(name -> functions.col("`" + name.replace("`", "``") + "`"))
+                .toList();
+    }
+
+    private static List<String> withoutBytes(Dataset<Row> rows, String pictures) {
+        return Arrays.stream(rows.columns())
+                .filter(name -> !name.equals(pictures)
+                        || !rows.schema().apply(name).dataType().equals(DataTypes.BinaryType))
+                .toList();
+    }
+}

@@ -1,0 +1,51 @@
+package org.gramian.spark.cli;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.util.ShutdownHookManager;
+import org.apache.spark.sql.SparkSession;
+
+/**
+ * Ends work when the program is asked to end, by Ctrl-C or a signal: the work is told, and the program waits until it has put things
+ * in order: removed what was half written, or kept a checkpoint. Without it, Spark would leave {@code _temporary} behind.
+ */
+final class Interruption implements AutoCloseable {
+    /** Before the hooks that stop Spark (40) and close file systems (10), which are still needed. */
+    private static final int PRIORITY = 60;
+
+    private static final int LONGEST_SECONDS = 25;
+
+    private final CountDownLatch ended = new CountDownLatch(1);
+    private final Runnable hook;
+
+    private Interruption(Runnable stop) {
+        this.hook = () -> {
+            stop.run();
+            try {
+                boolean _ = ended.await(LONGEST_SECONDS, TimeUnit.SECONDS);
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt();
+            }
+        };
+    }
+
+    /** Until it is closed, the jobs of a session are cancelled on all executors. */
+    static Interruption of(SparkSession session) {
+        return by(() -> session.sparkContext().cancelAllJobs());
+    }
+
+    /** Until it is closed, work is told to stop in some way. */
+    static Interruption by(Runnable stop) {
+        Interruption interruption = new Interruption(stop);
+        ShutdownHookManager.get().addShutdownHook(interruption.hook, PRIORITY, LONGEST_SECONDS, TimeUnit.SECONDS);
+        return interruption;
+    }
+
+    @Override
+    public void close() {
+        ended.countDown();
+        if (!ShutdownHookManager.get().isShutdownInProgress()) {
+            ShutdownHookManager.get().removeShutdownHook(hook);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+package org.gramian.spark.cli;
+
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.element_at;
+import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.split;
+
+import java.util.List;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.types.DataTypes;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** Options that say what pictures are called and which class they belong to. */
+final class LabelOptions {
+    /** The column of names that {@link #named} makes. */
+    static final String NAME = InputOptions.PATH;
+
+    /** Its column of classes. */
+    static final String LABEL = "label";
+
+    /** Its column of pictures. */
+    static final String PICTURE = "picture";
+
+    @Option(
+            names = "--label",
+            paramLabel = "NAME",
+            description =
+                    "the column of a table that holds classes (default: label; the class of a file is its folder)")
+    private @Nullable String label;
+
+    @Option(
+            names = "--name",
+            paramLabel = "NAME",
+            defaultValue = InputOptions.PATH,
+            description = "the column of a table that names pictures, each its own (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String name;
+
+    /**
+     * Pictures in three columns: name, label, picture.
+     *
+     * @param files whether they were listed, so that their folders are their classes
+     * @throws IllegalArgumentException if a column is not there; without a column of classes all pictures are of one, unless one was
+     *     named
+     */
+    Dataset<Row> named(InputOptions.Pictures pictures, boolean files) {
+        return pictures.rows()
+                .select(
+                        found(name, pictures).cast(DataTypes.StringType).as(NAME),
+                        owner(pictures, files).cast(DataTypes.StringType).as(LABEL),
+                        found(pictures.column(), pictures).as(PICTURE));
+    }
+
+    /** Whether classes are known: of files always, of a table if it has the column. */
+    boolean known(InputOptions.Pictures pictures, boolean files) {
+        return files || label != null || List.of(pictures.rows().columns()).contains(LABEL);
+    }
+
+    private Column owner(InputOptions.Pictures pictures, boolean files) {
+        if (label != null) {
+            return found(label, pictures);
+        }
+        if (files) {
+            return element_at(split(col(InputOptions.PATH), "/"), -2);
+        }
+        return known(pictures, false) ? found(LABEL, pictures) : lit("all");
+    }
+
+    private static Column found(String wanted, InputOptions.Pictures pictures) {
+        List<String> columns = List.of(pictures.rows().columns());
+        if (!columns.contains(wanted)) {
+            throw new IllegalArgumentException("expected a column '" + wanted + "', found the columns "
+                    + String.join(", ", columns) + "; name others by --name, --label and --column");
+        }
+        return InputOptions.columns(List.of(wanted)).getFirst();
+    }
+}

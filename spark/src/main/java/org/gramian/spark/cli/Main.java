@@ -1,0 +1,87 @@
+package org.gramian.spark.cli;
+
+import java.io.PrintWriter;
+import org.apache.spark.sql.SparkSession;
+import org.gramian.basis.NearestWord;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** The program that {@code gramian spark} gives to {@code spark-submit}: its commands hang below this one. */
+@Command(
+        name = "gramian spark",
+        mixinStandardHelpOptions = true,
+        description = "The commands of one machine over pictures that Spark reads, to tables that Spark reads.",
+        synopsisSubcommandLabel = "COMMAND",
+        footer = {
+            "",
+            "Options of spark-submit go among the others: --master (default: local[*], this machine), --conf KEY=VALUE,",
+            "--executor-memory, --executor-cores, --num-executors, --jars, --packages, --deploy-mode and its like.",
+            "Exit codes: 0 done; 1 the program or the job failed; 2 usage: wrong options or places; 3 some pictures could",
+            "not be read and are rows with a reason, or would spoil training (0 with --deploy-mode cluster, where a code",
+            "means a failed program); 4 a model or weights that are missing or cannot be used; 130 Ctrl-C.",
+            "Environment: SPARK_HOME uses that Spark instead of the one that Maven fetched; GRAMIAN_DEBUG=1 shows traces."
+        },
+        subcommands = {PredictCommand.class, EmbedCommand.class, AuditCommand.class, TrainCommand.class})
+public final class Main implements Runnable {
+    /** The commands' exit codes, those of {@code gramian}. */
+    static final int DONE = 0;
+
+    static final int FAILED = 1;
+    static final int USAGE = 2;
+    static final int DATA = 3;
+    static final int MODEL = 4;
+    static final int INTERRUPTED = 5;
+
+    @Spec
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private CommandSpec spec;
+
+    private Main() {}
+
+    /** Without a command: the help. */
+    @Override
+    public void run() {
+        spec.commandLine().usage(spec.commandLine().getOut());
+    }
+
+    /** Runs one command and ends the program with its exit code. */
+    public static void main(String[] arguments) {
+        int code = commandLine().execute(arguments);
+        SparkSession.getDefaultSession().foreach(session -> {
+            session.stop();
+            return null;
+        });
+        if (code != DONE) {
+            System.exit(code); // only then: a cluster takes any exit for a failure
+        }
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Main())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUsageHelpWidth(120)
+                .setParameterExceptionHandler(Main::misused)
+                .setExecutionExceptionHandler(Failures::say);
+    }
+
+    /** A wrong command line: what is wrong, what may have been meant, and where help is; not the whole help. */
+    private static int misused(CommandLine.ParameterException wrong, String[] arguments) {
+        PrintWriter err = wrong.getCommandLine().getErr();
+        CommandSpec command = wrong.getCommandLine().getCommandSpec();
+        err.println(command.qualifiedName() + ": " + wrong.getMessage());
+        if (wrong instanceof CommandLine.UnmatchedArgumentException unmatched) {
+            String typed = unmatched.getUnmatched().getFirst().replaceFirst("=.*", "");
+            NearestWord.of(
+                            typed,
+                            typed.startsWith("-")
+                                    ? command.optionsMap().keySet()
+                                    : command.subcommands().keySet())
+                    .ifPresent(name -> err.println("did you mean '" + name + "'?"));
+        }
+        err.println("try '" + command.qualifiedName() + " --help'");
+        err.flush();
+        return USAGE;
+    }
+}

@@ -1,0 +1,117 @@
+package org.gramian.spark.cli;
+
+import static org.apache.spark.ml.functions.vector_to_array;
+import static org.apache.spark.sql.functions.array_max;
+import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.when;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.MetadataBuilder;
+import org.gramian.spark.GramianModel;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code gramian spark predict}: what pictures show, by a trained model, as a table. */
+@Command(
+        name = "predict",
+        mixinStandardHelpOptions = true,
+        header = "What pictures show, by a trained model, as a table.",
+        description = {
+            "Writes a row for every picture: path (or the columns of the table that it came in), class, probability of",
+            "that class, probabilities of all classes in the model's order, error and error_kind. A picture that cannot",
+            "be read is a row with a reason and does not end the work; the exit code is 3 then.",
+            "For example: gramian spark predict model.safetensors photos/ --out answers.parquet"
+        })
+final class PredictCommand implements Callable<Integer> {
+    private static final String UNKNOWN = "unknown";
+    private static final String SCORES = "probabilities";
+
+    @Mixin
+    private final Console console = new Console();
+
+    @Mixin
+    private final ModelOptions model = new ModelOptions();
+
+    @Mixin
+    private final InputOptions input = new InputOptions();
+
+    @Mixin
+    private final OutputOptions output = new OutputOptions();
+
+    @Option(
+            names = "--reject",
+            paramLabel = "P",
+            defaultValue = "0",
+            description = "answer 'unknown' where the likeliest class is less probable than P, as 0.6")
+    private double reject;
+
+    @Parameters(
+            index = "1..*",
+            arity = "1..*",
+            paramLabel = "PLACE",
+            description = "pictures, folders (all pictures at any depth), patterns, or tables")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private List<String> places;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        input.check();
+        String device = model.device();
+        if (!(reject >= 0 && reject <= 1)) {
+            throw new IllegalArgumentException("--reject is a probability between 0 and 1, found " + reject);
+        }
+        return Session.run(console, session -> {
+            output.check(session);
+            GramianModel stage = GramianModel.fromFile(model.file(session)).setDevice(device);
+            if (reject > 0 && stage.classes().contains(UNKNOWN)) {
+                throw new IllegalArgumentException("--reject answers '" + UNKNOWN
+                        + "', which is a class of this model; leave it out and compare probabilities");
+            }
+            return predict(stage, session);
+        });
+    }
+
+    private int predict(GramianModel stage, SparkSession session) throws IOException, InterruptedException {
+        Tally tally = new Tally();
+        InputOptions.Pictures pictures = input.read(session, places, console);
+        stage.setInputCol(pictures.column())
+                .setPredictionCol("")
+                .setClassCol("class")
+                .setProbabilityCol(SCORES)
+                .setErrorCol("error")
+                .setErrorKindCol(Tally.KIND);
+        Dataset<Row> answers = stage.transform(pictures.rows()).select(columns(pictures.kept(), stage));
+        output.write(tally.watched(answers), console);
+        Tally.Counted counted = tally.counted();
+        console.out().print(counted.text(output.place()));
+        console.out().flush();
+        return counted.failed() == 0 ? Main.DONE : Main.DATA;
+    }
+
+    private Column[] columns(List<String> kept, GramianModel stage) {
+        Column scores = when(col(SCORES).isNotNull(), vector_to_array(col(SCORES), "float64"));
+        Column best = array_max(scores);
+        List<Column> columns = new ArrayList<>(InputOptions.columns(kept));
+        columns.add(when(best.lt(reject), lit(UNKNOWN)).otherwise(col("class")).as("class"));
+        columns.add(best.as("probability"));
+        // Their names travel with the column; Parquet keeps them for Spark.
+        columns.add(scores.as(
+                SCORES,
+                new MetadataBuilder()
+                        .putStringArray("classes", stage.classes().toArray(String[]::new))
+                        .build()));
+        columns.add(col("error"));
+        columns.add(col(Tally.KIND));
+        return columns.toArray(Column[]::new);
+    }
+}

@@ -1,0 +1,109 @@
+package org.gramian.spark.cli;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.gramian.run.config.ConfigException;
+import org.gramian.run.config.Key;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Origin;
+import org.gramian.run.config.Settings;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/**
+ * Options of training that decide what comes out: those of {@code gramian train} that mean something here, under the same names, and
+ * {@code --set} for all others. Each stands for a key; what holds without it is chosen as there.
+ */
+final class TrainingOptions {
+    @Option(
+            names = "--set",
+            paramLabel = "KEY=VALUE",
+            description = "any key of 'gramian train --help', as --set calibration=none; may be given several times")
+    private List<String> pairs = new ArrayList<>();
+
+    @Option(names = "--crops", paramLabel = "CROPS", description = "what is cut from a picture, as paper")
+    private @Nullable String crops;
+
+    @Option(
+            names = "--validation",
+            paramLabel = "SHARE",
+            description = "of the pictures, held back to judge epochs by; 0: by the training loss")
+    private @Nullable String validation;
+
+    @Option(names = "--backbone", paramLabel = "NAME", description = "the network, as googlenet")
+    private @Nullable String backbone;
+
+    @Option(names = "--layer", paramLabel = "LAYER", description = "where it is cut")
+    private @Nullable String layer;
+
+    @Option(
+            names = "--weights",
+            paramLabel = "FILE",
+            description = "a file of weights on the driver, or a name of 'gramian weights list'")
+    private @Nullable String weights;
+
+    @Option(names = "--pooling", paramLabel = "SPEC", description = "features to descriptor, or a method, as bcnn")
+    private @Nullable String pooling;
+
+    @Option(names = "--epochs", paramLabel = "N", description = "most epochs")
+    private @Nullable String epochs;
+
+    @Option(names = "--lr", paramLabel = "RATE", description = "learning rate")
+    private @Nullable String rate;
+
+    @Option(names = "--schedule", paramLabel = "SCHEDULE", description = "how it falls, as steps:6,7")
+    private @Nullable String schedule;
+
+    @Option(names = "--batch", paramLabel = "N", description = "crops of a step, over all executors")
+    private @Nullable String batch;
+
+    @Option(names = "--seed", paramLabel = "N", description = "of first values, order and crops")
+    private @Nullable String seed;
+
+    private record Asked(
+            String option, Key<?> key, @Nullable String text) {}
+
+    private List<Asked> flags() {
+        return List.of(
+                new Asked("--crops", Keys.CROPS, crops),
+                new Asked("--validation", Keys.VALIDATION, validation),
+                new Asked("--backbone", Keys.BACKBONE, backbone),
+                new Asked("--layer", Keys.LAYER, layer),
+                new Asked("--weights", Keys.WEIGHTS, weights),
+                new Asked("--pooling", Keys.POOLING, pooling),
+                new Asked("--epochs", Keys.STAGE1_EPOCHS, epochs),
+                new Asked("--lr", Keys.STAGE1_RATE, rate),
+                new Asked("--schedule", Keys.STAGE1_SCHEDULE, schedule),
+                new Asked("--batch", Keys.BATCH, batch),
+                new Asked("--seed", Keys.SEED, seed));
+    }
+
+    /** @throws ConfigException naming the option and the key */
+    Settings asked() {
+        Settings asked = Settings.NONE;
+        for (Asked flag : flags()) {
+            if (flag.text != null) {
+                asked = add(asked, flag.key.name(), flag.text, flag.option);
+            }
+        }
+        for (String pair : pairs) {
+            int equals = pair.indexOf('=');
+            if (equals < 1) {
+                throw new ConfigException("--set: expected KEY=VALUE, as calibration=none, found '" + pair + "'");
+            }
+            asked = add(asked, pair.substring(0, equals).strip(), pair.substring(equals + 1), "--set");
+        }
+        return asked;
+    }
+
+    private static Settings add(Settings asked, String key, String text, String flag) {
+        if (asked.values().containsKey(key)) {
+            throw new ConfigException(flag + ": expected the key " + key + " once, found it more often");
+        }
+        try {
+            return asked.with(key, text, Origin.flag(flag));
+        } catch (ConfigException wrong) {
+            throw new ConfigException(flag + ": " + wrong.getMessage(), wrong);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package org.gramian.spark.executor;
+
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.StreamSupport;
+import org.apache.spark.api.java.function.MapPartitionsFunction;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.types.StructType;
+import org.gramian.image.Reading;
+import org.gramian.image.audit.AuditOptions;
+import org.gramian.image.audit.PictureFacts;
+import org.gramian.image.audit.PictureOddity;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a row of facts of each picture of a partition, in their order: name and label as they are, then the columns of {@link
+ * #SCHEMA}.
+ *
+ * @param input where pictures are
+ * @param name the column of names
+ * @param label the column of labels
+ */
+public record PartitionAudit(PictureColumn input, int name, int label) implements MapPartitionsFunction<Row, Row> {
+    /** What is found of a picture; those of one that cannot be read are null but the last two, which are null of all others. */
+    public static final StructType SCHEMA =
+            StructType.fromDDL("path STRING, label STRING, format STRING, colour STRING,"
+                    + " bits INT, width INT, height INT, orientation INT, pixels STRING, odd ARRAY<STRING>, error STRING,"
+                    + " error_kind STRING");
+
+    @Override
+    public Iterator<Row> call(Iterator<Row> rows) {
+        Iterable<Row> once = () -> rows;
+        return StreamSupport.stream(once.spliterator(), false).map(this::facts).iterator();
+    }
+
+    private Row facts(Row row) {
+        String path = row.getString(name);
+        String owner = row.getString(label);
+        return switch (input.read(row)) {
+            case Reading.Readable readable -> of(path, owner, PictureFacts.of(readable));
+            case Reading.Unreadable(Reading.Problem problem, String reason) -> failed(path, owner, problem, reason);
+        };
+    }
+
+    private static Row of(@Nullable String path, @Nullable String label, PictureFacts facts) {
+        Set<PictureOddity> odd = facts.oddities(path == null ? "" : path, AuditOptions.DEFAULT);
+        List<String> names = odd.stream().map(PictureOddity::name).toList();
+        return RowFactory.create(
+                path,
+                label,
+                facts.origin().format().name(),
+                facts.origin().colour().name(),
+                facts.origin().bits(),
+                facts.width(),
+                facts.height(),
+                facts.origin().orientation(),
+                facts.digest(),
+                names.toArray(String[]::new),
+                null,
+                null);
+    }
+
+    private static Row failed(@Nullable String path, @Nullable String label, Reading.Problem problem, String reason) {
+        return RowFactory.create(path, label, null, null, null, null, null, null, null, null, reason, problem.name());
+    }
+}

@@ -1,0 +1,274 @@
+package org.gramian.spark.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.StructType;
+import org.gramian.model.Answer;
+import org.gramian.model.Outcome;
+import org.gramian.spark.testing.LocalSpark;
+import org.gramian.spark.testing.OneMachine;
+import org.gramian.spark.testing.SmallModel;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class SparkCommandsTest {
+    private static final int PICTURES = 16;
+    /** One of each kind. */
+    private static final int BROKEN = 4;
+
+    @TempDir
+    private static Path folder;
+
+    private static SparkSession spark;
+    private static Path model;
+    private static List<Path> pictures;
+
+    private record Ended(int code, String output, String errors) {}
+
+    @BeforeAll
+    static void begin() throws IOException {
+        spark = LocalSpark.session();
+        model = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
+        pictures = SmallModel.pictures(folder.resolve("pictures").resolve("waves"), PICTURES, BROKEN);
+        Files.writeString(folder.resolve("pictures").resolve("notes.txt"), "no picture");
+    }
+
+    private static Ended run(Object... words) {
+        StringWriter output = new StringWriter();
+        StringWriter errors = new StringWriter();
+        CommandLine line =
+                Main.commandLine().setOut(new PrintWriter(output, true)).setErr(new PrintWriter(errors, true));
+        int code = line.execute(Arrays.stream(words).map(Object::toString).toArray(String[]::new));
+        return new Ended(code, output.toString(), errors.toString());
+    }
+
+    private static List<Row> table(Path place) {
+        return spark.read().parquet(place.toString()).collectAsList();
+    }
+
+    private static void assertAnswers(List<Row> rows, Map<String, Outcome> expected) {
+        assertThat(rows).hasSameSizeAs(expected.keySet());
+        for (Row row : rows) {
+            switch (Objects.requireNonNull(expected.get(OneMachine.name(row.getAs("path"))))) {
+                case Outcome.Failed(String reason) -> {
+                    assertThat(row.<String>getAs("error")).isEqualTo(reason);
+                    assertThat(row.<String>getAs("error_kind")).isNotNull();
+                    assertThat(row.<Object>getAs("class")).isNull();
+                    assertThat(row.<Object>getAs("probability")).isNull();
+                    assertThat(row.<Object>getAs("probabilities")).isNull();
+                }
+                case Outcome.Answered(Answer answer) -> {
+                    assertThat(row.<String>getAs("class"))
+                            .isEqualTo(answer.best().name());
+                    assertThat(row.<Double>getAs("probability"))
+                            .isCloseTo(answer.best().probability(), within(1e-5));
+                    assertThat(row.getList(row.fieldIndex("probabilities"))).hasSize(SmallModel.CLASSES.size());
+                    assertThat(row.<Object>getAs("error")).isNull();
+                    assertThat(row.<Object>getAs("error_kind")).isNull();
+                }
+            }
+        }
+    }
+
+    @Test
+    void predictWritesARowOfEveryPictureOfAFolderAsOneMachineSaysAndCountsWhatIsBroken() throws IOException {
+        Path out = folder.resolve("answers");
+
+        Ended ended = run("predict", model, folder.resolve("pictures"), "--out", out);
+
+        assertThat(ended.code()).as(ended.errors()).isEqualTo(Main.DATA);
+        assertAnswers(table(out), OneMachine.predict(model, pictures));
+        assertThat(ended.output())
+                .startsWith(out + ": 16 pictures in ")
+                .contains("4 of them could not be read")
+                .contains("1 EMPTY")
+                .contains("1 UNKNOWN_FORMAT");
+        assertThat(ended.errors()).contains("1 files were left out");
+        assertThat(spark.read()
+                        .parquet(out.toString())
+                        .schema()
+                        .apply("probabilities")
+                        .metadata()
+                        .getStringArray("classes"))
+                .containsExactlyElementsOf(SmallModel.CLASSES);
+    }
+
+    @Test
+    void aPatternAndATableOfBytesNameTheSamePictures() throws IOException {
+        List<Row> rows = new ArrayList<>();
+        for (Path picture : pictures) {
+            rows.add(RowFactory.create(picture.toString(), Files.readAllBytes(picture), "kept"));
+        }
+        String table = folder.resolve("table").toString();
+        spark.createDataFrame(rows, StructType.fromDDL("path STRING, `the bytes` BINARY, more STRING"))
+                .coalesce(1)
+                .write()
+                .parquet(table);
+        Path fromTable = folder.resolve("from-table");
+        Path fromPattern = folder.resolve("from-pattern");
+
+        Ended first = run("predict", model, table, "--column", "the bytes", "--out", fromTable, "--partitions", 2);
+        Ended second = run("predict", model, folder + "/pict*/w*/0000[0-3].png", "--out", fromPattern, "--reject", 1);
+
+        assertThat(first.code()).as(first.errors()).isEqualTo(Main.DATA);
+        assertAnswers(table(fromTable), OneMachine.predict(model, pictures));
+        assertThat(spark.read().parquet(fromTable.toString()).columns())
+                .containsExactly("path", "more", "class", "probability", "probabilities", "error", "error_kind");
+        assertThat(second.code()).as(second.errors()).isEqualTo(Main.DATA);
+        assertThat(table(fromPattern).stream().map(row -> row.<Object>getAs("class")))
+                .containsExactlyInAnyOrder("unknown", "unknown", "unknown", null);
+    }
+
+    @Test
+    void embedWritesTheDescriptorsOfOneMachine() throws IOException {
+        Path out = folder.resolve("descriptors");
+
+        Ended ended = run("embed", model, folder.resolve("pictures"), "--out", out, "--device", "cpu");
+
+        assertThat(ended.code()).as(ended.errors()).isEqualTo(Main.DATA);
+        Map<String, float[]> expected = OneMachine.describe(model, pictures);
+        for (Row row : table(out)) {
+            float[] descriptor = expected.get(OneMachine.name(row.getAs("path")));
+            if (descriptor == null) {
+                assertThat(row.<Object>getAs("descriptor")).isNull();
+                assertThat(row.<String>getAs("error")).isNotEmpty();
+            } else {
+                List<Float> found = row.getList(row.fieldIndex("descriptor"));
+                assertThat(found).hasSize(descriptor.length);
+                assertThat(found.getFirst()).isCloseTo(descriptor[0], within(1e-5f));
+            }
+        }
+    }
+
+    @Test
+    void auditFindsWhatIsBrokenEqualAndSmall() throws IOException {
+        Path labelled = folder.resolve("labelled");
+        SmallModel.pictures(labelled.resolve("a"), 8, 4);
+        Path other = Files.createDirectories(labelled.resolve("b"));
+        Files.copy(labelled.resolve("a/00000.png"), other.resolve("same.png"));
+        Files.copy(labelled.resolve("a/00002.png"), other.resolve("same.jpg"));
+        Path out = folder.resolve("facts");
+
+        Ended ended = run("audit", labelled, "--out", out);
+
+        assertThat(ended.code()).as(ended.errors()).isEqualTo(Main.DATA);
+        assertThat(ended.output())
+                .contains("a: 8 pictures, 6 readable")
+                .contains("b: 2 pictures, 2 readable")
+                .contains("format: 7 PNG, 1 WEBP")
+                .contains("SPOILS  2 of the pictures cannot be read")
+                .contains("SPOILS  4 pictures equal each other, in 2 groups, but have different labels")
+                .contains("2 classes have fewer than 10 readable pictures")
+                .contains("have an extension of another format");
+        assertThat(table(out)).hasSize(10);
+    }
+
+    @Test
+    void trainEndsInAModelThatPredictTakes() throws IOException {
+        Path labelled = folder.resolve("classes");
+        for (String name : List.of("a", "b")) {
+            SmallModel.pictures(labelled.resolve(name), 6, 6);
+        }
+        Path run = folder.resolve("run");
+        Path out = folder.resolve("by-trained");
+
+        Ended trained = run(
+                "train",
+                labelled,
+                "--out",
+                run,
+                "--backbone",
+                "filters",
+                "--pooling",
+                "average",
+                "--crops",
+                "resize:32",
+                "--epochs",
+                1,
+                "--validation",
+                0);
+
+        assertThat(trained.code()).as(trained.errors()).isEqualTo(Main.DATA);
+        assertThat(trained.output()).contains("learned from 10 pictures").contains("2 pictures could not be read");
+        assertThat(run("predict", run, labelled.resolve("a/00000.png"), "--out", out)
+                        .code())
+                .isEqualTo(Main.DONE);
+    }
+
+    @Test
+    void whatIsThereIsNotReplacedUnlessTold() throws IOException {
+        Path out = Files.createDirectories(folder.resolve("there"));
+        Files.writeString(out.resolve("precious"), "kept");
+        Path one = pictures.getFirst();
+
+        Ended refused = run("predict", model, one, "--out", out);
+
+        assertThat(refused.code()).isEqualTo(Main.USAGE);
+        assertThat(refused.errors())
+                .isEqualTo("gramian spark predict: --out: expected a place with nothing there, found " + out
+                        + "; choose another, or --overwrite\n");
+        assertThat(out.resolve("precious")).exists();
+        assertThat(run("predict", model, one, "--out", out, "--overwrite").code())
+                .isEqualTo(Main.DONE);
+        assertThat(table(out)).hasSize(1);
+    }
+
+    @Test
+    void aJobThatFailsLeavesNothingBehindAndSaysWhatFailed() throws IOException {
+        Path out = folder.resolve("half");
+
+        Ended ended = run("predict", model, pictures.getFirst(), "--out", out, "--device", "cuda:99");
+
+        assertThat(ended.code()).isNotEqualTo(Main.DONE);
+        assertThat(ended.errors()).contains("cuda");
+        try (Stream<Path> left = Files.list(folder)) {
+            assertThat(left.map(path -> path.getFileName().toString())).doesNotContain("half");
+        }
+    }
+
+    @Test
+    void whatIsTypedWrongIsSaidInASentence() {
+        Path out = folder.resolve("never");
+        Path missing = folder.resolve("missing");
+
+        assertThat(run("predict", model, "--out", out).errors()).contains("PLACE");
+        assertThat(run("predict", model, missing, "--out", out))
+                .isEqualTo(new Ended(
+                        Main.USAGE,
+                        "",
+                        "gramian spark predict: " + missing
+                                + ": there is no such file or folder, nor does such a pattern match\n"));
+        assertThat(run("predict", missing, folder, "--out", out).code()).isEqualTo(Main.MODEL);
+        assertThat(run("predict", model, folder, "--out", out, "--overwrit"))
+                .isEqualTo(new Ended(
+                        Main.USAGE,
+                        "",
+                        """
+                        gramian spark predict: Unknown option: '--overwrit'
+                        did you mean '--overwrite'?
+                        try 'gramian spark predict --help'
+                        """));
+        assertThat(run("embed", model, folder, "--out", out, "--input", "delta").code())
+                .isEqualTo(Main.USAGE);
+        assertThat(run("audit", folder, "--out", out, "--partitions", 0).errors())
+                .contains("--partitions: expected at least 1, found 0");
+        assertThat(out).doesNotExist();
+    }
+}

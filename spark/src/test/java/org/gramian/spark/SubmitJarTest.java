@@ -89,16 +89,14 @@ class SubmitJarTest {
         submit(
                 Main.class,
                 JAR,
-                List.of(
-                        "predict",
-                        file.toString(),
-                        folder.resolve("pictures").toString(),
-                        "--out",
-                        out.toString()),
+                List.of("predict", file.toString(), folder.resolve("pictures").toString(), "--out", out.toString()),
                 3);
 
         assertThat(out.resolve("_SUCCESS")).exists();
-        assertThat(folder.resolve("submit.log")).content().contains("8 pictures in ").contains("2 of them could not");
+        assertThat(folder.resolve("submit.log"))
+                .content()
+                .contains("8 pictures in ")
+                .contains("2 of them could not");
     }
 
     private void submit(Class<?> program, Path jar, List<String> arguments, int code)

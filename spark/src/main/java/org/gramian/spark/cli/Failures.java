@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.InvalidPathException;
+import org.apache.hadoop.util.ShutdownHookManager;
 import org.apache.spark.SparkClassNotFoundException;
 import org.apache.spark.sql.AnalysisException;
 import org.gramian.backbone.weights.MissingWeightsException;
@@ -25,6 +26,11 @@ final class Failures {
         PrintWriter err = line.getErr();
         if (System.getenv("GRAMIAN_DEBUG") != null) {
             exception.printStackTrace(err);
+        }
+        if (ShutdownHookManager.get().isShutdownInProgress()) {
+            err.println(line.getCommandSpec().qualifiedName() + ": stopped as asked");
+            err.flush();
+            return Main.INTERRUPTED;
         }
         Throwable known = known(exception);
         err.println(line.getCommandSpec().qualifiedName() + ": "

@@ -38,7 +38,8 @@ final class JobProgress extends SparkListener implements AutoCloseable {
     static JobProgress of(SparkSession session, Console console) {
         JobProgress progress = new JobProgress(session, console);
         session.sparkContext().addSparkListener(progress);
-        Future<?> _ = progress.clock.scheduleAtFixedRate(progress::say, FIRST.toMillis(), BETWEEN.toMillis(), TimeUnit.MILLISECONDS);
+        Future<?> _ = progress.clock.scheduleAtFixedRate(
+                progress::say, FIRST.toMillis(), BETWEEN.toMillis(), TimeUnit.MILLISECONDS);
         return progress;
     }
 

@@ -256,11 +256,7 @@ class SparkCommandsTest {
                         "gramian spark predict: " + missing
                                 + ": there is no such file or folder, nor does such a pattern match\n"));
         assertThat(run("predict", missing, folder, "--out", out).code()).isEqualTo(Main.MODEL);
-        assertThat(run("predict", model, folder, "--out", out, "--overwrit"))
-                .isEqualTo(new Ended(
-                        Main.USAGE,
-                        "",
-                        """
+        assertThat(run("predict", model, folder, "--out", out, "--overwrit")).isEqualTo(new Ended(Main.USAGE, "", """
                         gramian spark predict: Unknown option: '--overwrit'
                         did you mean '--overwrite'?
                         try 'gramian spark predict --help'

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.apache.spark.SparkConf;
-import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.SparkContext;
+import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.tensor.Device;
 import org.junit.jupiter.api.Test;
@@ -18,49 +18,37 @@ class ExecutorModelsTest {
 
     @Test
     void aModelIsLoadedOnceAndFreedWhenAnotherIsWantedAndNobodyUsesIt() throws IOException {
-        SparkConf conf = new SparkConf()
-                .setMaster("local[1]")
-                .setAppName("models")
-                .set("spark.driver.host", "127.0.0.1")
-                .set("spark.ui.enabled", "false");
-        try (JavaSparkContext context = new JavaSparkContext(conf)) {
-            SharedModel first = shared(context, 1);
-            SharedModel second = shared(context, 2);
-            ExecutorModels.Lease one = ExecutorModels.acquire(first, Device.CPU);
-            ExecutorModels.Lease two = ExecutorModels.acquire(first, Device.CPU);
-            int loaded = ExecutorModels.count();
-            one.close();
-            one.close(); // closing again is no second release
-            ExecutorModels.Lease other = ExecutorModels.acquire(second, Device.CPU);
+        SparkContext context = LocalSpark.session().sparkContext();
+        SharedModel first = shared(context, 1);
+        SharedModel second = shared(context, 2);
+        ExecutorModels.Lease one = ExecutorModels.acquire(first, Device.CPU);
+        ExecutorModels.Lease two = ExecutorModels.acquire(first, Device.CPU);
+        int loaded = ExecutorModels.count();
+        one.close();
+        one.close(); // closing again is no second release
+        ExecutorModels.Lease other = ExecutorModels.acquire(second, Device.CPU);
 
-            assertThat(loaded).isEqualTo(1);
-            assertThat(ExecutorModels.count()).as("the first is in use").isEqualTo(2);
-            two.close();
-            other.close();
-            ExecutorModels.acquire(shared(context, 3), Device.CPU).close();
-            assertThat(ExecutorModels.count()).as("neither is in use").isEqualTo(1);
-            assertThat(one.card().classes()).isEqualTo(SmallModel.CLASSES);
-        }
+        assertThat(loaded).isEqualTo(1);
+        assertThat(ExecutorModels.count()).as("the first is in use").isEqualTo(2);
+        two.close();
+        other.close();
+        ExecutorModels.acquire(shared(context, 3), Device.CPU).close();
+        assertThat(ExecutorModels.count()).as("neither is in use").isEqualTo(1);
+        assertThat(one.card().classes()).isEqualTo(SmallModel.CLASSES);
     }
 
     @Test
     void aModelIsSharedOnceWithAProgramHoweverOftenItIsAsked() throws IOException {
-        SparkConf conf = new SparkConf()
-                .setMaster("local[1]")
-                .setAppName("sharing")
-                .set("spark.driver.host", "127.0.0.1")
-                .set("spark.ui.enabled", "false");
-        try (JavaSparkContext context = new JavaSparkContext(conf)) {
-            ModelContent content = content(4);
-            SharedModel shared = content.share(context.sc());
+        SparkContext context = LocalSpark.session().sparkContext();
+        ModelContent content = content(4);
+        SharedModel shared = content.share(context);
 
-            assertThat(content.share(context.sc())).isSameAs(shared);
-            assertThat(shared.content().value()).isEqualTo(content.bytes());
-        }
+        assertThat(content.share(context)).isSameAs(shared);
+        assertThat(shared.content().value()).isEqualTo(content.bytes());
     }
 
-    private SharedModel shared(JavaSparkContext context, long seed) throws IOException {
-        return content(seed).share(context.sc());
+    private SharedModel shared(SparkContext context, long seed) throws IOException {
+        return content(seed).share(context);
     }
 
     private ModelContent content(long seed) throws IOException {

@@ -5,13 +5,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.Key;
 import org.gramian.run.config.Keys;
-import org.gramian.run.config.Origin;
 import org.gramian.run.config.Settings;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -162,11 +160,11 @@ final class TrainOptions {
         Settings typed = Settings.NONE;
         for (Map.Entry<String, Asked> one : flags().entrySet()) {
             if (one.getValue().text != null) {
-                typed = add(typed, one.getValue().key.name(), one.getValue().text, one.getKey());
+                typed = typed.typed(one.getValue().key.name(), one.getValue().text, one.getKey());
             }
         }
         for (String pair : pairs) {
-            typed = set(typed, pair);
+            typed = typed.typedPair(pair, "stage2.warmup=1");
         }
         if (config == null) {
             return typed;
@@ -202,26 +200,6 @@ final class TrainOptions {
         flags.put("--seed", new Asked(Keys.SEED, learning.seed));
         flags.put("--no-gallery", new Asked(Keys.GALLERY, learning.noGallery ? "false" : null));
         return flags;
-    }
-
-    private static Settings set(Settings typed, String pair) {
-        int equals = pair.indexOf('=');
-        if (equals < 1) {
-            throw new ConfigException("--set: expected KEY=VALUE, as stage2.warmup=1, found '" + pair + "'");
-        }
-        return add(typed, pair.substring(0, equals).strip(), pair.substring(equals + 1), "--set");
-    }
-
-    private static Settings add(Settings typed, String key, String text, String flag) {
-        try {
-            if (typed.values().containsKey(key)) {
-                throw new ConfigException(key + ": expected every key once, found it by "
-                        + Objects.requireNonNull(typed.values().get(key)).origin() + ", too");
-            }
-            return typed.with(key, text, Origin.flag(flag));
-        } catch (ConfigException e) {
-            throw new ConfigException(flag + ": " + e.getMessage(), e);
-        }
     }
 
     /** All keys, for the end of the help. */

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
-import org.gramian.tensor.Window.Pair;
 import org.gramian.testing.Gpu;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -24,18 +23,11 @@ class MapKernelsTest {
         return Tensors.to(Tensors.of(values, shape, DType.BF16), Gpu.required());
     }
 
-    private static Window window(SplittableRandom random) {
-        Pair size = new Pair(1 + random.nextInt(4), 1 + random.nextInt(4));
-        Pair stride = new Pair(1 + random.nextInt(3), 1 + random.nextInt(3));
-        Pair padding = new Pair(random.nextInt(size.vertical() / 2 + 1), random.nextInt(size.horizontal() / 2 + 1));
-        return new Window(size, stride, padding, random.nextBoolean());
-    }
-
     @RandomTest(times = 40)
     void maximaAndTheirGradientsAreThoseOfTheOperators(Seed seed) {
         Gpu.required();
         SplittableRandom random = seed.random();
-        Window window = window(random);
+        Window window = WindowTest.window(random);
         Shape shape = Shape.of(
                 1 + random.nextInt(3), 8L * (1 + random.nextInt(5)), 4 + random.nextInt(9), 4 + random.nextInt(9));
         Tensor maps = integers(random, shape);

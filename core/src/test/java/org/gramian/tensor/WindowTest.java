@@ -21,7 +21,7 @@ class WindowTest {
         scope.close();
     }
 
-    private static Window window(SplittableRandom random) {
+    static Window window(SplittableRandom random) {
         Pair size = new Pair(1 + random.nextInt(4), 1 + random.nextInt(4));
         Pair stride = new Pair(1 + random.nextInt(3), 1 + random.nextInt(3));
         Pair padding = new Pair(random.nextInt(size.vertical() / 2 + 1), random.nextInt(size.horizontal() / 2 + 1));

@@ -40,6 +40,36 @@ public record Settings(Map<String, Setting> values) {
         return new Settings(more);
     }
 
+    /**
+     * These values and one more that an option of the command line asks for.
+     *
+     * @throws ConfigException naming the option, if there is no such key, if it has a value already, or if the text is none
+     */
+    public Settings typed(String name, String text, String option) {
+        try {
+            Setting former = values.get(name);
+            if (former != null) {
+                throw new ConfigException(name + ": expected every key once, found it by " + former.origin() + ", too");
+            }
+            return with(name, text, Origin.flag(option));
+        } catch (ConfigException e) {
+            throw new ConfigException(option + ": " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * The same for {@code --set KEY=VALUE}.
+     *
+     * @param example of a pair, for the message where this is none
+     */
+    public Settings typedPair(String pair, String example) {
+        int equals = pair.indexOf('=');
+        if (equals < 1) {
+            throw new ConfigException("--set: expected KEY=VALUE, as " + example + ", found '" + pair + "'");
+        }
+        return typed(pair.substring(0, equals).strip(), pair.substring(equals + 1), "--set");
+    }
+
     /** These values and one more, for programs. */
     public <T> Settings with(Key<T> key, T value) {
         return with(key.name(), key.form().write(value), Origin.CODE);

@@ -71,10 +71,6 @@ final class EmbedCommand implements Callable<Integer> {
                 .as(DESCRIPTOR));
         columns.add(col("error"));
         columns.add(col(Tally.KIND));
-        output.write(tally.watched(stage.transform(pictures.rows()).select(columns.toArray(Column[]::new))), console);
-        Tally.Counted counted = tally.counted();
-        console.out().print(counted.text(output.place()));
-        console.out().flush();
-        return counted.failed() == 0 ? Main.DONE : Main.DATA;
+        return output.finish(tally, stage.transform(pictures.rows()).select(columns.toArray(Column[]::new)), console);
     }
 }

@@ -66,6 +66,15 @@ final class OutputOptions {
         }
     }
 
+    /** Writes rows with a column of kinds of errors, says what was counted on the way, and gives the exit code. */
+    int finish(Tally tally, Dataset<Row> rows, Console console) throws IOException, InterruptedException {
+        write(tally.watched(rows), console);
+        Tally.Counted counted = tally.counted();
+        console.out().print(counted.text(out));
+        console.out().flush();
+        return counted.failed() == 0 ? Main.DONE : Main.DATA;
+    }
+
     private void removeHalf(SparkSession session) throws IOException {
         Path folder = new Path(out);
         FileSystem files = files(session);

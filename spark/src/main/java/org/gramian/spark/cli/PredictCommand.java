@@ -91,11 +91,7 @@ final class PredictCommand implements Callable<Integer> {
                 .setErrorCol("error")
                 .setErrorKindCol(Tally.KIND);
         Dataset<Row> answers = stage.transform(pictures.rows()).select(columns(pictures.kept(), stage));
-        output.write(tally.watched(answers), console);
-        Tally.Counted counted = tally.counted();
-        console.out().print(counted.text(output.place()));
-        console.out().flush();
-        return counted.failed() == 0 ? Main.DONE : Main.DATA;
+        return output.finish(tally, answers, console);
     }
 
     private Column[] columns(List<String> kept, GramianModel stage) {

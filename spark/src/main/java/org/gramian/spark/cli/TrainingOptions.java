@@ -5,7 +5,6 @@ import java.util.List;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.Key;
 import org.gramian.run.config.Keys;
-import org.gramian.run.config.Origin;
 import org.gramian.run.config.Settings;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -83,27 +82,12 @@ final class TrainingOptions {
         Settings asked = Settings.NONE;
         for (Asked flag : flags()) {
             if (flag.text != null) {
-                asked = add(asked, flag.key.name(), flag.text, flag.option);
+                asked = asked.typed(flag.key.name(), flag.text, flag.option);
             }
         }
         for (String pair : pairs) {
-            int equals = pair.indexOf('=');
-            if (equals < 1) {
-                throw new ConfigException("--set: expected KEY=VALUE, as calibration=none, found '" + pair + "'");
-            }
-            asked = add(asked, pair.substring(0, equals).strip(), pair.substring(equals + 1), "--set");
+            asked = asked.typedPair(pair, "calibration=none");
         }
         return asked;
-    }
-
-    private static Settings add(Settings asked, String key, String text, String flag) {
-        if (asked.values().containsKey(key)) {
-            throw new ConfigException(flag + ": expected the key " + key + " once, found it more often");
-        }
-        try {
-            return asked.with(key, text, Origin.flag(flag));
-        } catch (ConfigException wrong) {
-            throw new ConfigException(flag + ": " + wrong.getMessage(), wrong);
-        }
     }
 }

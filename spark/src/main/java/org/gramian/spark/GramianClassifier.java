@@ -2,8 +2,6 @@ package org.gramian.spark;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.util.LinkedHashMap;
-import java.util.SequencedMap;
 import java.util.UUID;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
@@ -17,11 +15,8 @@ import org.apache.spark.ml.util.MLWritable;
 import org.apache.spark.ml.util.MLWriter;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.types.StructType;
-import org.gramian.spark.executor.Output;
 import org.gramian.spark.train.SparkTrainer;
 import org.gramian.spark.train.Trained;
-import org.gramian.spark.train.TrainingColumns;
 import org.gramian.spark.train.TrainingJob;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.InterruptedTrainingException;
@@ -40,16 +35,7 @@ import org.gramian.train.loop.InterruptedTrainingException;
  * keeps the features; without one, all of it lies in a passing folder of the default file system. What is trained, and how exactly,
  * is said by {@link SparkTrainer}.
  */
-public final class GramianClassifier extends TrainingStage implements MLWritable {
-    private final Param<String> inputCol =
-            text("inputCol", "column of pictures: their bytes (binary) or paths (string)");
-    private final Param<String> nameCol =
-            text("nameCol", "column of the pictures' names, each its own, which decide their order");
-    private final Param<String> labelCol =
-            text("labelCol", "column of labels: names of classes (string), or their indices (numbers)");
-    private final Param<String> validationIndicatorCol = text(
-            "validationIndicatorCol",
-            "column that says which pictures judge epochs (boolean); empty: a share is chosen");
+public final class GramianClassifier extends ColumnStage implements MLWritable {
     private final Param<String> folder =
             text("folder", "folder for features and checkpoints that all machines reach; empty: a passing one");
     private final Param<String> device =
@@ -62,10 +48,6 @@ public final class GramianClassifier extends TrainingStage implements MLWritable
     /** One with a uid, as Spark makes it when it loads one. */
     public GramianClassifier(String uid) {
         super(uid);
-        setDefault(inputCol, "content");
-        setDefault(nameCol, "path");
-        setDefault(labelCol, "label");
-        setDefault(validationIndicatorCol, "");
         setDefault(folder, "");
         setDefault(device, "auto");
     }
@@ -101,26 +83,12 @@ public final class GramianClassifier extends TrainingStage implements MLWritable
     }
 
     private GramianModel fit(Dataset<?> dataset, String run) throws IOException {
-        TrainingColumns columns =
-                new TrainingColumns(getInputCol(), getNameCol(), getLabelCol(), getOrDefault(validationIndicatorCol));
-        Trained trained = SparkTrainer.usual()
-                .train(new TrainingJob(dataset.toDF(), columns, asked(), run, true, getOrDefault(device)));
+        Trained trained =
+                SparkTrainer.usual().train(new TrainingJob(dataset.toDF(), columns(), asked(), run, true, getDevice()));
         String file = trained.model().orElseThrow(() -> new InterruptedTrainingException(Breaks.Reason.ASKED));
         GramianModel model =
                 new GramianModel(Identifiable.randomUID("gramianModel"), ModelFiles.read(file, dataset.sparkSession()));
-        model.setInputCol(getInputCol()).setDevice(getOrDefault(device));
-        return model.setParent(this);
-    }
-
-    /** What the model will append. */
-    @Override
-    public StructType transformSchema(StructType schema) {
-        SequencedMap<Output, String> outputs = new LinkedHashMap<>();
-        outputs.put(Output.PREDICTION, "prediction");
-        outputs.put(Output.CLASS, "predictedClass");
-        outputs.put(Output.PROBABILITY, "probability");
-        outputs.put(Output.ERROR, "error");
-        return ModelStage.appended(schema, getInputCol(), outputs);
+        return copyValues(model, new ParamMap()).setParent(this);
     }
 
     @Override
@@ -135,58 +103,6 @@ public final class GramianClassifier extends TrainingStage implements MLWritable
 
     @Override
     GramianClassifier itself() {
-        return this;
-    }
-
-    /** The column that holds pictures. */
-    public Param<String> inputCol() {
-        return inputCol;
-    }
-
-    public String getInputCol() {
-        return getOrDefault(inputCol);
-    }
-
-    public GramianClassifier setInputCol(String column) {
-        set(inputCol, column);
-        return this;
-    }
-
-    /** The column of names. */
-    public Param<String> nameCol() {
-        return nameCol;
-    }
-
-    public String getNameCol() {
-        return getOrDefault(nameCol);
-    }
-
-    public GramianClassifier setNameCol(String column) {
-        set(nameCol, column);
-        return this;
-    }
-
-    /** The column of labels. */
-    public Param<String> labelCol() {
-        return labelCol;
-    }
-
-    public String getLabelCol() {
-        return getOrDefault(labelCol);
-    }
-
-    public GramianClassifier setLabelCol(String column) {
-        set(labelCol, column);
-        return this;
-    }
-
-    /** The column that says which pictures judge epochs. */
-    public Param<String> validationIndicatorCol() {
-        return validationIndicatorCol;
-    }
-
-    public GramianClassifier setValidationIndicatorCol(String column) {
-        set(validationIndicatorCol, column);
         return this;
     }
 
@@ -207,6 +123,10 @@ public final class GramianClassifier extends TrainingStage implements MLWritable
     /** Where executors compute. */
     public Param<String> device() {
         return device;
+    }
+
+    public String getDevice() {
+        return getOrDefault(device);
     }
 
     public GramianClassifier setDevice(String name) {

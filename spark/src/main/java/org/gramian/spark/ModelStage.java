@@ -186,7 +186,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
 
     @Override
     public S copy(ParamMap extra) {
-        return copyValues(again(uid), extra);
+        return copyValues(again(uid), extra).setParent(parent());
     }
 
     @Override

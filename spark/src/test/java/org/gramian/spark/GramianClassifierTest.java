@@ -105,6 +105,30 @@ class GramianClassifierTest {
     }
 
     @Test
+    void itsModelReadsAndWritesTheColumnsThatItWasTold() throws IOException {
+        List<Row> rows = new ArrayList<>();
+        List<Path> pictures = Stripes.write(folder.resolve("few"), 6);
+        for (int i = 0; i < pictures.size(); i++) {
+            rows.add(RowFactory.create(pictures.get(i).toString(), SmallModel.CLASSES.get(Stripes.label(i)), "none"));
+        }
+        Dataset<Row> table = spark.createDataFrame(rows, StructType.fromDDL("file STRING, label STRING, error STRING"));
+        GramianClassifier classifier = classifier()
+                .setInputCol("file")
+                .setNameCol("file")
+                .setEpochs(1)
+                .setPredictionCol("index")
+                .setProbabilityCol("")
+                .setErrorCol("reason");
+        GramianModel model = classifier.fit(table);
+
+        assertThat(model.parent()).isSameAs(classifier);
+        assertThat(model.copy(new ParamMap()).parent()).isSameAs(classifier);
+        assertThat(model.transform(table).columns())
+                .isEqualTo(classifier.transformSchema(table.schema()).fieldNames())
+                .containsExactly("file", "label", "error", "index", "predictedClass", "reason");
+    }
+
+    @Test
     void aTableWithoutPicturesIsRefused() {
         Dataset<Row> table = spark.range(3).toDF("label");
 

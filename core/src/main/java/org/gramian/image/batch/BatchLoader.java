@@ -12,7 +12,9 @@ import org.gramian.tensor.Shape;
  * Loads pictures ahead of the one who uses them: several threads decode, batches come out in the order of the list.
  *
  * <p>The same list gives the same batches for any number of threads. Memory is bounded, however long the list is: {@code
- * ahead} batches, which are used over and over, and one decoded picture for each thread. A picture that cannot be read
+ * ahead} batches, which are used over and over, and two decoded pictures for each thread of {@link Prefetch}: for each there
+ * is one that decodes while batches are waited for, and one that decodes beside the computation, on what that leaves of the
+ * cores. A picture that cannot be read
  * keeps its place, with the reason; what else goes wrong in a thread is thrown by {@link #next}.
  *
  * <p>It is used by one thread. {@link #close} stops the others and waits for them: for the time that one picture takes.
@@ -45,8 +47,10 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         Worker worker = new Worker(rendering, list, queue);
         for (int i = 0; i < Math.min(prefetch.threads(), list.size()); i++) {
             // Platform threads, for decoding computes; daemons, so that they never keep a program from ending.
-            threads.add(
-                    Thread.ofPlatform().name("gramian-pictures-" + i).daemon().start(worker));
+            Thread.Builder kind =
+                    Thread.ofPlatform().name("gramian-pictures-" + i).daemon();
+            threads.add(kind.start(worker::whileAwaited));
+            threads.add(kind.start(worker::meanwhile));
         }
     }
 

@@ -45,6 +45,9 @@ final class BatchQueue {
     private final Deque<MemorySegment> free;
     private final Deque<Opened> opened = new ArrayDeque<>();
     private long taken;
+    /** Whether the taker has nothing to do but to wait; also before it comes for the first time. */
+    private boolean awaited = true;
+
     private boolean stopped;
     private @Nullable Throwable failure;
 
@@ -103,16 +106,37 @@ final class BatchQueue {
             if (first != null && first.missing == 0) {
                 opened.remove();
                 taken++;
+                await(false);
                 return new Taken(first.buffer, new ArrayList<>(Arrays.asList(first.places)));
             }
             if (first == null && free.isEmpty()) {
                 throw new IllegalStateException(
                         "all " + buffers + " batches are in use: close one before the next is wanted");
             }
+            await(true);
             wait();
         }
         throw new IllegalStateException(
                 failure == null ? "loading was stopped" : "pictures could not be loaded: " + failure, failure);
+    }
+
+    private void await(boolean now) {
+        if (awaited != now) {
+            awaited = now;
+            notifyAll();
+        }
+    }
+
+    /**
+     * Returns when the taker waits, or when it computes, as asked for.
+     *
+     * @return false when loading has stopped
+     */
+    synchronized boolean turn(boolean whenAwaited) throws InterruptedException {
+        while (!stopped && awaited != whenAwaited) {
+            wait();
+        }
+        return !stopped;
     }
 
     synchronized void release(MemorySegment buffer) {
@@ -127,9 +151,5 @@ final class BatchQueue {
             failure = thrown;
             notifyAll();
         }
-    }
-
-    synchronized boolean isStopped() {
-        return stopped;
     }
 }

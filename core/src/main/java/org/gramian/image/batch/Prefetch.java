@@ -4,7 +4,7 @@ package org.gramian.image.batch;
  * How much is loaded at once.
  *
  * @param batch crops of one batch; the last batch of a list is padded with zeros to this number
- * @param threads threads that decode
+ * @param threads threads that decode at the same time
  * @param ahead batches in memory at the same time, those in the caller's hands included
  */
 public record Prefetch(int batch, int threads, int ahead) {

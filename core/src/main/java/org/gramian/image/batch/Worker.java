@@ -10,8 +10,14 @@ import org.gramian.image.Reading.Readable;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.dataset.Sample;
 
-/** One thread's work: takes the next picture, decodes it, writes its crops where they belong, until there is none left. */
-final class Worker implements Runnable {
+/**
+ * One thread's work: takes the next picture, decodes it, writes its crops where they belong, until there is none left.
+ *
+ * <p>There are two kinds of threads, which take turns. While the taker waits for pictures, ordinary ones decode. While it
+ * computes, on the same cores perhaps, those decode that give way to everything else: in the moments when a core of the
+ * computation has nothing to do. Were they alone, a machine that is busy otherwise would never let them come to an end.
+ */
+final class Worker {
     private final Rendering rendering;
     private final List<Work> list;
     private final BatchQueue queue;
@@ -31,11 +37,25 @@ final class Worker implements Runnable {
         }
     }
 
-    @Override
-    public void run() {
+    /** While the taker waits. */
+    void whileAwaited() {
+        decode(true);
+    }
+
+    /** While the taker computes; this thread gives way to all others from now on. */
+    void meanwhile() {
+        Niceness.nicest();
+        decode(false);
+    }
+
+    private void decode(boolean awaited) {
         try {
-            for (int i = next.getAndIncrement(); i < list.size() && !queue.isStopped(); i = next.getAndIncrement()) {
-                load(i);
+            while (queue.turn(awaited)) {
+                int index = next.getAndIncrement();
+                if (index >= list.size()) {
+                    return;
+                }
+                load(index);
             }
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt(); // only the loader interrupts, after it stopped the queue

@@ -5,7 +5,10 @@ import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -13,6 +16,7 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
@@ -32,6 +36,8 @@ import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 
 @Timeout(60)
 class BatchLoaderTest {
@@ -191,6 +197,36 @@ class BatchLoaderTest {
             assertThat(batch.tensor().data().address()).isEqualTo(batch.memory().address());
             assertThat(batch.tensor().toFloats()).isEqualTo(batch.memory().toArray(JAVA_FLOAT));
         }
+    }
+
+    /** How nice the calling thread is, as Linux tells it. */
+    private static int niceness() {
+        try {
+            String stat = Files.readString(Path.of("/proc/thread-self/stat"));
+            return Integer.parseInt(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[16]);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void thoseWhoDecodeBesideAComputationGiveWayAndThoseWhoAreWaitedForDoNot() throws InterruptedException {
+        List<Integer> found = new CopyOnWriteArrayList<>();
+        Function<Path, Reading> reader = file -> {
+            found.add(niceness());
+            return Pictures.read(file);
+        };
+        List<Work> list = Work.all(Pictures.samples(200), CROPS);
+        int own = niceness();
+        try (BatchLoader loader = new BatchLoader(rendering(reader), list, new Prefetch(15, 2, 3))) {
+            while (loader.hasNext()) {
+                try (Batch _ = loader.next()) {
+                    Thread.sleep(1); // a computation
+                }
+            }
+        }
+        assertThat(found).hasSize(200).startsWith(own).contains(19).containsOnly(own, 19);
     }
 
     @Test

@@ -49,8 +49,9 @@ class LongFolderTest {
             }
         }
         assertThat(used.get()).isEqualTo((long) PICTURES * crops.count());
-        // Crops in batches ahead, one picture in the hands of each thread, and the batch whose use is not counted yet.
-        long bound = (long) (PREFETCH.ahead() + 1) * PREFETCH.batch() + (long) PREFETCH.threads() * crops.count();
+        // Crops in batches ahead, one picture in the hands of each of two threads, and the batch whose use is not
+        // counted yet.
+        long bound = (long) (PREFETCH.ahead() + 1) * PREFETCH.batch() + 2L * PREFETCH.threads() * crops.count();
         assertThat(lead.get()).isBetween(1L, bound);
         assertThat(most - before).isLessThan(8 * MEGABYTE);
     }

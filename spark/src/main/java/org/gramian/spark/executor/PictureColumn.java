@@ -50,7 +50,7 @@ public record PictureColumn(int index, SerializableConfiguration hadoop) impleme
         try {
             Path path = new Path(text);
             FileSystem files = path.getFileSystem(hadoop.value());
-            return files.getScheme().equals("file")
+            return "file".equals(files.getUri().getScheme())
                     ? READER.read(
                             java.nio.file.Path.of(files.makeQualified(path).toUri()))
                     : READER.read(new Remote(files, path));

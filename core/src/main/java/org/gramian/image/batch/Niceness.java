@@ -1,0 +1,37 @@
+package org.gramian.image.batch;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * Makes a thread give way to all others on Linux, where it then computes only on cores that would be idle.
+ *
+ * <p>By {@code setpriority(2)}, which on Linux, unlike elsewhere, is of one thread; {@link Thread#setPriority} does nothing
+ * there. A thread can become nicer without any rights, but not less nice again.
+ */
+final class Niceness {
+    private static final int NICEST = 19;
+    private static final int PRIO_PROCESS = 0;
+    private static final int CALLING_THREAD = 0;
+
+    private Niceness() {}
+
+    /** For the thread that calls it, as long as it lives. */
+    static void nicest() {
+        if (!System.getProperty("os.name").equals("Linux")) {
+            return;
+        }
+        Linker linker = Linker.nativeLinker();
+        MethodHandle setter = linker.downcallHandle(
+                linker.defaultLookup().find("setpriority").orElseThrow(),
+                FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
+        try {
+            int _ = (int) setter.invokeExact(PRIO_PROCESS, CALLING_THREAD, NICEST); // a failure costs time only
+        } catch (Throwable thrown) {
+            throw new IllegalStateException("setpriority could not be called", thrown);
+        }
+    }
+}

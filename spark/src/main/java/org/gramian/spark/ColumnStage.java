@@ -1,0 +1,174 @@
+package org.gramian.spark;
+
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
+import org.apache.spark.ml.param.Param;
+import org.apache.spark.sql.types.StructType;
+import org.gramian.spark.executor.Output;
+import org.gramian.spark.train.TrainingColumns;
+
+/** The columns of {@link GramianClassifier}: those it learns from, and those that its model writes. */
+abstract class ColumnStage extends TrainingStage {
+    private final Param<String> inputCol;
+    private final Param<String> nameCol;
+    private final Param<String> labelCol;
+    private final Param<String> validationIndicatorCol;
+    private final Param<String> predictionCol;
+    private final Param<String> classCol;
+    private final Param<String> probabilityCol;
+    private final Param<String> errorCol;
+
+    ColumnStage(String uid) {
+        super(uid);
+        // Not where they are declared: a parameter asks its stage for the uid.
+        inputCol = text("inputCol", "column of pictures: their bytes (binary) or paths (string)");
+        nameCol = text("nameCol", "column of the pictures' names, each its own, which decide their order");
+        labelCol = text("labelCol", "column of labels: names of classes (string), or their indices (numbers)");
+        validationIndicatorCol = text(
+                "validationIndicatorCol",
+                "column that says which pictures judge epochs (boolean); empty: a share is chosen");
+        predictionCol = text(
+                "predictionCol", "the model's column for the index of the likeliest class, a double; empty for none");
+        classCol = text("classCol", "the model's column for the name of the likeliest class, a string; empty for none");
+        probabilityCol = text(
+                "probabilityCol", "the model's column for the probabilities of all classes, a vector; empty for none");
+        errorCol = text("errorCol", "the model's column for the reason why a picture has no results");
+        setDefault(inputCol, "content");
+        setDefault(nameCol, "path");
+        setDefault(labelCol, "label");
+        setDefault(validationIndicatorCol, "");
+        setDefault(predictionCol, "prediction");
+        setDefault(classCol, "predictedClass");
+        setDefault(probabilityCol, "probability");
+        setDefault(errorCol, "error");
+    }
+
+    /** Those it learns from. */
+    final TrainingColumns columns() {
+        return new TrainingColumns(getInputCol(), getNameCol(), getLabelCol(), getValidationIndicatorCol());
+    }
+
+    /** What the model will append. */
+    @Override
+    public StructType transformSchema(StructType schema) {
+        SequencedMap<Output, String> outputs = new LinkedHashMap<>();
+        outputs.put(Output.PREDICTION, getPredictionCol());
+        outputs.put(Output.CLASS, getClassCol());
+        outputs.put(Output.PROBABILITY, getProbabilityCol());
+        outputs.put(Output.ERROR, getErrorCol());
+        outputs.values().removeIf(String::isEmpty);
+        return ModelStage.appended(schema, getInputCol(), outputs);
+    }
+
+    /** The column that holds pictures. */
+    public Param<String> inputCol() {
+        return inputCol;
+    }
+
+    public String getInputCol() {
+        return getOrDefault(inputCol);
+    }
+
+    public GramianClassifier setInputCol(String column) {
+        set(inputCol, column);
+        return itself();
+    }
+
+    /** The column of names. */
+    public Param<String> nameCol() {
+        return nameCol;
+    }
+
+    public String getNameCol() {
+        return getOrDefault(nameCol);
+    }
+
+    public GramianClassifier setNameCol(String column) {
+        set(nameCol, column);
+        return itself();
+    }
+
+    /** The column of labels. */
+    public Param<String> labelCol() {
+        return labelCol;
+    }
+
+    public String getLabelCol() {
+        return getOrDefault(labelCol);
+    }
+
+    public GramianClassifier setLabelCol(String column) {
+        set(labelCol, column);
+        return itself();
+    }
+
+    /** The column that says which pictures judge epochs. */
+    public Param<String> validationIndicatorCol() {
+        return validationIndicatorCol;
+    }
+
+    public String getValidationIndicatorCol() {
+        return getOrDefault(validationIndicatorCol);
+    }
+
+    public GramianClassifier setValidationIndicatorCol(String column) {
+        set(validationIndicatorCol, column);
+        return itself();
+    }
+
+    /** The column that the model writes indices of classes to. */
+    public Param<String> predictionCol() {
+        return predictionCol;
+    }
+
+    public String getPredictionCol() {
+        return getOrDefault(predictionCol);
+    }
+
+    public GramianClassifier setPredictionCol(String column) {
+        set(predictionCol, column);
+        return itself();
+    }
+
+    /** The column that the model writes names of classes to. */
+    public Param<String> classCol() {
+        return classCol;
+    }
+
+    public String getClassCol() {
+        return getOrDefault(classCol);
+    }
+
+    public GramianClassifier setClassCol(String column) {
+        set(classCol, column);
+        return itself();
+    }
+
+    /** The column that the model writes probabilities to. */
+    public Param<String> probabilityCol() {
+        return probabilityCol;
+    }
+
+    public String getProbabilityCol() {
+        return getOrDefault(probabilityCol);
+    }
+
+    public GramianClassifier setProbabilityCol(String column) {
+        set(probabilityCol, column);
+        return itself();
+    }
+
+    /** The column that the model writes reasons to. */
+    public Param<String> errorCol() {
+        return errorCol;
+    }
+
+    public String getErrorCol() {
+        return getOrDefault(errorCol);
+    }
+
+    public GramianClassifier setErrorCol(String column) {
+        set(errorCol, column);
+        return itself();
+    }
+}

@@ -73,10 +73,54 @@ class SubmitJarTest {
                     .fit(paths)
                     .save(saved);
 
-            submit(LoadedPipeline.class, jarOf(LoadedPipeline.class), List.of(saved, table, out), 0);
+            submit(LoadedPipeline.class.getName(), jarOf(LoadedPipeline.class), List.of(saved, table, out), 0);
 
             OneMachine.assertSame(spark.read().parquet(out).collectAsList(), OneMachine.predict(file, pictures));
         }
+    }
+
+    /** The Scala of the documentation, compiled into the program that the documentation submits. */
+    @Test
+    void theScalaOfTheDocumentationCompilesAndRuns() throws IOException, InterruptedException {
+        Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
+        List<Path> pictures = SmallModel.pictures(folder.resolve("pictures"), 6, 4);
+        String table = folder.resolve("table").toString();
+        try (SparkSession spark = LocalSpark.session()) {
+            spark.createDataset(pictures.stream().map(Path::toString).toList(), Encoders.STRING())
+                    .toDF("path")
+                    .write()
+                    .parquet(table);
+        }
+        String documentation = Files.readString(Path.of("..", "docs", "spark.md"));
+        int start = documentation.indexOf("```scala") + "```scala".length();
+        String scala = documentation
+                .substring(start, documentation.indexOf("```", start))
+                .replace("hdfs:///models/model.safetensors", file.toString())
+                .replace("hdfs:///paths", table);
+        assertThat(scala).contains("GramianModel").doesNotContain("hdfs:");
+
+        submit("Shown", compiled("""
+                object Shown {
+                  def main(arguments: Array[String]): Unit = {
+                    val spark = org.apache.spark.sql.SparkSession.builder().getOrCreate()
+                %s
+                    spark.stop()
+                  }
+                }
+                """.formatted(scala)), List.of(), 0);
+
+        assertThat(folder.resolve("submit.log")).content().contains("|predictedClass|count|");
+    }
+
+    /** A jar of a Scala program. */
+    private Path compiled(String source) throws IOException {
+        Path text = Files.writeString(folder.resolve("Shown.scala"), source);
+        Path jar = folder.resolve("shown.jar");
+        scala.tools.nsc.Main.process(
+                new String[] {"-classpath", System.getProperty("java.class.path"), "-d", jar.toString(), text.toString()
+                });
+        assertThat(jar).as("see what the compiler said of %s", source).exists();
+        return jar;
     }
 
     /** As {@code ./gramian spark} does it. */
@@ -87,7 +131,7 @@ class SubmitJarTest {
         Path out = folder.resolve("answers");
 
         submit(
-                Main.class,
+                Main.class.getName(),
                 JAR,
                 List.of("predict", file.toString(), folder.resolve("pictures").toString(), "--out", out.toString()),
                 3);
@@ -99,7 +143,7 @@ class SubmitJarTest {
                 .contains("2 of them could not");
     }
 
-    private void submit(Class<?> program, Path jar, List<String> arguments, int code)
+    private void submit(String program, Path jar, List<String> arguments, int code)
             throws IOException, InterruptedException {
         Path log = folder.resolve("submit.log");
         List<Path> jars = List.of(JAR, SparkHome.libtorch());

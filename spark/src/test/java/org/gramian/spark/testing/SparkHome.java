@@ -39,11 +39,11 @@ public record SparkHome(Path folder) {
      * @param jar where that is
      * @param jars what it needs
      */
-    public ProcessBuilder submit(Class<?> program, Path jar, List<Path> jars, List<String> arguments) {
+    public ProcessBuilder submit(String program, Path jar, List<Path> jars, List<String> arguments) {
         String list = jars.stream().map(Path::toString).collect(Collectors.joining(","));
         List<String> command = java("org.apache.spark.deploy.SparkSubmit");
         command.addAll(List.of("--master", "local[1]", "--conf", "spark.ui.enabled=false"));
-        command.addAll(List.of("--class", program.getName(), "--jars", list, jar.toString()));
+        command.addAll(List.of("--class", program, "--jars", list, jar.toString()));
         command.addAll(arguments);
         return process(command);
     }

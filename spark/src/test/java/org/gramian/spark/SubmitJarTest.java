@@ -107,6 +107,7 @@ class SubmitJarTest {
     @Test
     @DisabledOnOs(OS.WINDOWS)
     void trainingThatIsInterruptedAmongFeaturesLeavesNothingHalfAndGoesOn() throws IOException, InterruptedException {
+        assumeTrue(Boolean.getBoolean("gramian.full"), "two programs more: under gramian.full");
         for (String name : List.of("a", "b")) {
             Stripes.write(folder.resolve("classes").resolve(name), 150);
         }

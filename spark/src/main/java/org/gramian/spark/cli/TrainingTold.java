@@ -41,10 +41,14 @@ final class TrainingTold implements AutoCloseable {
             }
             case TrainEvent.Stepped stepped -> step(stepped);
             case TrainEvent.EpochDone done ->
-                say(
+                say(String.format(
+                        Locale.ROOT,
                         "epoch %d: loss %.4f, accuracy %.1f %% while learning%s",
-                        done.epoch() + 1, done.loss(), 100 * done.accuracy(), done.best() ? ", the best so far" : "");
-            case TrainEvent.StageDone done -> say("trained for %d epochs: %s", done.epochs(), done.reason());
+                        done.epoch() + 1,
+                        done.loss(),
+                        100 * done.accuracy(),
+                        done.best() ? ", the best so far" : ""));
+            case TrainEvent.StageDone done -> say("trained for " + done.epochs() + " epochs: " + done.reason());
             case TrainEvent.Solving _, TrainEvent.Solved _ -> {} // Spark trains by steps alone
         }
     }
@@ -65,12 +69,18 @@ final class TrainingTold implements AutoCloseable {
 
     private void step(TrainEvent.Stepped stepped) {
         if (Duration.between(said, Instant.now()).compareTo(BETWEEN) >= 0) {
-            say("epoch %d: step %,d of %,d, loss %.4f", stepped.epoch() + 1, stepped.step(), steps, stepped.loss());
+            say(String.format(
+                    Locale.ROOT,
+                    "epoch %d: step %,d of %,d, loss %.4f",
+                    stepped.epoch() + 1,
+                    stepped.step(),
+                    steps,
+                    stepped.loss()));
         }
     }
 
-    private void say(String sentence, Object... values) {
-        console.say(String.format(Locale.ROOT, sentence, values));
+    private void say(String sentence) {
+        console.say(sentence);
         said = Instant.now();
     }
 

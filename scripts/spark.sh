@@ -47,74 +47,105 @@ build_spark() {
     unlock
 }
 
-# split_arguments ARGUMENT...: what is spark-submit's goes to `submit`, all else to `ours`; sets master and memory.
+# Options of spark-submit that take a value. None of our own may be called like these: a test looks.
+submit_values=' --master --deploy-mode --name --conf --properties-file --jars --packages --exclude-packages --repositories --files --archives
+ --driver-memory --driver-java-options --driver-library-path --driver-class-path --driver-cores --executor-memory --executor-cores
+ --num-executors --total-executor-cores --queue --proxy-user --principal --keytab '
+submit_values=${submit_values//$'\n'/}
+
+# split_arguments ARGUMENT...: what is spark-submit's goes to `submit`, all else to `ours`; sets master, where it is known, and more_jars.
 split_arguments() {
-    submit=()
-    ours=()
-    master='local[*]'
-    memory=
+    local name
     while (($#)); do
-        case $1 in
-            --master=* | --conf=* | --jars=* | --driver-memory=* | --executor-memory=* | --executor-cores=* | --num-executors=*)
-                set -- "${1%%=*}" "${1#*=}" "${@:2}"
-                ;;
-        esac
-        case $1 in
-            --master | --conf | --jars | --driver-memory | --executor-memory | --executor-cores | --num-executors | --total-executor-cores | \
-                --deploy-mode | --name | --packages | --repositories | --files | --archives | --properties-file | --driver-cores | \
-                --queue | --principal | --keytab | --driver-java-options | --driver-library-path | --driver-class-path)
-                if (($# < 2)); then
-                    say "$1: expected a value after it, as of spark-submit"
-                    exit 2
-                fi
-                submit_option "$1" "$2"
-                shift
-                ;;
-            --verbose | --supervise) submit+=("$1") ;;
-            *) ours+=("$1") ;;
-        esac
+        name=${1%%=*}
+        if [[ $submit_values == *" $name "* ]]; then
+            if [[ $1 == *=* ]]; then
+                set -- "$name" "${1#*=}" "${@:2}"
+            elif (($# < 2)); then
+                say "$1: expected a value after it, as of spark-submit"
+                exit 2
+            fi
+            submit_option "$1" "$2"
+            shift
+        elif [[ $1 == --verbose || $1 == --supervise || $1 == --load-spark-defaults ]]; then
+            submit+=("$1")
+        else
+            ours+=("$1")
+        fi
         shift
     done
 }
 
-# submit_option NAME VALUE: keeps an option of spark-submit.
+# submit_option NAME VALUE: keeps an option of spark-submit. Jars go with ours into one option, for Spark takes the last of them only.
 submit_option() {
-    case $1 in
-        --master) master=$2 ;;
-        --jars) more_jars=$2 ;;
+    case "$1 $2" in
+        --jars\ *) more_jars=$2 ;;
+        --conf\ spark.jars=*) more_jars=${more_jars:-${2#*=}} ;;
         *) submit+=("$1" "$2") ;;
     esac
-    [[ $1 != --driver-memory ]] || memory=$2
+    case "$1 $2" in
+        --master\ *) master=$2 ;;
+        --conf\ spark.master=*) master=${master:-${2#*=}} ;;
+        --properties-file\ *)
+            if grep -qs '^[[:blank:]]*spark\.jars[[:blank:]=:]' "$2"; then
+                say "--properties-file: expected no spark.jars in $2, for libtorch's jar would take their place; name them by --jars"
+                exit 2
+            fi
+            settings=$2
+            ;;
+    esac
+}
+
+# launch ARGUMENT...: becomes what bin/spark-submit of a distribution becomes: Spark's launcher says which options of java are meant
+# by --driver-memory, --driver-class-path, a file of properties and others. Where none says how much memory, it is for java to decide.
+launch() {
+    local word words=() command=()
+    while IFS= read -r -d '' word; do
+        words+=("$word")
+    done < <(
+        SPARK_DRIVER_MEMORY=${SPARK_DRIVER_MEMORY-none} \
+            SPARK_SUBMIT_OPTS="-Dlog4j2.configurationFile=\"file:$jars/log4j2.properties\" ${GRAMIAN_JAVA_OPTS-} ${SPARK_SUBMIT_OPTS-}" \
+            "$jdk/bin/java" -Xmx64m -XX:TieredStopAtLevel=1 -cp "$jars/spark/jars/*" \
+            org.apache.spark.launcher.Main org.apache.spark.deploy.SparkSubmit "$@" && printf 'whole\0'
+    )
+    # It begins with an empty word and a new line, so that what a virtual machine may say before is told from it.
+    for word in ${words[@]+"${words[@]:1}"}; do
+        [[ $word == -Xmxnone ]] || command+=("${word#$'\n'}")
+    done
+    word=$((${#command[@]} - 1))
+    if ((word < 1)) || [[ ${command[word]} != whole ]]; then
+        say "Spark's launcher failed: $jars/spark/jars"
+        exit 1
+    fi
+    exec "${command[@]:0:word}"
 }
 
 # spark ARGUMENT...: becomes the program. libtorch goes beside the jar; on this machine alone it need not be copied.
 spark() {
-    local submit ours master memory more_jars='' libtorch java_options
+    local submit=() ours=() master='' settings='' more_jars='' libtorch
     split_arguments "$@"
     build_spark
     find_jdk run || missing_jdk gramian
     libtorch=$(cat "$jars/libtorch.classpath")
     export JAVA_HOME=$jdk
-    submit+=(--master "$master" --class org.gramian.spark.cli.Main)
+    if [[ -z $master$settings${SPARK_HOME-}${SPARK_CONF_DIR-} ]]; then # else they may name one
+        master='local[*]'
+        submit+=(--master "$master")
+    fi
     if [[ $master == local* ]]; then
         # Nobody looks at the page of a program that ends by itself, and its port may be taken.
-        submit+=(--conf spark.ui.enabled=false)
+        submit=(--conf spark.ui.enabled=false "${submit[@]}")
         export SPARK_LOCAL_IP=${SPARK_LOCAL_IP-127.0.0.1}
     fi
-    submit+=(--jars "$libtorch${more_jars:+,$more_jars}")
+    submit+=(--class org.gramian.spark.cli.Main --jars "$libtorch${more_jars:+,$more_jars}")
     submit+=("$jars/gramian-spark.jar" ${ours[@]+"${ours[@]}"})
-    if [[ -n ${SPARK_HOME-} ]]; then
-        if [[ ! -x $SPARK_HOME/bin/spark-submit ]]; then
-            say "SPARK_HOME: expected a Spark with bin/spark-submit, found none in $SPARK_HOME; unset it to use the Spark that Maven fetches"
-            exit 2
-        fi
-        exec "$SPARK_HOME/bin/spark-submit" "${submit[@]}"
+    if [[ -z ${SPARK_HOME-} ]]; then
+        export SPARK_HOME=$jars/spark SPARK_SCALA_VERSION=2.13
+        launch "${submit[@]}"
     fi
-    export SPARK_HOME=$jars/spark SPARK_SCALA_VERSION=2.13
-    java_options=("@$jars/spark.jvm" "-Dlog4j2.configurationFile=file:$jars/log4j2.properties")
-    [[ -z $memory ]] || java_options+=("-Xmx$memory")
-    # The options of the user are meant to be split at blanks.
-    # shellcheck disable=SC2086
-    exec "$jdk/bin/java" "${java_options[@]}" ${GRAMIAN_JAVA_OPTS-} -cp "$jars/spark/jars/*" \
-        org.apache.spark.deploy.SparkSubmit "${submit[@]}"
+    if [[ ! -x $SPARK_HOME/bin/spark-submit ]]; then
+        say "SPARK_HOME: expected a Spark with bin/spark-submit, found none in $SPARK_HOME; unset it to use the Spark that Maven fetches"
+        exit 2
+    fi
+    exec "$SPARK_HOME/bin/spark-submit" "${submit[@]}"
 }

@@ -10,6 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code gramian spark}: what goes to Spark's {@code SparkSubmit} and what to our program behind it. */
 @DisabledOnOs(OS.WINDOWS)
@@ -25,45 +27,149 @@ final class SparkLauncherTest {
     }
 
     private void built() throws IOException {
-        checkout.built().java("25");
+        checkout.built();
+        launching(checkout.java("25"));
         var built = Files.createDirectories(checkout.home().resolve("spark/target/gramian"));
         Files.writeString(built.resolve("built"), "");
         Files.writeString(built.resolve("libtorch.classpath"), "/some/libtorch.jar");
+    }
+
+    /** Adds to a made-up {@code java} what Spark's launcher does: says a command, of what it is given. */
+    private static void launching(Path jdk) throws IOException {
+        var java = jdk.resolve("bin/java");
+        var tell = Files.readString(java).replaceFirst("#!.*\n", "");
+        Checkout.script(java, """
+                case " $* " in *" org.apache.spark.launcher.Main "*)
+                    while [ "$1" != org.apache.spark.launcher.Main ]; do shift; done
+                    shift
+                    printf '\\0\\n'
+                    printf '%s\\0' "$0" "-Xmx$SPARK_DRIVER_MEMORY" "$SPARK_SUBMIT_OPTS" "$@"
+                    exit 0 ;;
+                esac
+                """ + tell);
+    }
+
+    /** What is given to Spark's own program, and to ours behind it. */
+    private String submitted(String... arguments) throws Exception {
+        var outcome = checkout.run(arguments);
+        assertThat(outcome.exitCode()).as(outcome.errors()).isEqualTo(7);
+        assertThat(outcome.errors()).isEmpty();
+        return outcome.output().replaceFirst("(?s).*<org.apache.spark.deploy.SparkSubmit>\n", "");
+    }
+
+    private String program() throws IOException {
+        return "<--class>\n<org.gramian.spark.cli.Main>\n<--jars>\n</some/libtorch.jar>\n" + jar();
+    }
+
+    private String jar() throws IOException {
+        return "<" + checkout.home().toRealPath().resolve("spark/target/gramian/gramian-spark.jar") + ">\n";
     }
 
     @Test
     void optionsOfSparkGoToItAndAllOthersToTheProgram() throws Exception {
         built();
 
-        var outcome = checkout.run(
-                "spark",
-                "predict",
-                "m",
-                "--conf=a=b c",
-                "p q",
-                "--master",
-                "spark://h:1",
-                "--out",
-                "o",
-                "--jars",
-                "x.jar");
+        assertThat(submitted(
+                        "spark",
+                        "predict",
+                        "m",
+                        "--conf=a=b c",
+                        "p q",
+                        "--master",
+                        "spark://h:1",
+                        "--out",
+                        "o",
+                        "",
+                        "--jars",
+                        "x.jar"))
+                .isEqualTo("<--conf>\n<a=b c>\n<--master>\n<spark://h:1>\n"
+                        + "<--class>\n<org.gramian.spark.cli.Main>\n<--jars>\n</some/libtorch.jar,x.jar>\n" + jar()
+                        + "<predict>\n<m>\n<p q>\n<--out>\n<o>\n<>\n");
+    }
 
-        assertThat(outcome.exitCode()).isEqualTo(7);
-        assertThat(outcome.errors()).isEmpty();
-        assertThat(outcome.output())
-                .endsWith("<org.apache.spark.deploy.SparkSubmit>\n<--conf>\n<a=b c>\n<--master>\n<spark://h:1>\n"
-                        + "<--class>\n<org.gramian.spark.cli.Main>\n<--jars>\n</some/libtorch.jar,x.jar>\n<"
-                        + checkout.home().toRealPath().resolve("spark/target/gramian/gramian-spark.jar")
-                        + ">\n<predict>\n<m>\n<p q>\n<--out>\n<o>\n");
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "--name",
+                "--deploy-mode",
+                "--packages",
+                "--exclude-packages",
+                "--proxy-user",
+                "--driver-java-options",
+                "--driver-class-path",
+                "--driver-library-path",
+                "--driver-memory",
+                "--keytab",
+                "--total-executor-cores"
+            })
+    void anOptionOfSparkMayHaveItsValueBehindASignOfEquality(String option) throws Exception {
+        built();
+
+        String apart = submitted("spark", "--master", "yarn", "audit", option, "a=b");
+
+        assertThat(apart).isEqualTo("<--master>\n<yarn>\n<" + option + ">\n<a=b>\n" + program() + "<audit>\n");
+        assertThat(submitted("spark", "--master=yarn", "audit", option + "=a=b"))
+                .isEqualTo(apart);
     }
 
     @Test
-    void withoutAMasterAllCoresOfThisMachineComputeInOneProcessOfTheMemoryAskedFor() throws Exception {
+    void withoutAMasterAllCoresOfThisMachineComputeInOneProcess() throws Exception {
         built();
 
-        assertThat(checkout.run("spark", "audit", "--driver-memory", "3g").output())
-                .contains("<-Xmx3g>\n")
-                .contains("<--master>\n<local[*]>\n");
+        assertThat(submitted("spark", "audit"))
+                .isEqualTo("<--conf>\n<spark.ui.enabled=false>\n<--master>\n<local[*]>\n" + program() + "<audit>\n");
+    }
+
+    @Test
+    void aMasterOfSettingsIsNotReplaced() throws Exception {
+        built();
+        Path file = Files.writeString(folder.resolve("some.conf"), "spark.master yarn\n");
+
+        assertThat(submitted("spark", "audit", "--conf", "spark.master=yarn"))
+                .isEqualTo("<--conf>\n<spark.master=yarn>\n" + program() + "<audit>\n");
+        assertThat(submitted("spark", "audit", "--properties-file", file.toString()))
+                .isEqualTo("<--properties-file>\n<" + file + ">\n" + program() + "<audit>\n");
+    }
+
+    @Test
+    void jarsOfSettingsGoWithLibtorchOrAreRefusedRatherThanDropped() throws Exception {
+        built();
+        Path file = Files.writeString(folder.resolve("some.conf"), "spark.jars=x.jar\n");
+
+        assertThat(submitted("spark", "audit", "--conf=spark.jars=x.jar"))
+                .contains("<--jars>\n</some/libtorch.jar,x.jar>\n")
+                .doesNotContain("spark.jars");
+        assertThat(checkout.run("spark", "audit", "--properties-file=" + file))
+                .isEqualTo(new Checkout.Outcome(
+                        2,
+                        "",
+                        "gramian: --properties-file: expected no spark.jars in " + file
+                                + ", for libtorch's jar would take their place; name them by --jars\n"));
+    }
+
+    @Test
+    void sparksLauncherDecidesOnOptionsOfJavaButHowMuchMemoryOnlyWhereSomebodyAskedForIt() throws Exception {
+        built();
+
+        var output = checkout.run("spark", "audit").output();
+
+        assertThat(output)
+                .doesNotContain("-Xmx")
+                .contains("<-Dlog4j2.configurationFile=\"file:"
+                        + checkout.home().toRealPath().resolve("spark/target/gramian/log4j2.properties")
+                        + "\" -Done=1 -Dtwo=2 >\n");
+    }
+
+    @Test
+    void aLauncherThatFailsIsSaid() throws Exception {
+        built();
+        var java = checkout.folderOfJdks().resolve("jdk-25/bin/java");
+        Checkout.script(java, "printf '\\0\\nhalf\\0'; exit 3");
+
+        var outcome = checkout.run("spark", "audit");
+
+        assertThat(outcome.exitCode()).isEqualTo(1);
+        assertThat(outcome.errors()).startsWith("gramian: Spark's launcher failed");
     }
 
     @Test
@@ -77,7 +183,7 @@ final class SparkLauncherTest {
 
     @Test
     void onFirstUseTheModuleIsBuiltAndSparkLaidOutOfTheJarsThatMavenFound() throws Exception {
-        checkout.jdk("25");
+        launching(checkout.jdk("25"));
         checkout.maven("""
                 case "$*" in *'-pl spark -am'*) ;; *) exit 1 ;; esac
                 quick="$(dirname "$0")/../a checkout/spark/target/quick"

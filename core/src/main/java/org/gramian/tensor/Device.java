@@ -44,7 +44,7 @@ public record Device(Kind kind, int index) {
      * The device of a name: {@code cpu}, {@code cuda}, {@code cuda:1}, or {@code auto} for the first GPU where libtorch
      * sees one, the processor otherwise.
      *
-     * @throws IllegalArgumentException if the name is none of these or the device is not there
+     * @throws DeviceException if the name is none of these or the device is not there
      */
     public static Device parse(String text) {
         String name = text.strip().toLowerCase(Locale.ROOT);
@@ -58,13 +58,13 @@ public record Device(Kind kind, int index) {
             int index = name.equals("cuda") ? 0 : Integer.parseInt(name.substring(5));
             int present = Libtorch.load().cudaDevices();
             if (index >= present) {
-                throw new IllegalArgumentException("device '" + text + "' is not there: libtorch at "
+                throw new DeviceException("device '" + text + "' is not there: libtorch at "
                         + Libtorch.load().folder().folder() + " sees " + present
                         + " CUDA devices; use --device cpu, or point GRAMIAN_LIBTORCH at a PyTorch built for CUDA");
             }
             return cuda(index);
         }
-        throw new IllegalArgumentException("device must be cpu, cuda, cuda:<number> or auto, found '" + text + "'");
+        throw new DeviceException("device must be cpu, cuda, cuda:<number> or auto, found '" + text + "'");
     }
 
     @Override

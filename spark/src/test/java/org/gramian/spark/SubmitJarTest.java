@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -12,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import java.util.jar.JarOutputStream;
+import java.util.stream.Stream;
 import org.apache.spark.ml.Pipeline;
 import org.apache.spark.ml.PipelineStage;
 import org.apache.spark.sql.Dataset;
@@ -24,8 +26,11 @@ import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.OneMachine;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.SparkHome;
+import org.gramian.spark.testing.Stripes;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The jar for {@code spark-submit}; Maven runs this once the jar is made. */
@@ -143,17 +148,75 @@ class SubmitJarTest {
                 .contains("2 of them could not");
     }
 
+    @Test
+    @DisabledOnOs(OS.WINDOWS)
+    void trainingThatIsInterruptedAmongFeaturesLeavesNothingHalfAndGoesOn() throws IOException, InterruptedException {
+        assumeTrue(Boolean.getBoolean("gramian.full"), "two programs more: under gramian.full");
+        for (String name : List.of("a", "b")) {
+            Stripes.write(folder.resolve("classes").resolve(name), 150);
+        }
+        Path run = folder.resolve("run");
+        List<String> words = List.of(
+                "train",
+                folder.resolve("classes").toString(),
+                "--out",
+                run.toString(),
+                "--backbone",
+                "filters",
+                "--pooling",
+                "average",
+                "--crops",
+                "paper:48",
+                "--epochs",
+                "1",
+                "--validation",
+                "0",
+                "--resume");
+
+        Process first = start(Main.class.getName(), JAR, words);
+        while (first.isAlive() && temporary(run).isEmpty()) {
+            Thread.sleep(20);
+        }
+        new ProcessBuilder("kill", "-INT", String.valueOf(first.pid())).start().waitFor();
+        ended(first, 130);
+
+        assertThat(folder.resolve("submit.log")).content().contains("stopped as asked; the same command with --resume");
+        assertThat(temporary(run)).isEmpty();
+        submit(Main.class.getName(), JAR, words, 0);
+        assertThat(folder.resolve("submit.log")).content().contains("learned from 300 pictures");
+    }
+
+    /** Folders in which Spark keeps what is not committed. */
+    private static List<Path> temporary(Path run) throws IOException {
+        if (Files.notExists(run)) {
+            return List.of();
+        }
+        try (Stream<Path> all =
+                Files.find(run, 3, (path, _) -> path.getFileName().toString().equals("_temporary"))) {
+            return all.toList();
+        } catch (UncheckedIOException _) { // something was removed while it was looked at
+            return List.of();
+        }
+    }
+
     private void submit(String program, Path jar, List<String> arguments, int code)
             throws IOException, InterruptedException {
-        Path log = folder.resolve("submit.log");
-        List<Path> jars = List.of(JAR, SparkHome.libtorch());
-        Process process = SparkHome.below(Path.of("target", "cluster"))
-                .submit(program, jar, jars, arguments)
+        ended(start(program, jar, arguments), code);
+    }
+
+    private Process start(String program, Path jar, List<String> arguments) throws IOException {
+        return SparkHome.below(Path.of("target", "cluster"))
+                .submit(program, jar, List.of(JAR, SparkHome.libtorch()), arguments)
                 .redirectErrorStream(true)
-                .redirectOutput(log.toFile())
+                .redirectOutput(folder.resolve("submit.log").toFile())
                 .start();
+    }
+
+    private void ended(Process process, int code) throws IOException, InterruptedException {
         assertThat(process.waitFor(300, TimeUnit.SECONDS)).isTrue();
-        assertThat(process.exitValue()).as(Files.readString(log)).isEqualTo(code);
+        assertThat(process.exitValue())
+                .as(Files.readString(folder.resolve("submit.log")))
+                .isEqualTo(code);
     }
 
     /** A jar of one class, the program. */

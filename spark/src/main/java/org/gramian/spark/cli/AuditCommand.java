@@ -53,11 +53,11 @@ final class AuditCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         input.check();
         return Session.run(console, session -> {
-            output.check(session);
-            Tally tally = new Tally();
+            output.check(session, places, console);
+            Tally tally = new Tally("");
             InputOptions.Pictures pictures = input.read(session, places, console);
-            output.write(tally.watched(facts(labels.named(pictures, input.isFiles()), session)), console);
-            Tally.Counted counted = tally.counted();
+            Tally.Counted counted =
+                    output.write(tally, facts(labels.named(pictures, input.isFiles()), session), console);
             AuditSummary summary = AuditSummary.of(session.read().parquet(output.place()));
             console.out().print(counted.text(output.place()) + summary.text());
             console.out().flush();

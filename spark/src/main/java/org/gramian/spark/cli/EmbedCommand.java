@@ -1,7 +1,6 @@
 package org.gramian.spark.cli;
 
 import static org.apache.spark.ml.functions.vector_to_array;
-import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.when;
 
 import java.io.IOException;
@@ -41,6 +40,9 @@ final class EmbedCommand implements Callable<Integer> {
     @Mixin
     private final OutputOptions output = new OutputOptions();
 
+    @Mixin
+    private final ResultColumns results = new ResultColumns();
+
     @Parameters(
             index = "1..*",
             arity = "1..*",
@@ -54,23 +56,25 @@ final class EmbedCommand implements Callable<Integer> {
         input.check();
         String device = model.device();
         return Session.run(console, session -> {
-            output.check(session);
+            output.check(session, model.with(places, session), console);
             return embed(GramianFeaturizer.fromFile(model.file(session)).setDevice(device), session);
         });
     }
 
     private int embed(GramianFeaturizer stage, SparkSession session) throws IOException, InterruptedException {
-        Tally tally = new Tally();
+        Tally tally = new Tally(results.prefix());
         InputOptions.Pictures pictures = input.read(session, places, console);
+        results.check(pictures.rows(), List.of(DESCRIPTOR, Tally.ERROR, Tally.KIND));
         stage.setInputCol(pictures.column())
-                .setOutputCol(DESCRIPTOR)
-                .setErrorCol("error")
-                .setErrorKindCol(Tally.KIND);
-        List<Column> columns = new ArrayList<>(InputOptions.columns(pictures.kept()));
-        columns.add(when(col(DESCRIPTOR).isNotNull(), vector_to_array(col(DESCRIPTOR), "float32"))
-                .as(DESCRIPTOR));
-        columns.add(col("error"));
-        columns.add(col(Tally.KIND));
+                .setOutputCol(results.name(DESCRIPTOR))
+                .setErrorCol(results.name(Tally.ERROR))
+                .setErrorKindCol(results.name(Tally.KIND));
+        List<Column> columns = new ArrayList<>(ResultColumns.columns(pictures.kept()));
+        Column descriptor = results.of(DESCRIPTOR);
+        columns.add(when(descriptor.isNotNull(), vector_to_array(descriptor, "float32"))
+                .as(results.name(DESCRIPTOR)));
+        columns.add(results.of(Tally.ERROR));
+        columns.add(results.of(Tally.KIND));
         return output.finish(tally, stage.transform(pictures.rows()).select(columns.toArray(Column[]::new)), console);
     }
 }

@@ -3,14 +3,15 @@ package org.gramian.spark.cli;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
 import java.nio.file.InvalidPathException;
 import org.apache.hadoop.util.ShutdownHookManager;
 import org.apache.spark.SparkClassNotFoundException;
+import org.apache.spark.SparkException;
 import org.apache.spark.sql.AnalysisException;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.model.ModelFileException;
+import org.gramian.tensor.DeviceException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.ParseResult;
@@ -42,19 +43,23 @@ final class Failures {
         return known == null ? Main.FAILED : code(known);
     }
 
-    /** The outermost cause that has a code of its own. */
+    /**
+     * The outermost cause that has a code of its own. What fails in tasks is nobody's wrong use, though it be an exception that says so
+     * on the driver, but for a model or a device that an executor is the first to try.
+     */
     private static @Nullable Throwable known(Throwable failed) {
+        boolean inTask = false;
         for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
-            if (cause instanceof UncheckedIOException) {
-                continue;
-            }
-            if (code(cause) != Main.FAILED) {
+            inTask |= cause instanceof SparkException;
+            boolean counts = !inTask || cause instanceof ModelFileException || cause instanceof DeviceException;
+            if (counts && code(cause) != Main.FAILED) {
                 return cause;
             }
         }
         return null;
     }
 
+    /** What an exception means on the driver. */
     private static int code(Throwable failed) {
         return switch (failed) {
             case ModelFileException _ -> Main.MODEL;

@@ -5,12 +5,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import org.apache.spark.api.java.JavaSparkContext;
-import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
-import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.jspecify.annotations.Nullable;
@@ -116,13 +114,6 @@ final class InputOptions {
         Dataset<Row> cut = partitions == null ? rows : rows.repartition(partitions);
         String pictures = column == null ? "content" : column;
         return new Pictures(cut, pictures, withoutBytes(rows, pictures));
-    }
-
-    /** Columns by their very names, which may hold dots. */
-    static List<Column> columns(List<String> names) {
-        return names.stream()
-                .map(name -> functions.col("`" + name.replace("`", "``") + "`"))
-                .toList();
     }
 
     private static List<String> withoutBytes(Dataset<Row> rows, String pictures) {

@@ -15,15 +15,19 @@ final class Interruption implements AutoCloseable {
 
     private static final int LONGEST_SECONDS = 25;
 
+    /** The work is told again after so long: a job may have been planned but not begun when it was told first. */
+    private static final int AGAIN_MILLISECONDS = 250;
+
     private final CountDownLatch ended = new CountDownLatch(1);
     private final Runnable hook;
 
     private Interruption(Runnable stop) {
         this.hook = () -> {
-            stop.run();
             try {
-                boolean _ = ended.await(LONGEST_SECONDS, TimeUnit.SECONDS);
-            } catch (InterruptedException _) {
+                do {
+                    stop.run();
+                } while (!ended.await(AGAIN_MILLISECONDS, TimeUnit.MILLISECONDS));
+            } catch (InterruptedException _) { // after the longest time
                 Thread.currentThread().interrupt();
             }
         };
@@ -34,7 +38,7 @@ final class Interruption implements AutoCloseable {
         return by(() -> session.sparkContext().cancelAllJobs());
     }
 
-    /** Until it is closed, work is told to stop in some way. */
+    /** Until it is closed, work is told to stop in some way, if need be several times. */
     static Interruption by(Runnable stop) {
         Interruption interruption = new Interruption(stop);
         ShutdownHookManager.get().addShutdownHook(interruption.hook, PRIORITY, LONGEST_SECONDS, TimeUnit.SECONDS);

@@ -14,13 +14,15 @@ import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.sql.SparkSession;
 
-/** Says how far a job is, from what Spark tells its listeners: a line after two seconds and every ten seconds then. */
+/** Says how far jobs are, from what Spark tells its listeners: a line after two seconds and every ten seconds then. */
 final class JobProgress extends SparkListener implements AutoCloseable {
     private static final Duration FIRST = Duration.ofSeconds(2);
     private static final Duration BETWEEN = Duration.ofSeconds(10);
 
     private final SparkSession session;
     private final Console console;
+    private final String work;
+    private final String unit;
     private final Instant start = Instant.now();
     private final Set<String> done = new HashSet<>();
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(
@@ -29,14 +31,21 @@ final class JobProgress extends SparkListener implements AutoCloseable {
     private long lost;
     private long rows;
 
-    private JobProgress(SparkSession session, Console console) {
+    private JobProgress(SparkSession session, Console console, String work, String unit) {
         this.session = session;
         this.console = console;
+        this.work = work;
+        this.unit = unit;
     }
 
-    /** Begins to listen. */
-    static JobProgress of(SparkSession session, Console console) {
-        JobProgress progress = new JobProgress(session, console);
+    /**
+     * Begins to listen.
+     *
+     * @param work what is done, in words; empty where the command's name says it
+     * @param unit of the rows that are written, as {@code pictures}; empty where none are
+     */
+    static JobProgress of(SparkSession session, Console console, String work, String unit) {
+        JobProgress progress = new JobProgress(session, console, work, unit);
         session.sparkContext().addSparkListener(progress);
         Future<?> _ = progress.clock.scheduleAtFixedRate(
                 progress::say, FIRST.toMillis(), BETWEEN.toMillis(), TimeUnit.MILLISECONDS);
@@ -69,14 +78,15 @@ final class JobProgress extends SparkListener implements AutoCloseable {
         }
     }
 
-    /** For example {@code 3 of 40 tasks done, 1,536 pictures, about 90 s left}. */
+    /** For example {@code computing features: 3 of 40 tasks done, 1,536 crops, about 90 s left}. */
     synchronized String text() {
         String text = String.format(
                 Locale.ROOT,
-                "%,d of %,d tasks done, %,d pictures%s",
+                "%s%,d of %,d tasks done%s%s",
+                work.isEmpty() ? "" : work + ": ",
                 done.size(),
                 tasks,
-                rows,
+                unit.isEmpty() ? "" : String.format(Locale.ROOT, ", %,d %s", rows, unit),
                 lost == 0 ? "" : ", " + lost + " tasks lost and done again");
         double seconds = Duration.between(start, Instant.now()).toMillis() / 1e3;
         return done.isEmpty()

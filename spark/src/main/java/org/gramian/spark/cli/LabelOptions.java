@@ -5,6 +5,7 @@ import static org.apache.spark.sql.functions.element_at;
 import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.split;
 
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
@@ -25,14 +26,14 @@ final class LabelOptions {
     static final String PICTURE = "picture";
 
     @Option(
-            names = "--label",
+            names = "--label-column",
             paramLabel = "NAME",
             description =
                     "the column of a table that holds classes (default: label; the class of a file is its folder)")
     private @Nullable String label;
 
     @Option(
-            names = "--name",
+            names = "--name-column", // not --name, which is spark-submit's
             paramLabel = "NAME",
             defaultValue = InputOptions.PATH,
             description = "the column of a table that names pictures, each its own (default: ${DEFAULT-VALUE})")
@@ -40,18 +41,19 @@ final class LabelOptions {
     private String name;
 
     /**
-     * Pictures in three columns: name, label, picture.
+     * Pictures in the columns name, label, picture and more.
      *
      * @param files whether they were listed, so that their folders are their classes
      * @throws IllegalArgumentException if a column is not there; without a column of classes all pictures are of one, unless one was
      *     named
      */
-    Dataset<Row> named(InputOptions.Pictures pictures, boolean files) {
-        return pictures.rows()
-                .select(
-                        found(name, pictures).cast(DataTypes.StringType).as(NAME),
-                        owner(pictures, files).cast(DataTypes.StringType).as(LABEL),
-                        found(pictures.column(), pictures).as(PICTURE));
+    Dataset<Row> named(InputOptions.Pictures pictures, boolean files, Column... more) {
+        List<Column> columns = new ArrayList<>();
+        columns.add(found(name, pictures).cast(DataTypes.StringType).as(NAME));
+        columns.add(owner(pictures, files).cast(DataTypes.StringType).as(LABEL));
+        columns.add(found(pictures.column(), pictures).as(PICTURE));
+        columns.addAll(List.of(more));
+        return pictures.rows().select(columns.toArray(Column[]::new));
     }
 
     /** Whether classes are known: of files always, of a table if it has the column. */
@@ -69,12 +71,17 @@ final class LabelOptions {
         return known(pictures, false) ? found(LABEL, pictures) : lit("all");
     }
 
-    private static Column found(String wanted, InputOptions.Pictures pictures) {
+    /**
+     * A column of the table.
+     *
+     * @throws IllegalArgumentException if it is not there
+     */
+    static Column found(String wanted, InputOptions.Pictures pictures) {
         List<String> columns = List.of(pictures.rows().columns());
         if (!columns.contains(wanted)) {
             throw new IllegalArgumentException("expected a column '" + wanted + "', found the columns "
-                    + String.join(", ", columns) + "; name others by --name, --label and --column");
+                    + String.join(", ", columns) + "; name others by --name-column, --label-column and --column");
         }
-        return InputOptions.columns(List.of(wanted)).getFirst();
+        return ResultColumns.column(wanted);
     }
 }

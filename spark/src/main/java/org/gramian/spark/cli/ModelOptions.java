@@ -1,10 +1,12 @@
 package org.gramian.spark.cli;
 
 import java.io.IOException;
+import java.util.List;
+import java.util.stream.Stream;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.SparkSession;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** Parameter and options of every command that applies a trained model: which, and where it computes. */
@@ -16,14 +18,8 @@ final class ModelOptions {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String typed;
 
-    @Option(
-            names = "--device",
-            paramLabel = "DEVICE",
-            defaultValue = "auto",
-            description = "cpu, cuda, cuda:<number>, or auto: the GPU that Spark gave the task, the processor where it"
-                    + " gave none (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private String device;
+    @Mixin
+    private final DeviceOption device = new DeviceOption();
 
     /** The file that is meant: itself, or the model in the folder of a run. */
     String file(SparkSession session) throws IOException {
@@ -33,11 +29,12 @@ final class ModelOptions {
         return files.exists(inside) ? inside.toString() : typed;
     }
 
+    /** All that is read: the model's file, and places. */
+    List<String> with(List<String> places, SparkSession session) throws IOException {
+        return Stream.concat(Stream.of(file(session)), places.stream()).toList();
+    }
+
     String device() {
-        if (!device.matches("auto|cpu|cuda(:\\d+)?")) {
-            throw new IllegalArgumentException(
-                    "--device: expected cpu, cuda, cuda:<number> or auto, found '" + device + "'");
-        }
-        return device;
+        return device.name();
     }
 }

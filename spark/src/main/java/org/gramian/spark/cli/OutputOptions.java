@@ -1,8 +1,8 @@
 package org.gramian.spark.cli;
 
-import java.io.FileNotFoundException;
 import java.io.IOException;
-import org.apache.hadoop.fs.FileSystem;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -14,7 +14,7 @@ import picocli.CommandLine.Option;
  * Where the table of results goes: a new folder of Parquet files, whole or not at all.
  *
  * <p>Spark's committer keeps what tasks write below {@code _temporary}, out of readers' sight, and moves it to its place when all
- * are done; then it writes {@code _SUCCESS}. A job that fails or is stopped leaves nothing: what is there of it is removed here.
+ * are done; then it writes {@code _SUCCESS}. A job that fails or is stopped leaves nothing: what is there of it is removed.
  */
 final class OutputOptions {
     @Option(
@@ -37,57 +37,44 @@ final class OutputOptions {
     /**
      * Looks before any work is done.
      *
-     * @throws IllegalArgumentException if something is there that is not to be replaced
+     * @param read the places that are read
+     * @throws IllegalArgumentException if something is there that is not to be replaced, or that is read
      */
-    void check(SparkSession session) throws IOException {
-        Path folder = new Path(out);
-        if (!overwrite && files(session).exists(folder)) {
-            throw new IllegalArgumentException(
-                    "--out: expected a place with nothing there, found " + out + "; choose another, or --overwrite");
+    void check(SparkSession session, List<String> read, Console console) throws IOException {
+        Configuration hadoop = session.sessionState().newHadoopConf();
+        if (overwrite) {
+            Overlap.refuse(out, read, hadoop);
+        } else {
+            NewFolder.requireNothing(out, hadoop);
         }
+        OwnDisks.warn(session, out, console);
     }
 
-    /** Writes rows. */
-    void write(Dataset<Row> rows, Console console) throws IOException {
+    /** Writes rows with a column of kinds of errors, and tells what was counted on the way. */
+    Tally.Counted write(Tally tally, Dataset<Row> rows, Console console) throws IOException, InterruptedException {
         SparkSession session = rows.sparkSession();
-        boolean written = false;
-        try (JobProgress _ = JobProgress.of(session, console);
-                Interruption _ = Interruption.of(session)) {
-            try {
-                rows.write()
-                        .mode(overwrite ? SaveMode.Overwrite : SaveMode.ErrorIfExists)
-                        .parquet(out);
-                written = true;
-            } finally {
-                if (!written) {
-                    removeHalf(session);
-                }
+        Configuration hadoop = session.sessionState().newHadoopConf();
+        Dataset<Row> watched = tally.watched(rows);
+        // What cannot be planned fails here, before anything is removed.
+        watched.queryExecution().executedPlan();
+        try (JobProgress _ = JobProgress.of(session, console, "", "pictures");
+                Interruption _ = Interruption.of(session);
+                NewFolder folder = NewFolder.begin(out, overwrite, hadoop)) {
+            watched.write().mode(SaveMode.Append).parquet(out); // the folder is there, with nothing but a mark
+            Tally.Counted counted = tally.counted();
+            if (OwnDisks.isDoubtful(session.sparkContext().master(), new Path(out), hadoop)) {
+                OwnDisks.requireRows(new Path(out), counted.pictures(), hadoop);
             }
+            folder.keep();
+            return counted;
         }
     }
 
     /** Writes rows with a column of kinds of errors, says what was counted on the way, and gives the exit code. */
     int finish(Tally tally, Dataset<Row> rows, Console console) throws IOException, InterruptedException {
-        write(tally.watched(rows), console);
-        Tally.Counted counted = tally.counted();
+        Tally.Counted counted = write(tally, rows, console);
         console.out().print(counted.text(out));
         console.out().flush();
         return counted.failed() == 0 ? Main.DONE : Main.DATA;
-    }
-
-    private void removeHalf(SparkSession session) throws IOException {
-        Path folder = new Path(out);
-        FileSystem files = files(session);
-        try {
-            if (!files.exists(new Path(folder, "_SUCCESS"))) {
-                files.delete(folder, true);
-            }
-        } catch (FileNotFoundException _) {
-            // nothing was begun
-        }
-    }
-
-    private FileSystem files(SparkSession session) throws IOException {
-        return new Path(out).getFileSystem(session.sessionState().newHadoopConf());
     }
 }

@@ -2,7 +2,6 @@ package org.gramian.spark.cli;
 
 import static org.apache.spark.ml.functions.vector_to_array;
 import static org.apache.spark.sql.functions.array_max;
-import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.when;
 
@@ -34,6 +33,8 @@ import picocli.CommandLine.Parameters;
         })
 final class PredictCommand implements Callable<Integer> {
     private static final String UNKNOWN = "unknown";
+    private static final String CLASS = "class";
+    private static final String BEST = "probability";
     private static final String SCORES = "probabilities";
 
     @Mixin
@@ -47,6 +48,9 @@ final class PredictCommand implements Callable<Integer> {
 
     @Mixin
     private final OutputOptions output = new OutputOptions();
+
+    @Mixin
+    private final ResultColumns results = new ResultColumns();
 
     @Option(
             names = "--reject",
@@ -71,7 +75,7 @@ final class PredictCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--reject is a probability between 0 and 1, found " + reject);
         }
         return Session.run(console, session -> {
-            output.check(session);
+            output.check(session, model.with(places, session), console);
             GramianModel stage = GramianModel.fromFile(model.file(session)).setDevice(device);
             if (reject > 0 && stage.classes().contains(UNKNOWN)) {
                 throw new IllegalArgumentException("--reject answers '" + UNKNOWN
@@ -82,32 +86,35 @@ final class PredictCommand implements Callable<Integer> {
     }
 
     private int predict(GramianModel stage, SparkSession session) throws IOException, InterruptedException {
-        Tally tally = new Tally();
+        Tally tally = new Tally(results.prefix());
         InputOptions.Pictures pictures = input.read(session, places, console);
+        results.check(pictures.rows(), List.of(CLASS, BEST, SCORES, Tally.ERROR, Tally.KIND));
         stage.setInputCol(pictures.column())
                 .setPredictionCol("")
-                .setClassCol("class")
-                .setProbabilityCol(SCORES)
-                .setErrorCol("error")
-                .setErrorKindCol(Tally.KIND);
+                .setClassCol(results.name(CLASS))
+                .setProbabilityCol(results.name(SCORES))
+                .setErrorCol(results.name(Tally.ERROR))
+                .setErrorKindCol(results.name(Tally.KIND));
         Dataset<Row> answers = stage.transform(pictures.rows()).select(columns(pictures.kept(), stage));
         return output.finish(tally, answers, console);
     }
 
     private Column[] columns(List<String> kept, GramianModel stage) {
-        Column scores = when(col(SCORES).isNotNull(), vector_to_array(col(SCORES), "float64"));
+        Column vector = results.of(SCORES);
+        Column scores = when(vector.isNotNull(), vector_to_array(vector, "float64"));
         Column best = array_max(scores);
-        List<Column> columns = new ArrayList<>(InputOptions.columns(kept));
-        columns.add(when(best.lt(reject), lit(UNKNOWN)).otherwise(col("class")).as("class"));
-        columns.add(best.as("probability"));
+        List<Column> columns = new ArrayList<>(ResultColumns.columns(kept));
+        columns.add(
+                when(best.lt(reject), lit(UNKNOWN)).otherwise(results.of(CLASS)).as(results.name(CLASS)));
+        columns.add(best.as(results.name(BEST)));
         // Their names travel with the column; Parquet keeps them for Spark.
         columns.add(scores.as(
-                SCORES,
+                results.name(SCORES),
                 new MetadataBuilder()
                         .putStringArray("classes", stage.classes().toArray(String[]::new))
                         .build()));
-        columns.add(col("error"));
-        columns.add(col(Tally.KIND));
+        columns.add(results.of(Tally.ERROR));
+        columns.add(results.of(Tally.KIND));
         return columns.toArray(Column[]::new);
     }
 }

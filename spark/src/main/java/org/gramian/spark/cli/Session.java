@@ -1,6 +1,7 @@
 package org.gramian.spark.cli;
 
 import java.io.IOException;
+import org.apache.spark.SparkConf;
 import org.apache.spark.sql.SparkSession;
 
 /** The connection to Spark of a command, and what its exit codes may be there. */
@@ -18,9 +19,22 @@ final class Session {
      * @return its exit code; but 0 for {@link Main#DATA} where a cluster would take it for a failed program and begin anew
      */
     static int run(Console console, Work work) throws IOException, InterruptedException {
-        SparkSession session = SparkSession.builder().appName(console.name()).getOrCreate();
+        SparkSession session = SparkSession.builder()
+                .appName(name(new SparkConf(), console.name()))
+                .getOrCreate();
         int code = work.run(session);
-        boolean remote = session.sparkContext().deployMode().equals("cluster");
-        return code == Main.DATA && remote ? Main.DONE : code;
+        return code == Main.DATA && isRemote(session.sparkContext().conf()) ? Main.DONE : code;
+    }
+
+    /** The name by {@code --name}, for which {@code spark-submit} puts the main class where it is not given; ours then. */
+    static String name(SparkConf given, String ours) {
+        String name = given.get("spark.app.name", "");
+        return name.isEmpty() || name.equals(Main.class.getName()) ? ours : name;
+    }
+
+    /** Whether the driver runs on the cluster; that of Kubernetes, once there, calls itself a client but for one more setting. */
+    static boolean isRemote(SparkConf conf) {
+        return conf.get("spark.submit.deployMode", "client").equals("cluster")
+                || conf.getBoolean("spark.kubernetes.submitInDriver", false);
     }
 }

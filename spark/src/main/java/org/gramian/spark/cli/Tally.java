@@ -1,6 +1,5 @@
 package org.gramian.spark.cli;
 
-import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.count;
 import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.when;
@@ -24,22 +23,32 @@ import org.gramian.spark.executor.Output;
  * twice for it.
  */
 final class Tally {
-    /** The column of kinds of errors. */
+    /** The column of reasons. */
+    static final String ERROR = "error";
+
+    /** The column of their kinds. */
     static final String KIND = "error_kind";
 
     private static final String PICTURES = "pictures";
 
     private final Observation observation = new Observation("gramian");
     private final Instant start = Instant.now();
+    private final String prefix;
+
+    /** @param prefix of the names of both columns */
+    Tally(String prefix) {
+        this.prefix = prefix;
+    }
 
     /**
      * What was counted.
      *
+     * @param reasons the column that has them
      * @param pictures all of them
      * @param errors how many of each kind
      * @param time since the tally was made
      */
-    record Counted(long pictures, Map<String, Long> errors, Duration time) {
+    record Counted(String reasons, long pictures, Map<String, Long> errors, Duration time) {
         long failed() {
             return errors.values().stream().mapToLong(Long::longValue).sum();
         }
@@ -61,15 +70,17 @@ final class Tally {
                     .map(entry -> String.format(Locale.ROOT, "%,d %s", entry.getValue(), entry.getKey()))
                     .collect(Collectors.joining(", "));
             return all
-                    + String.format(Locale.ROOT, "%,d of them could not be read, see 'error': %s%n", failed(), kinds);
+                    + String.format(
+                            Locale.ROOT, "%,d of them could not be read, see '%s': %s%n", failed(), reasons, kinds);
         }
     }
 
     /** Rows with a column of kinds, which are counted when they are written. */
     Dataset<Row> watched(Dataset<Row> rows) {
+        Column found = ResultColumns.column(prefix + KIND);
         List<Column> kinds = new ArrayList<>();
         for (String kind : Output.ERROR_KINDS) {
-            kinds.add(count(when(col(KIND).equalTo(kind), 1)).as(kind));
+            kinds.add(count(when(found.equalTo(kind), 1)).as(kind));
         }
         return rows.observe(observation, count(lit(1)).as(PICTURES), kinds.toArray(Column[]::new));
     }
@@ -84,6 +95,10 @@ final class Tally {
                 errors.put(kind, number);
             }
         }
-        return new Counted((Long) found.getOrDefault(PICTURES, 0L), errors, Duration.between(start, Instant.now()));
+        return new Counted(
+                prefix + ERROR,
+                (Long) found.getOrDefault(PICTURES, 0L),
+                errors,
+                Duration.between(start, Instant.now()));
     }
 }

@@ -3,16 +3,17 @@ package org.gramian.spark.cli;
 import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.SparkSession;
+import org.gramian.run.config.Settings;
 import org.gramian.spark.train.SparkTrainer;
 import org.gramian.spark.train.Trained;
 import org.gramian.spark.train.TrainingColumns;
 import org.gramian.spark.train.TrainingJob;
 import org.gramian.train.loop.Breaks;
-import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.Keeper;
-import org.gramian.train.loop.TrainEvent;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -31,6 +32,8 @@ import picocli.CommandLine.Parameters;
             "For example: gramian spark train photos/ --out run --backbone googlenet --epochs 9"
         })
 final class TrainCommand implements Callable<Integer> {
+    private static final String HELD_BACK = "held_back";
+
     @Mixin
     private final Console console = new Console();
 
@@ -54,14 +57,8 @@ final class TrainCommand implements Callable<Integer> {
     @Option(names = "--resume", description = "go on with the run in that folder, if one was begun there")
     private boolean resume;
 
-    @Option(
-            names = "--device",
-            paramLabel = "DEVICE",
-            defaultValue = "auto",
-            description = "cpu, cuda, cuda:<number>, or auto: the GPU that Spark gave the task, the processor where it"
-                    + " gave none (default: ${DEFAULT-VALUE})")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private String device;
+    @Mixin
+    private final DeviceOption device = new DeviceOption();
 
     @Parameters(
             index = "0..*",
@@ -74,37 +71,60 @@ final class TrainCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         input.check();
-        return Session.run(console, this::train);
+        Settings asked = options.asked();
+        String where = device.name();
+        return Session.run(console, session -> {
+            OwnDisks.warn(session, out, console);
+            return train(session, asked, where);
+        });
     }
 
-    private int train(SparkSession session) throws IOException {
+    private int train(SparkSession session, Settings asked, String where) throws IOException {
         InputOptions.Pictures pictures = input.read(session, places, console);
         if (!labels.known(pictures, input.isFiles())) {
             throw new IllegalArgumentException("expected a column of classes, found the columns "
-                    + String.join(", ", pictures.rows().columns()) + "; name it by --label");
+                    + String.join(", ", pictures.rows().columns()) + "; name it by --label-column");
         }
+        Optional<Column> judges = options.heldBack(pictures).map(column -> column.as(HELD_BACK));
         TrainingJob job = new TrainingJob(
-                labels.named(pictures, input.isFiles()),
-                new TrainingColumns(LabelOptions.PICTURE, LabelOptions.NAME, LabelOptions.LABEL, ""),
-                options.asked(),
+                labels.named(pictures, input.isFiles(), judges.stream().toArray(Column[]::new)),
+                new TrainingColumns(
+                        LabelOptions.PICTURE,
+                        LabelOptions.NAME,
+                        LabelOptions.LABEL,
+                        judges.isPresent() ? HELD_BACK : ""),
+                asked,
                 out,
                 resume,
-                device);
+                where);
         Breaks breaks = Breaks.whenAsked();
-        SparkTrainer trainer = SparkTrainer.usual()
-                .under(new SparkTrainer.Control(this::tell, console::say, breaks, Keeper.DEFAULT_INTERVAL));
-        try (Interruption _ = Interruption.by(breaks::ask)) {
-            return say(trainer.train(job));
-        } catch (InterruptedTrainingException stopped) {
-            console.say("stopped as asked; the same command with --resume goes on");
-            return Main.INTERRUPTED;
+        try (TrainingTold told = TrainingTold.begin(session, console);
+                Interruption _ = Interruption.by(() -> told.stop(breaks))) {
+            return train(job, told, breaks);
         }
+    }
+
+    private int train(TrainingJob job, TrainingTold told, Breaks breaks) throws IOException {
+        SparkTrainer trainer = SparkTrainer.usual()
+                .under(new SparkTrainer.Control(told::tell, console::say, breaks, Keeper.DEFAULT_INTERVAL));
+        try {
+            return say(trainer.train(job));
+        } catch (Exception failed) { // a cancelled job fails, too
+            if (breaks.due().isEmpty()) {
+                throw failed;
+            }
+            return stopped();
+        }
+    }
+
+    private int stopped() {
+        console.say("stopped as asked; the same command with --resume goes on");
+        return Main.INTERRUPTED;
     }
 
     private int say(Trained trained) {
         if (trained.model().isEmpty()) {
-            console.say("stopped as asked; the same command with --resume goes on");
-            return Main.INTERRUPTED;
+            return stopped();
         }
         console.out()
                 .printf(
@@ -123,19 +143,5 @@ final class TrainCommand implements Callable<Integer> {
         }
         console.out().flush();
         return trained.unreadable() == 0 ? Main.DONE : Main.DATA;
-    }
-
-    private void tell(TrainEvent event) {
-        if (event instanceof TrainEvent.EpochDone done) {
-            console.say(String.format(
-                    Locale.ROOT,
-                    "epoch %d: loss %.4f, accuracy %.1f %% while learning%s",
-                    done.epoch() + 1,
-                    done.loss(),
-                    100 * done.accuracy(),
-                    done.best() ? ", the best so far" : ""));
-        } else if (event instanceof TrainEvent.StageDone done) {
-            console.say("trained for " + done.epochs() + " epochs: " + done.reason());
-        }
     }
 }

@@ -2,6 +2,10 @@ package org.gramian.spark.cli;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.Key;
 import org.gramian.run.config.Keys;
@@ -14,10 +18,12 @@ import picocli.CommandLine.Option;
  * {@code --set} for all others. Each stands for a key; what holds without it is chosen as there.
  */
 final class TrainingOptions {
+    private static final String EXAMPLE = "optimizer.momentum=0.9";
+
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
-            description = "any key of 'gramian train --help', as --set calibration=none; may be given several times")
+            description = "any key of 'gramian train --help', as --set " + EXAMPLE + "; may be given several times")
     private List<String> pairs = new ArrayList<>();
 
     @Option(names = "--crops", paramLabel = "CROPS", description = "what is cut from a picture, as paper")
@@ -28,6 +34,13 @@ final class TrainingOptions {
             paramLabel = "SHARE",
             description = "of the pictures, held back to judge epochs by; 0: by the training loss")
     private @Nullable String validation;
+
+    @Option(
+            names = "--held-back-column",
+            paramLabel = "NAME",
+            description =
+                    "the column of a table that is true for pictures to judge epochs by, instead of a share of all")
+    private @Nullable String heldBack;
 
     @Option(names = "--backbone", paramLabel = "NAME", description = "the network, as googlenet")
     private @Nullable String backbone;
@@ -86,8 +99,30 @@ final class TrainingOptions {
             }
         }
         for (String pair : pairs) {
-            asked = asked.typedPair(pair, "calibration=none");
+            asked = asked.typedPair(pair, EXAMPLE);
+        }
+        if (heldBack != null && asked.has(Keys.VALIDATION)) {
+            throw new IllegalArgumentException("--held-back-column says which pictures judge epochs, and "
+                    + Keys.VALIDATION.name() + " (--validation) that a share is chosen: leave one of them out");
         }
         return asked;
+    }
+
+    /**
+     * The column of pictures that judge, empty where a share is chosen.
+     *
+     * @throws IllegalArgumentException if the table does not have it, or as something else than booleans
+     */
+    Optional<Column> heldBack(InputOptions.Pictures pictures) {
+        if (heldBack == null) {
+            return Optional.empty();
+        }
+        Column found = LabelOptions.found(heldBack, pictures);
+        DataType type = pictures.rows().select(found).schema().apply(0).dataType();
+        if (!type.equals(DataTypes.BooleanType)) {
+            throw new IllegalArgumentException(
+                    "--held-back-column: expected booleans in '" + heldBack + "', found " + type.simpleString());
+        }
+        return Optional.of(found);
     }
 }

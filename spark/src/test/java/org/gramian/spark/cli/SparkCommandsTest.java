@@ -23,6 +23,7 @@ import org.gramian.model.Outcome;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.OneMachine;
 import org.gramian.spark.testing.SmallModel;
+import org.gramian.spark.testing.Stripes;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -144,17 +145,31 @@ class SparkCommandsTest {
 
         assertThat(ended.code()).as(ended.errors()).isEqualTo(Main.DATA);
         Map<String, float[]> expected = OneMachine.describe(model, pictures);
-        for (Row row : table(out)) {
+        List<Row> rows = table(out);
+        assertThat(rows.stream().map(row -> OneMachine.name(row.getAs("path"))))
+                .containsExactlyInAnyOrderElementsOf(
+                        pictures.stream().map(OneMachine::name).toList());
+        assertThat(rows.stream().filter(row -> row.getAs("error") == null)).hasSameSizeAs(expected.keySet());
+        for (Row row : rows) {
             float[] descriptor = expected.get(OneMachine.name(row.getAs("path")));
             if (descriptor == null) {
                 assertThat(row.<Object>getAs("descriptor")).isNull();
                 assertThat(row.<String>getAs("error")).isNotEmpty();
+                assertThat(row.<String>getAs("error_kind")).isNotEmpty();
             } else {
-                List<Float> found = row.getList(row.fieldIndex("descriptor"));
-                assertThat(found).hasSize(descriptor.length);
-                assertThat(found.getFirst()).isCloseTo(descriptor[0], within(1e-5f));
+                assertThat(floats(row.getList(row.fieldIndex("descriptor"))))
+                        .containsExactly(descriptor, within(1e-5f));
+                assertThat(row.<Object>getAs("error_kind")).isNull();
             }
         }
+    }
+
+    private static float[] floats(List<Float> values) {
+        float[] numbers = new float[values.size()];
+        for (int i = 0; i < numbers.length; i++) {
+            numbers[i] = values.get(i);
+        }
+        return numbers;
     }
 
     @Test
@@ -231,13 +246,121 @@ class SparkCommandsTest {
     }
 
     @Test
+    void whatIsReadIsNeverReplaced() throws IOException {
+        Path photos = folder.resolve("to-keep");
+        List<Path> kept = SmallModel.pictures(photos.resolve("a"), 2, 9);
+        Path run = Files.createDirectories(folder.resolve("of-model"));
+        Files.copy(model, run.resolve("model.safetensors"));
+
+        for (List<Object> words : List.<List<Object>>of(
+                List.of("predict", model, photos, "--out", photos),
+                List.of("embed", model, photos + "/*/*.png", "--out", photos.resolve("a")),
+                List.of("audit", photos, "--out", photos.resolve("new")),
+                List.of("predict", run, photos, "--out", run))) {
+            List<Object> more = new ArrayList<>(words);
+            more.add("--overwrite");
+            Ended refused = run(more.toArray());
+
+            assertThat(refused.code()).as(refused.errors()).isEqualTo(Main.USAGE);
+            assertThat(refused.errors()).contains("--out: expected a place apart from what is read");
+        }
+        assertThat(kept).allSatisfy(picture -> assertThat(picture).exists());
+        assertThat(run.resolve("model.safetensors")).exists();
+    }
+
+    @Test
+    void aTableWithColumnsOfTheResultsNamesIsRefusedAtOnceUnlessTheyGetOthers() throws IOException {
+        String table = folder.resolve("with-classes").toString();
+        Path out = folder.resolve("with-prefix");
+        spark.createDataFrame(
+                        List.of(RowFactory.create(pictures.getFirst().toString(), "waves", null)),
+                        StructType.fromDDL("path STRING, Class STRING, error STRING"))
+                .write()
+                .parquet(table);
+
+        Ended refused = run("predict", model, table, "--column", "path", "--out", out);
+        Ended other = run("embed", model, table, "--column", "path", "--out", out);
+        Ended done = run("predict", model, table, "--column", "path", "--out", out, "--prefix", "the.");
+
+        assertThat(refused)
+                .isEqualTo(new Ended(
+                        Main.USAGE,
+                        "",
+                        "gramian spark predict: expected a table without the columns of results, found class, error; give"
+                                + " those of results other names, as by --prefix answer_, or rename the table's\n"));
+        assertThat(other.errors()).contains("found error; give");
+        assertThat(done.code()).as(done.errors()).isEqualTo(Main.DONE);
+        assertThat(spark.read().parquet(out.toString()).columns())
+                .containsExactly(
+                        "path",
+                        "Class",
+                        "error",
+                        "the.class",
+                        "the.probability",
+                        "the.probabilities",
+                        "the.error",
+                        "the.error_kind");
+        assertThat(table(out).getFirst().<String>getAs("the.class")).isIn(SmallModel.CLASSES);
+    }
+
+    @Test
+    void trainJudgesByThePicturesThatAColumnNamesAndRefusesWhatIsNoDeviceBeforeItBegins() throws IOException {
+        Path run = folder.resolve("judged");
+        List<Row> rows = new ArrayList<>();
+        for (Path picture : Stripes.write(folder.resolve("stripes"), 12)) {
+            int number = rows.size();
+            rows.add(RowFactory.create(
+                    picture.toString(), SmallModel.CLASSES.get(Stripes.label(number)), number >= 9, "x" + number));
+        }
+        String table = folder.resolve("labelled-table").toString();
+        spark.createDataFrame(rows, StructType.fromDDL("file STRING, kind STRING, judges BOOLEAN, id STRING"))
+                .write()
+                .parquet(table);
+        List<Object> words = List.of(
+                "train",
+                table,
+                "--column",
+                "file",
+                "--label-column",
+                "kind",
+                "--name-column",
+                "id",
+                "--out",
+                run,
+                "--backbone",
+                "filters",
+                "--pooling",
+                "average",
+                "--crops",
+                "resize:32",
+                "--epochs",
+                1);
+
+        Ended trained = run(with(words, "--held-back-column", "judges"));
+
+        assertThat(trained.code()).as(trained.errors()).isEqualTo(Main.DONE);
+        assertThat(trained.output()).contains("learned from 9 pictures, judged by 3");
+        assertThat(run(with(words, "--held-back-column", "kind")).errors())
+                .contains("--held-back-column: expected booleans in 'kind', found string");
+        assertThat(run(with(words, "--held-back-column", "judges", "--validation", 0.2))
+                        .errors())
+                .contains("leave one of them out");
+        assertThat(run(with(words, "--device", "gpu")).errors())
+                .contains("--device: expected cpu, cuda, cuda:<number> or auto, found 'gpu'");
+    }
+
+    private static Object[] with(List<Object> words, Object... more) {
+        return Stream.concat(words.stream(), Stream.of(more)).toArray();
+    }
+
+    @Test
     void aJobThatFailsLeavesNothingBehindAndSaysWhatFailed() throws IOException {
         Path out = folder.resolve("half");
 
         Ended ended = run("predict", model, pictures.getFirst(), "--out", out, "--device", "cuda:99");
 
-        assertThat(ended.code()).isNotEqualTo(Main.DONE);
-        assertThat(ended.errors()).contains("cuda");
+        assertThat(ended.code()).isEqualTo(Main.USAGE);
+        assertThat(ended.errors()).contains("device 'cuda:99' is not there");
         try (Stream<Path> left = Files.list(folder)) {
             assertThat(left.map(path -> path.getFileName().toString())).doesNotContain("half");
         }

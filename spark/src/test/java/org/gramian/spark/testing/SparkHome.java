@@ -2,6 +2,7 @@ package org.gramian.spark.testing;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -46,6 +47,21 @@ public record SparkHome(Path folder) {
         command.addAll(List.of("--class", program, "--jars", list, jar.toString()));
         command.addAll(arguments);
         return process(command);
+    }
+
+    /** What Spark's launcher says of options of {@code spark-submit}, asked as the script of {@code gramian spark} does it. */
+    public List<String> launch(List<String> arguments) throws IOException, InterruptedException {
+        List<String> command = java("org.apache.spark.launcher.Main");
+        command.add("org.apache.spark.deploy.SparkSubmit");
+        command.addAll(arguments);
+        ProcessBuilder builder = process(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        builder.environment().putAll(Map.of("SPARK_DRIVER_MEMORY", "none", "SPARK_SUBMIT_OPTS", "\"-Dlog=a b\""));
+        Process process = builder.start();
+        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (process.waitFor() != 0 || !said.startsWith("\0\n") || !said.endsWith("\0")) {
+            throw new IOException("expected words that end with a zero, found " + said);
+        }
+        return List.of(said.substring(2, said.length() - 1).split("\0", -1));
     }
 
     /** A command that runs a class of Spark, to which arguments may be added. */

@@ -1,0 +1,24 @@
+package org.gramian.spark.cli;
+
+import picocli.CommandLine.Option;
+
+/** The option that says where executors compute. */
+final class DeviceOption {
+    @Option(
+            names = "--device",
+            paramLabel = "DEVICE",
+            defaultValue = "auto",
+            description = "cpu, cuda, cuda:<number>, or auto: the GPU that Spark gave the task, the processor where it"
+                    + " gave none (default: ${DEFAULT-VALUE})")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String device;
+
+    /** @throws IllegalArgumentException if it is no device's name; whether there is such a device, each executor finds out */
+    String name() {
+        if (!device.matches("auto|cpu|cuda(:\\d+)?")) {
+            throw new IllegalArgumentException(
+                    "--device: expected cpu, cuda, cuda:<number> or auto, found '" + device + "'");
+        }
+        return device;
+    }
+}

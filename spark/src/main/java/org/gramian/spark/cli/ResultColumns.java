@@ -1,0 +1,63 @@
+package org.gramian.spark.cli;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.apache.spark.sql.Column;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.functions;
+import picocli.CommandLine.Option;
+
+/** What columns of results are called, which stand beside the columns of the table that pictures came in. */
+final class ResultColumns {
+    @Option(
+            names = "--prefix",
+            paramLabel = "TEXT",
+            defaultValue = "",
+            description =
+                    "put before the names of all columns of results, as answer_: for tables that have such columns")
+    @SuppressWarnings("NullAway.Init") // set by picocli
+    private String prefix;
+
+    String prefix() {
+        return prefix;
+    }
+
+    /** The full name of a column of results. */
+    String name(String result) {
+        return prefix + result;
+    }
+
+    /** A column of results. */
+    Column of(String result) {
+        return column(name(result));
+    }
+
+    /** A column by its very name, which may hold dots. */
+    static Column column(String name) {
+        return functions.col("`" + name.replace("`", "``") + "`");
+    }
+
+    /** Columns by their very names. */
+    static List<Column> columns(List<String> names) {
+        return names.stream().map(ResultColumns::column).toList();
+    }
+
+    /**
+     * Looks before any work is done.
+     *
+     * @throws IllegalArgumentException if a table has columns of the results' names, in large letters or small ones, which Spark does
+     *     not tell apart
+     */
+    void check(Dataset<Row> table, List<String> results) {
+        TreeSet<String> taken = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+        taken.addAll(Arrays.asList(table.columns()));
+        String both = results.stream().map(this::name).filter(taken::contains).collect(Collectors.joining(", "));
+        if (!both.isEmpty()) {
+            throw new IllegalArgumentException("expected a table without the columns of results, found " + both
+                    + "; give those of results other names, as by --prefix answer_, or rename the table's");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+package org.gramian.spark.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import org.apache.spark.SparkException;
+import org.gramian.model.ModelFileException;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.DeviceException;
+import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
+
+class FailuresTest {
+    private static final CommandLine LINE = Main.commandLine().setErr(new PrintWriter(new StringWriter()));
+
+    private static int code(Exception failed) {
+        return Failures.say(failed, LINE, LINE.parseArgs());
+    }
+
+    /** As Spark wraps what a task threw. */
+    private static SparkException ofTask(Exception thrown) {
+        return new SparkException(
+                "Job aborted due to stage failure", new SparkException("Task failed while writing rows", thrown));
+    }
+
+    private static DeviceException missingDevice() {
+        try {
+            Device parsed = Device.parse("tpu");
+            throw new AssertionError(parsed);
+        } catch (DeviceException missing) {
+            return missing;
+        }
+    }
+
+    @Test
+    void onTheDriverAWrongArgumentOrFileIsWrongUse() {
+        assertThat(code(new IllegalArgumentException("--this"))).isEqualTo(Main.USAGE);
+        assertThat(code(new IOException("no such file"))).isEqualTo(Main.USAGE);
+        assertThat(code(new UncheckedIOException(new IOException("no such file"))))
+                .isEqualTo(Main.USAGE);
+    }
+
+    @Test
+    void inATaskTheSameIsAFailedJob() {
+        assertThat(code(ofTask(new IllegalArgumentException("a wrong shape")))).isEqualTo(Main.FAILED);
+        assertThat(code(ofTask(new IOException("disk full")))).isEqualTo(Main.FAILED);
+        assertThat(code(new RuntimeException(ofTask(new IOException("disk full")))))
+                .isEqualTo(Main.FAILED);
+    }
+
+    @Test
+    void aModelOrADeviceThatAnExecutorCannotUseIsWhatTheUserNamed() {
+        assertThat(code(ofTask(new UncheckedIOException(new ModelFileException(Path.of("m"), "no model")))))
+                .isEqualTo(Main.MODEL);
+        assertThat(code(ofTask(missingDevice()))).isEqualTo(Main.USAGE);
+    }
+}

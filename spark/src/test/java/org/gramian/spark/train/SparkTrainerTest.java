@@ -170,20 +170,70 @@ class SparkTrainerTest {
         byte[] before = model("lost");
         List<Row> rows = rows(first);
         Map<String, Long> features = files(first.features() + "/training");
-        Path gone = Path.of(features.keySet().iterator().next());
-        Files.delete(gone);
-        Files.delete(gone.resolveSibling("." + gone.getFileName() + ".crc"));
+        Path table = Path.of(first.features().replaceFirst("^file:", ""), "training");
+        features.remove(part(table).toString());
+        loseAPart(table);
+        Files.delete(folder.resolve("lost").resolve("model.safetensors"));
 
         Trained again = SparkTrainer.usual().train(job(whole, asked, "lost"));
 
-        features.remove(gone.toString());
         assertThat(files(again.features() + "/training"))
                 .containsAllEntriesOf(features)
                 .hasSizeGreaterThan(features.size());
-        assertThat(rows(again))
+        assertSameRows(again, rows);
+        assertThat(model("lost")).isEqualTo(before);
+    }
+
+    @Test
+    void whatAKilledDriverLeftHalfWrittenIsNotTakenForFeatures() throws IOException {
+        Settings asked = SmallTraining.asked("center:48", 1);
+        Trained first = SparkTrainer.usual().train(job(whole, asked, "stale"));
+        List<Row> rows = rows(first);
+        byte[] before = model("stale");
+        Path table = Path.of(first.features().replaceFirst("^file:", ""), "training");
+
+        loseAPart(table); // so that something is appended
+        Path task = Files.createDirectories(table.resolve("_temporary/0/task_202601010000000000000000000_0001_m_000000"));
+        Files.copy(part(table), task.resolve("part-00000-stale.snappy.parquet"));
+        Files.delete(folder.resolve("stale").resolve("model.safetensors"));
+        assertSameRows(SparkTrainer.usual().train(job(whole, asked, "stale")), rows);
+        assertThat(model("stale")).isEqualTo(before);
+
+        Files.delete(table.resolve("_SUCCESS")); // as if it had been killed while the first append was committed
+        loseAPart(table);
+        Files.delete(folder.resolve("stale").resolve("model.safetensors"));
+        assertSameRows(SparkTrainer.usual().train(job(whole, asked, "stale")), rows);
+        assertThat(model("stale")).isEqualTo(before);
+    }
+
+    @Test
+    void aTableThatHasACropTwiceIsNotLearnedFrom() throws IOException {
+        Settings asked = SmallTraining.asked("center:48", 1);
+        Trained first = SparkTrainer.usual().train(job(whole, asked, "twice"));
+        Path table = Path.of(first.features().replaceFirst("^file:", ""), "training");
+        Files.copy(part(table), table.resolve("part-00000-again.snappy.parquet"));
+        Files.delete(folder.resolve("twice").resolve("model.safetensors"));
+
+        assertThatThrownBy(() -> SparkTrainer.usual().train(job(whole, asked, "twice")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("expected 29 rows, one for each crop of 29 pictures, found ")
+                .hasMessageContaining("29 are different crops; remove the folder");
+    }
+
+    private static Path part(Path table) throws IOException {
+        return Path.of(files(table.toString()).keySet().iterator().next());
+    }
+
+    private static void loseAPart(Path table) throws IOException {
+        Path gone = part(table);
+        Files.delete(gone);
+        Files.delete(gone.resolveSibling("." + gone.getFileName() + ".crc"));
+    }
+
+    private static void assertSameRows(Trained trained, List<Row> rows) {
+        assertThat(rows(trained))
                 .usingElementComparator((a, b) -> a.toString().compareTo(b.toString()))
                 .isEqualTo(rows);
-        assertThat(model("lost")).isEqualTo(before);
     }
 
     private static List<Row> rows(Trained trained) {

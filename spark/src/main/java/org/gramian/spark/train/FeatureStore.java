@@ -8,6 +8,7 @@ import static org.apache.spark.sql.functions.lit;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.Dataset;
@@ -64,22 +65,24 @@ record FeatureStore(String path, FeatureForm form) {
     /**
      * Computes what is missing.
      *
-     * @param pictures {@code name, label, number, picture}
-     * @param all how many pictures these are
+     * @param numbered pictures, {@code name, label, number}
+     * @param seen some of them with their column {@code picture}
      * @param task what executors do
      * @param progress told how many pictures are done, after each append; may throw to stop it
      * @throws IOException if the table holds other rows than one for each crop in the end
      */
-    void complete(Dataset<Row> pictures, long all, FeatureTask task, Progress progress) throws IOException {
-        SparkSession spark = pictures.sparkSession();
+    void complete(Dataset<Row> numbered, UnaryOperator<Dataset<Row>> seen, FeatureTask task, Progress progress)
+            throws IOException {
+        SparkSession spark = numbered.sparkSession();
+        long all = numbered.count();
         long done = 0;
-        Dataset<Row> missing = pictures;
+        Dataset<Row> missing = numbered;
         if (!isBegun(spark)) {
             remove(spark, new Path(path)); // part of an append, perhaps: nothing tells which pictures it has whole
         } else {
             Dataset<Row> present = rows(spark).select("number").distinct();
             done = present.count();
-            missing = pictures.join(present, pictures.col("number").equalTo(present.col("number")), "left_anti");
+            missing = numbered.join(present, numbered.col("number").equalTo(present.col("number")), "left_anti");
         }
         List<Long> numbers = done == all ? List.of() : bounds(missing, all - done);
         long each = Math.ceilDiv(all - done, Math.max(1, numbers.size() - 1)); // roughly
@@ -88,7 +91,8 @@ record FeatureStore(String path, FeatureForm form) {
             Dataset<Row> some = missing.where(
                     col("number").geq(numbers.get(i)).and(col("number").lt(numbers.get(i + 1))));
             remove(spark, new Path(path, UNCOMMITTED));
-            append(some.select("name", "label", "number", "picture")
+            append(seen.apply(some)
+                    .select("name", "label", "number", "picture")
                     .repartition(tasks(spark, each))
                     .mapPartitions(task, Encoders.row(schema())));
             done = Math.min(all, done + each);

@@ -6,24 +6,35 @@ import java.util.List;
 import org.gramian.model.Logits;
 
 /**
- * The scores of a shard's held-back pictures, to fit a temperature to.
+ * The scores of a group's held-back pictures, to fit a temperature to.
  *
  * @param batch crops that are computed at once
- * @param most pictures of one shard
+ * @param most pictures of one group
  */
-record CalibrationWork(int batch, int most) implements HeadTask.Work<List<CalibrationWork.Scored>> {
+record CalibrationWork(int batch, int most) implements HeadTask.Work<CalibrationWork.Scores> {
     /** The scores of a picture. */
     @SuppressWarnings("ArrayRecordComponent") // handed on and never compared
     record Scored(int label, double[] logits) implements Serializable {}
 
+    /** The scores of some pictures. */
+    record Scores(List<Scored> pictures) implements Serializable {}
+
     @Override
-    public List<Scored> on(HeadTask.Sight sight) {
-        List<Logits> scores = JudgeWork.scores(sight, batch);
+    public Scores on(HeadTask.Sight sight) {
         List<Scored> some = new ArrayList<>();
-        for (int i = 0; i < Math.min(most, scores.size()); i++) {
-            int label = sight.shard().labels()[i * sight.form().crops()];
-            some.add(new Scored(label, scores.get(i).toArray()));
+        while (some.size() < most && sight.shards().hasNext()) {
+            FeatureShard shard = sight.shards().next();
+            List<Logits> scores = JudgeWork.scores(sight, shard, batch);
+            for (int i = 0; i < scores.size() && some.size() < most; i++) {
+                int label = shard.labels()[i * sight.form().crops()];
+                some.add(new Scored(label, scores.get(i).toArray()));
+            }
         }
-        return some;
+        return new Scores(some);
+    }
+
+    @Override
+    public Class<Scores> result() {
+        return Scores.class;
     }
 }

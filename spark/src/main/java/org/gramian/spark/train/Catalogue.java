@@ -1,11 +1,14 @@
 package org.gramian.spark.train;
 
+import static org.apache.spark.sql.functions.broadcast;
 import static org.apache.spark.sql.functions.coalesce;
 import static org.apache.spark.sql.functions.col;
 import static org.apache.spark.sql.functions.count;
 import static org.apache.spark.sql.functions.countDistinct;
 import static org.apache.spark.sql.functions.greatest;
 import static org.apache.spark.sql.functions.lit;
+import static org.apache.spark.sql.functions.max;
+import static org.apache.spark.sql.functions.min;
 import static org.apache.spark.sql.functions.round;
 import static org.apache.spark.sql.functions.row_number;
 import static org.apache.spark.sql.functions.sum;
@@ -13,7 +16,11 @@ import static org.apache.spark.sql.functions.when;
 import static org.apache.spark.sql.functions.xxhash64;
 
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
@@ -23,20 +30,21 @@ import org.apache.spark.sql.expressions.Window;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.storage.StorageLevel;
+import org.gramian.basis.Found;
 
 /**
  * The pictures of a table in an order that depends on their names alone, those that are learned from first: a number is a picture's
  * place in it.
  *
- * @param pictures {@code name STRING, label INT, held BOOLEAN, number BIGINT, picture}, in any order
- * @param numbered the same without pictures, held in memory until this is closed
+ * @param numbered {@code name STRING, label INT, held BOOLEAN, number BIGINT}, in any order, held in memory until this is closed
+ * @param table {@code name STRING, picture}
  * @param classes names
  * @param training how many are learned from; their numbers are below it
  * @param all how many there are
  * @param fingerprint tells this catalogue from others with other names, labels or parts
  */
 record Catalogue(
-        Dataset<Row> pictures, Dataset<Row> numbered, List<String> classes, long training, long all, String fingerprint)
+        Dataset<Row> numbered, Dataset<Row> table, List<String> classes, long training, long all, String fingerprint)
         implements AutoCloseable {
     private static final StructType NUMBERED =
             StructType.fromDDL("name STRING, label INT, held BOOLEAN, number BIGINT");
@@ -47,7 +55,8 @@ record Catalogue(
     /**
      * Reads names and labels; pictures are not looked at.
      *
-     * @throws IllegalArgumentException if columns are missing, names are not each its own, or there are fewer than two classes
+     * @throws IllegalArgumentException if columns are missing, names are not each its own, there are fewer than two classes, or
+     *     one of which nothing is learned from
      */
     static Catalogue of(Dataset<Row> table, TrainingColumns columns, Holding holding) {
         for (String column : List.of(columns.picture(), columns.name(), columns.label())) {
@@ -65,18 +74,27 @@ record Catalogue(
         requireWhole(named, columns);
         Dataset<Row> numbered = numbered(columns.heldBack().isEmpty() ? held(named, holding) : named);
         numbered.persist(StorageLevel.MEMORY_AND_DISK());
+        try {
+            requireLearnable(numbered, classes.names());
+            return of(table, columns, numbered, classes.names());
+        } catch (RuntimeException failed) {
+            numbered.unpersist(false);
+            throw failed;
+        }
+    }
+
+    private static Catalogue of(
+            Dataset<Row> table, TrainingColumns columns, Dataset<Row> numbered, List<String> classes) {
         Row sums = numbered.agg(
                         count(lit(1)),
                         count(when(col("held").equalTo(false), 1)),
                         sum(xxhash64(col("name"), col("label"), col("held")).cast(DataTypes.createDecimalType(38, 0))))
                 .first();
-        Dataset<Row> pictures = numbered.join(
-                table.select(
-                        col(columns.name()).cast(DataTypes.StringType).as("name"),
-                        col(columns.picture()).as("picture")),
-                "name");
-        String fingerprint = sums.getLong(0) + "/" + sums.getLong(1) + "/" + sums.getDecimal(2) + "/" + classes.names();
-        return new Catalogue(pictures, numbered, classes.names(), sums.getLong(1), sums.getLong(0), fingerprint);
+        Dataset<Row> looks = table.select(
+                col(columns.name()).cast(DataTypes.StringType).as("name"),
+                col(columns.picture()).as("picture"));
+        String fingerprint = sums.getLong(0) + "/" + sums.getLong(1) + "/" + sums.getDecimal(2) + "/" + classes;
+        return new Catalogue(numbered, looks, classes, sums.getLong(1), sums.getLong(0), fingerprint);
     }
 
     private static Column heldBack(Dataset<Row> table, TrainingColumns columns) {
@@ -114,6 +132,26 @@ record Catalogue(
                 found.getLong(3) + " different ones");
     }
 
+    private static void requireLearnable(Dataset<Row> numbered, List<String> classes) {
+        Map<Integer, Long> judging = new HashMap<>();
+        Set<Integer> learned = new HashSet<>();
+        numbered.groupBy("label", "held").count().collectAsList().forEach(row -> {
+            if (row.getBoolean(1)) {
+                judging.put(row.getInt(0), row.getLong(2));
+            } else {
+                learned.add(row.getInt(0));
+            }
+        });
+        for (int label = 0; label < classes.size(); label++) {
+            if (!learned.contains(label)) {
+                throw new IllegalArgumentException("there is no picture to train on of "
+                        + Found.text(classes.get(label))
+                        + (judging.containsKey(label) ? ": all its " + judging.get(label) + " judge epochs" : "")
+                        + "; add some, or leave the class out");
+            }
+        }
+    }
+
     private static void require(boolean fits, String expected, String found) {
         if (!fits) {
             throw new IllegalArgumentException("expected " + expected + ", found " + found);
@@ -147,6 +185,15 @@ record Catalogue(
                 .map(pair -> RowFactory.create(
                         pair._1().getString(0), pair._1().getInt(1), pair._1().getBoolean(2), pair._2()));
         return named.sparkSession().createDataFrame(rows, NUMBERED);
+    }
+
+    /**
+     * Some of the numbered pictures, a few hundred thousand at most, with their column {@code picture}. Numbers follow names, so that
+     * of a table that is sorted by names Spark reads only the part between theirs; bytes of other pictures are nowhere sent.
+     */
+    Dataset<Row> pictures(Dataset<Row> some) {
+        Row ends = some.agg(min("name"), max("name")).first();
+        return table.where(col("name").between(ends.get(0), ends.get(1))).join(broadcast(some), "name");
     }
 
     @Override

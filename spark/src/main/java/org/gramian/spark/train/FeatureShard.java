@@ -1,11 +1,11 @@
 package org.gramian.spark.train;
 
-import java.io.Serializable;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.Iterator;
 import java.util.List;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -13,14 +13,16 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * Features of some crops, found by their places, as an executor holds them in memory: in Java's, so that Spark may put them on disk.
+ * Features of some crops, found by their places, over the bytes as which an executor holds them in memory: one array of Java's,
+ * which Spark may put on disk or send by any serializer. These are the number n of crops, n places, n labels, all as int, and n
+ * features.
  *
  * @param places ascending
  * @param labels of the rows
- * @param features of the rows
+ * @param features of the rows, one after the other
  */
 @SuppressWarnings("ArrayRecordComponent") // handed on and never compared
-record FeatureShard(int[] places, int[] labels, byte[][] features) implements Serializable {
+record FeatureShard(int[] places, int[] labels, MemorySegment features) {
     /**
      * One crop.
      *
@@ -28,54 +30,66 @@ record FeatureShard(int[] places, int[] labels, byte[][] features) implements Se
      * @param label of its picture
      * @param feature {@code [c, h, w]}, in the machine's byte order
      */
-    record Crop(int place, int label, byte[] feature) implements Serializable {}
+    record Crop(int place, int label, byte[] feature) {}
 
-    static FeatureShard of(Iterator<Crop> crops) {
-        List<Crop> all = new ArrayList<>();
-        crops.forEachRemaining(all::add);
-        all.sort(Comparator.comparingInt(Crop::place));
-        return new FeatureShard(
-                all.stream().mapToInt(Crop::place).toArray(),
-                all.stream().mapToInt(Crop::label).toArray(),
-                all.stream().map(Crop::feature).toArray(byte[][]::new));
+    /** The bytes of a shard of these crops, given in any order. */
+    static byte[] pack(List<Crop> crops, FeatureForm form) {
+        List<Crop> ordered =
+                crops.stream().sorted(Comparator.comparingInt(Crop::place)).toList();
+        ByteBuffer packed = ByteBuffer.allocate(Math.toIntExact(start(crops.size()) + crops.size() * form.bytes()));
+        packed.putInt(crops.size());
+        ordered.forEach(crop -> packed.putInt(crop.place));
+        ordered.forEach(crop -> packed.putInt(crop.label));
+        ordered.forEach(crop -> packed.put(crop.feature));
+        return packed.array();
     }
 
-    /** The crops at some places, as far as they are here. */
-    List<Crop> pick(int[] wanted) {
+    /** Looks at the bytes of a shard, which are not copied. */
+    static FeatureShard open(byte[] packed) {
+        ByteBuffer numbers = ByteBuffer.wrap(packed);
+        int count = numbers.getInt();
+        int[] places = new int[count];
+        int[] labels = new int[count];
+        Arrays.setAll(places, _ -> numbers.getInt());
+        Arrays.setAll(labels, _ -> numbers.getInt());
+        return new FeatureShard(places, labels, MemorySegment.ofArray(packed).asSlice(start(count)));
+    }
+
+    /** Where features begin. */
+    private static long start(int count) {
+        return (1 + 2L * count) * Integer.BYTES;
+    }
+
+    /** Copies of the crops at some places, as far as they are here: what a shard has beside them need not stay in memory. */
+    List<Crop> pick(int[] wanted, FeatureForm form) {
         List<Crop> found = new ArrayList<>();
         for (int place : wanted) {
             int row = Arrays.binarySearch(places, place);
             if (row >= 0) {
-                found.add(new Crop(place, labels[row], features[row]));
+                byte[] feature =
+                        features.asSlice(row * form.bytes(), form.bytes()).toArray(ValueLayout.JAVA_BYTE);
+                found.add(new Crop(place, labels[row], feature));
             }
         }
         return found;
     }
 
-    /** The labels of some rows. */
-    int[] labels(int[] rows) {
-        int[] some = new int[rows.length];
-        for (int i = 0; i < rows.length; i++) {
-            some[i] = labels[rows[i]];
-        }
-        return some;
-    }
-
     /** The features of some rows, {@code [n, c, h, w]} in single precision; they belong to the current scope. */
     Tensor features(int[] rows, FeatureForm form, Device device) {
-        byte[][] some = new byte[rows.length][];
+        Tensor some = Tensors.empty(form.rows(rows.length), form.type(), Device.CPU);
+        MemorySegment target = some.data();
         for (int i = 0; i < rows.length; i++) {
-            some[i] = features[rows[i]];
+            MemorySegment.copy(features, rows[i] * form.bytes(), target, i * form.bytes(), form.bytes());
         }
-        return tensor(some, form, device);
+        return Tensors.to(Tensors.to(some, device), DType.F32);
     }
 
-    /** Features as a tensor {@code [n, c, h, w]} in single precision; it belongs to the current scope. */
-    static Tensor tensor(byte[][] features, FeatureForm form, Device device) {
-        Tensor rows = Tensors.empty(form.rows(features.length), form.type(), Device.CPU);
+    /** Features of crops as a tensor {@code [n, c, h, w]} in single precision; it belongs to the current scope. */
+    static Tensor tensor(List<Crop> crops, FeatureForm form, Device device) {
+        Tensor rows = Tensors.empty(form.rows(crops.size()), form.type(), Device.CPU);
         MemorySegment target = rows.data();
-        for (int i = 0; i < features.length; i++) {
-            MemorySegment.copy(MemorySegment.ofArray(features[i]), 0, target, i * form.bytes(), form.bytes());
+        for (int i = 0; i < crops.size(); i++) {
+            MemorySegment.copy(MemorySegment.ofArray(crops.get(i).feature), 0, target, i * form.bytes(), form.bytes());
         }
         return Tensors.to(Tensors.to(rows, device), DType.F32);
     }

@@ -1,10 +1,15 @@
 package org.gramian.spark.train;
 
 import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.count;
+import static org.apache.spark.sql.functions.count_distinct;
+import static org.apache.spark.sql.functions.lit;
 
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.UnaryOperator;
+import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
@@ -24,7 +29,8 @@ import org.gramian.train.loop.TrainEvent;
  * cannot be read is one row without a feature and with the reason.
  *
  * <p>Features are appended some pictures at a time, and pictures that are there are not computed again: what is lost with a broken
- * run is the work of one append. The table belongs to one {@link Catalogue}, one backbone and one way of cropping, which its name
+ * run is the work of one append. What a driver that was killed left of an append is removed first, for Spark would commit it with
+ * the next one; and before anything is learned from the table, each crop must be there once. The table belongs to one {@link Catalogue}, one backbone and one way of cropping, which its name
  * tells; a picture that is changed under its name is not noticed.
  *
  * @param path of the table
@@ -36,6 +42,9 @@ record FeatureStore(String path, FeatureForm form) {
 
     /** Crops of one task: enough to fill batches, few enough to be done again. */
     private static final long OF_TASK = 2_000;
+
+    /** Where Spark's committer keeps what tasks wrote until all are done: it then takes all that lies there. */
+    private static final String UNCOMMITTED = "_temporary";
 
     /** What is computed by executors. */
     interface Progress {
@@ -56,19 +65,24 @@ record FeatureStore(String path, FeatureForm form) {
     /**
      * Computes what is missing.
      *
-     * @param pictures {@code name, label, number, picture}
-     * @param all how many pictures these are
+     * @param numbered pictures, {@code name, label, number}
+     * @param seen some of them with their column {@code picture}
      * @param task what executors do
      * @param progress told how many pictures are done, after each append; may throw to stop it
+     * @throws IOException if the table holds other rows than one for each crop in the end
      */
-    void complete(Dataset<Row> pictures, long all, FeatureTask task, Progress progress) throws IOException {
-        SparkSession spark = pictures.sparkSession();
+    void complete(Dataset<Row> numbered, UnaryOperator<Dataset<Row>> seen, FeatureTask task, Progress progress)
+            throws IOException {
+        SparkSession spark = numbered.sparkSession();
+        long all = numbered.count();
         long done = 0;
-        Dataset<Row> missing = pictures;
-        if (exists(spark)) {
+        Dataset<Row> missing = numbered;
+        if (!isBegun(spark)) {
+            remove(spark, new Path(path)); // part of an append, perhaps: nothing tells which pictures it has whole
+        } else {
             Dataset<Row> present = rows(spark).select("number").distinct();
             done = present.count();
-            missing = pictures.join(present, pictures.col("number").equalTo(present.col("number")), "left_anti");
+            missing = numbered.join(present, numbered.col("number").equalTo(present.col("number")), "left_anti");
         }
         List<Long> numbers = done == all ? List.of() : bounds(missing, all - done);
         long each = Math.ceilDiv(all - done, Math.max(1, numbers.size() - 1)); // roughly
@@ -76,15 +90,37 @@ record FeatureStore(String path, FeatureForm form) {
             progress.computed(new TrainEvent.Collecting("computing features", done, all));
             Dataset<Row> some = missing.where(
                     col("number").geq(numbers.get(i)).and(col("number").lt(numbers.get(i + 1))));
-            some.select("name", "label", "number", "picture")
+            remove(spark, new Path(path, UNCOMMITTED));
+            append(seen.apply(some)
+                    .select("name", "label", "number", "picture")
                     .repartition(tasks(spark, each))
-                    .mapPartitions(task, Encoders.row(schema()))
-                    .write()
-                    .mode(SaveMode.Append)
-                    .parquet(path);
+                    .mapPartitions(task, Encoders.row(schema())));
             done = Math.min(all, done + each);
         }
+        requireWhole(spark, all);
         progress.computed(new TrainEvent.Collecting("computing features", all, all));
+    }
+
+    private void append(Dataset<Row> rows) {
+        rows.write()
+                .mode(SaveMode.Append)
+                .option("mapreduce.fileoutputcommitter.marksuccessfuljobs", true)
+                .option("maxRecordsPerFile", 0) // so that a file has all crops of a picture or none
+                .parquet(path);
+    }
+
+    /** Counts by two narrow columns: features are not read. */
+    private void requireWhole(SparkSession spark, long pictures) throws IOException {
+        Row found = rows(spark)
+                .agg(count(lit(1)), count_distinct(col("number"), col("crop")), count(col("reason")))
+                .first();
+        long unreadable = found.getLong(2);
+        long expected = (pictures - unreadable) * form.crops() + unreadable;
+        if (found.getLong(0) != expected || found.getLong(1) != expected) {
+            throw new IOException(path + ": expected " + expected + " rows, one for each crop of " + pictures
+                    + " pictures, found " + found.getLong(0) + ", of which " + found.getLong(1)
+                    + " are different crops; remove the folder, and the features are computed again");
+        }
     }
 
     private int tasks(SparkSession spark, long pictures) {
@@ -106,9 +142,20 @@ record FeatureStore(String path, FeatureForm form) {
         return Arrays.stream(bounds).distinct().boxed().toList();
     }
 
-    private boolean exists(SparkSession spark) throws IOException {
-        Path success = new Path(path, "_SUCCESS");
-        return success.getFileSystem(spark.sessionState().newHadoopConf()).exists(success);
+    /** Whether an append came to its end. */
+    private boolean isBegun(SparkSession spark) throws IOException {
+        return files(spark).exists(new Path(path, "_SUCCESS"));
+    }
+
+    private void remove(SparkSession spark, Path folder) throws IOException {
+        FileSystem files = files(spark);
+        if (files.exists(folder) && !files.delete(folder, true)) {
+            throw new IOException(folder + ": what a broken run left there cannot be removed; remove it by hand");
+        }
+    }
+
+    private FileSystem files(SparkSession spark) throws IOException {
+        return new Path(path).getFileSystem(spark.sessionState().newHadoopConf());
     }
 
     /** All rows, those without a feature included. */

@@ -6,29 +6,36 @@ import org.gramian.train.loop.JudgedPictures;
 import org.gramian.train.loop.PictureScores;
 
 /**
- * What the held-back pictures of a shard say of the head.
+ * What the held-back pictures of a group say of the head.
  *
  * @param batch crops that are computed at once
  */
 record JudgeWork(int batch) implements HeadTask.Work<JudgedPictures> {
     @Override
     public JudgedPictures on(HeadTask.Sight sight) {
-        List<Logits> scores = scores(sight, batch);
         JudgedPictures judged = JudgedPictures.NONE;
-        for (int i = 0; i < scores.size(); i++) {
-            judged = judged.plus(
-                    scores.get(i), sight.shard().labels()[i * sight.form().crops()]);
+        while (sight.shards().hasNext()) {
+            FeatureShard shard = sight.shards().next();
+            List<Logits> scores = scores(sight, shard, batch);
+            for (int i = 0; i < scores.size(); i++) {
+                judged = judged.plus(
+                        scores.get(i), shard.labels()[i * sight.form().crops()]);
+            }
         }
         return judged;
     }
 
+    @Override
+    public Class<JudgedPictures> result() {
+        return JudgedPictures.class;
+    }
+
     /** Scores of all pictures of a shard, in the order of their places: each has all its crops there. */
-    static List<Logits> scores(HeadTask.Sight sight, int batch) {
+    static List<Logits> scores(HeadTask.Sight sight, FeatureShard shard, int batch) {
         PictureScores.Rows rows = new PictureScores.Rows(
-                sight.shard().places().length,
+                shard.places().length,
                 sight.form().crops(),
-                places -> sight.shard()
-                        .features(places, sight.form(), sight.model().device()));
+                places -> shard.features(places, sight.form(), sight.model().device()));
         return PictureScores.ofRows(sight.model(), rows, batch).compute();
     }
 }

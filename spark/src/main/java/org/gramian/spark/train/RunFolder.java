@@ -8,6 +8,7 @@ import org.apache.hadoop.fs.FileContext;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.fs.UnsupportedFileSystemException;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.Settings;
 
@@ -89,8 +90,21 @@ final class RunFolder implements AutoCloseable {
         Path target = new Path(path, local.getFileName().toString());
         Path draft = new Path(path, "." + local.getFileName() + ".draft");
         files.copyFromLocalFile(false, true, new Path(local.toUri()), draft);
-        // By this interface a file is replaced in one step; by that of FileSystem it would have to be removed first.
-        FileContext.getFileContext(path.toUri(), hadoop).rename(draft, target, Options.Rename.OVERWRITE);
+        try {
+            // By this interface a file is replaced in one step; by that of FileSystem it has to be removed first.
+            FileContext.getFileContext(path.toUri(), hadoop).rename(draft, target, Options.Rename.OVERWRITE);
+        } catch (UnsupportedFileSystemException _) {
+            replace(draft, target);
+        }
+    }
+
+    /** For stores that FileContext does not know. A driver that dies in the midst of it leaves neither: its work begins anew. */
+    private void replace(Path draft, Path target) throws IOException {
+        files.delete(target, false);
+        if (!files.rename(draft, target)) {
+            throw new IOException(
+                    target + ": expected " + draft + " to be given this name, found that its store refuses");
+        }
     }
 
     @Override

@@ -59,7 +59,8 @@ public record SparkTrainer(Workshop workshop, Control control) {
     }
 
     /**
-     * Trains into the folder of a job.
+     * Trains into the folder of a job. A run that is at its end is not trained again: what it came to is returned, and a remark
+     * says so.
      *
      * @throws IllegalArgumentException if the table or what is asked for does not allow it; the message says what to try
      * @throws IOException if the folder holds a run that may not be resumed, or one with other pictures or settings
@@ -74,10 +75,6 @@ public record SparkTrainer(Workshop workshop, Control control) {
                         job.folder(), job.resume(), spark.sessionState().newHadoopConf());
                 FrozenBackbone network = Beginning.network(config.network(), workshop, control.remarks)) {
             SpreadStage.requireSpreadable(config.recipe(), config.network().head(2, Integer.MAX_VALUE));
-            if (!folder.has(
-                    RunFolder.CONFIG)) { // whether those of a run that was begun are the same, its checkpoint tells
-                folder.keep(settings);
-            }
             Catalogue.Holding holding = new Catalogue.Holding(
                     config.data().validation(), config.recipe().seed());
             try (Catalogue catalogue = Catalogue.of(job.pictures(), job.columns(), holding)) {

@@ -1,12 +1,11 @@
 package org.gramian.spark.train;
 
+import java.io.Serializable;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.IntStream;
-import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.broadcast.Broadcast;
 import org.gramian.evaluate.Prediction;
@@ -24,9 +23,10 @@ import org.jspecify.annotations.Nullable;
  * The executors of a program as workers on a head: they hold the features, get its parameters by a broadcast for each step, and send
  * back their parts of the gradient.
  *
- * <p>Only the shards with crops of a step have a task in it. Their parts are added up on the driver in the order of the shards, in
- * double precision: Spark's {@code treeAggregate} adds in the order in which tasks end, which would change last bits from run to
- * run. A head has about a million parameters, so that a step brings some megabytes from each core.
+ * <p>Only the groups of shards with crops of a step have a task in it, so that a step brings at most as many gradients to the driver
+ * as there are cores: {@code groups · parameters · 4} bytes, which {@code spark.driver.maxResultSize} must allow. They are added up in
+ * the order of the groups, in double precision: Spark's {@code treeAggregate} adds in the order in which tasks end, which would change
+ * last bits from run to run. Which pictures make a group never changes while a program runs, whatever is lost.
  */
 final class SparkWorkers implements HeadWorkers {
     /** Pictures that a temperature is fitted to at most: it is one number, and their scores come to the driver. */
@@ -59,15 +59,17 @@ final class SparkWorkers implements HeadWorkers {
 
     @Override
     public Tensor rows(int[] places) {
-        int[] sorted = Arrays.stream(places).distinct().sorted().toArray();
-        List<List<FeatureShard.Crop>> found =
-                on(training.holding(places), training.rdd().map(shard -> shard.pick(sorted)));
-        Map<Integer, byte[]> features = new HashMap<>();
-        found.forEach(crops -> crops.forEach(crop -> features.put(crop.place(), crop.feature())));
-        byte[][] ordered = Arrays.stream(places)
-                .mapToObj(place -> Objects.requireNonNull(features.get(place), "a feature"))
-                .toArray(byte[][]::new);
-        return FeatureShard.tensor(ordered, training.form(), model.device());
+        FeatureForm form = training.form();
+        Map<Integer, FeatureShard.Crop> found = new HashMap<>();
+        training.grouped(training.holding(places))
+                .map(shard -> FeatureShard.pack(FeatureShard.open(shard).pick(places, form), form))
+                .collect()
+                .forEach(picked ->
+                        FeatureShard.open(picked).pick(places, form).forEach(crop -> found.put(crop.place(), crop)));
+        List<FeatureShard.Crop> ordered = Arrays.stream(places)
+                .mapToObj(place -> Objects.requireNonNull(found.get(place), "a feature"))
+                .toList();
+        return FeatureShard.tensor(ordered, form, model.device());
     }
 
     @Override
@@ -83,7 +85,7 @@ final class SparkWorkers implements HeadWorkers {
     @Override
     public Judgement judge() {
         Shards shards = Objects.requireNonNull(heldBack, "pictures that judge");
-        return ordered(shards, StepOrder.of(model, new int[0]), all(shards), new JudgeWork(work.batch())).stream()
+        return ordered(shards, StepOrder.of(model, new int[0]), shards.all(), new JudgeWork(work.batch())).stream()
                 .reduce(JudgedPictures.NONE, JudgedPictures::plus)
                 .judgement();
     }
@@ -94,34 +96,30 @@ final class SparkWorkers implements HeadWorkers {
         if (shards == null) {
             return Temperature.NONE;
         }
-        int[] all = all(shards);
-        CalibrationWork wanted = new CalibrationWork(work.batch(), Math.ceilDiv(MOST_CALIBRATING, all.length));
-        List<Prediction> predictions = ordered(shards, StepOrder.of(model, new int[0]), all, wanted).stream()
-                .flatMap(List::stream)
+        CalibrationWork wanted = new CalibrationWork(work.batch(), Math.ceilDiv(MOST_CALIBRATING, shards.groups()));
+        List<Prediction> predictions = ordered(shards, StepOrder.of(model, new int[0]), shards.all(), wanted).stream()
+                .flatMap(scores -> scores.pictures().stream())
                 .map(scored -> new Prediction("held back", scored.label(), Logits.of(scored.logits())))
                 .toList();
         return Temperature.fit(predictions);
     }
 
-    private static int[] all(Shards shards) {
-        return IntStream.range(0, shards.rdd().getNumPartitions()).toArray();
-    }
-
-    private <T> List<T> ordered(Shards shards, StepOrder order, int[] partitions, HeadTask.Work<T> wanted) {
+    /** What comes of the groups that some shards make, in their order. */
+    private <T extends Serializable> List<T> ordered(
+            Shards shards, StepOrder order, int[] seen, HeadTask.Work<T> wanted) {
         JavaSparkContext program =
                 JavaSparkContext.fromSparkContext(shards.rdd().context());
-        Broadcast<StepOrder> sent = program.broadcast(order);
+        Broadcast<byte[]> sent = program.broadcast(ObjectBytes.of(order));
         try {
-            return on(partitions, shards.rdd().map(new HeadTask<>(sent, shards.form(), device, wanted)));
+            return shards
+                    .grouped(seen)
+                    .mapPartitions(new HeadTask<>(sent, shards.form(), device, wanted))
+                    .collect()
+                    .stream()
+                    .map(bytes -> ObjectBytes.read(bytes, wanted.result()))
+                    .toList();
         } finally {
             sent.destroy(); // nobody asks for it again: of thousands of steps not one may stay in the executors' memory
         }
-    }
-
-    /** What comes of some partitions of one element, in their order. */
-    private static <T> List<T> on(int[] partitions, JavaRDD<T> rdd) {
-        return Arrays.stream(rdd.collectPartitions(partitions))
-                .map(List::getFirst)
-                .toList();
     }
 }

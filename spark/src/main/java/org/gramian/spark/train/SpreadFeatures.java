@@ -4,8 +4,6 @@ import static org.apache.spark.sql.functions.col;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import org.apache.spark.sql.Dataset;
-import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.util.SerializableConfiguration;
 import org.gramian.basis.Found;
@@ -77,17 +75,15 @@ record SpreadFeatures(
 
     private void complete(FeatureStore store, SharedModel model, String device, FeatureStore.Progress progress)
             throws IOException {
-        SparkSession spark = catalogue.pictures().sparkSession();
+        SparkSession spark = catalogue.numbered().sparkSession();
         boolean learned = store.equals(training);
         PictureColumn column = new PictureColumn(
                 PICTURE, new SerializableConfiguration(spark.sessionState().newHadoopConf()));
         FeatureTask.CropText crops = new FeatureTask.CropText(
                 config.data().crops().text(), config.recipe().seed(), learned);
-        Dataset<Row> pictures =
-                catalogue.pictures().where(col("held").equalTo(!learned)).select("name", "label", "number", "picture");
         store.complete(
-                pictures,
-                learned ? catalogue.training() : catalogue.all() - catalogue.training(),
+                catalogue.numbered().where(col("held").equalTo(!learned)).select("name", "label", "number"),
+                catalogue::pictures,
                 new FeatureTask(model, column, crops, config.data().featureType(), device),
                 progress);
     }
@@ -98,7 +94,7 @@ record SpreadFeatures(
      * @throws IllegalArgumentException if a class has none
      */
     long[] counts() {
-        SparkSession spark = catalogue.pictures().sparkSession();
+        SparkSession spark = catalogue.numbered().sparkSession();
         long[] counts = new long[catalogue.classes().size()];
         training.rows(spark)
                 .where(col("reason").isNull().and(col("crop").equalTo(0)))

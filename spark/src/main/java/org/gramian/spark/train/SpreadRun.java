@@ -2,16 +2,11 @@ package org.gramian.spark.train;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Optional;
-import java.util.SequencedMap;
 import java.util.function.Consumer;
 import org.apache.spark.sql.SparkSession;
-import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Temperature;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -46,16 +41,22 @@ final class SpreadRun {
     }
 
     Trained run(Catalogue catalogue, RunFolder folder) throws IOException {
-        SparkSession spark = catalogue.pictures().sparkSession();
+        SparkSession spark = catalogue.numbered().sparkSession();
         SpreadFeatures features = SpreadFeatures.in(folder, catalogue, config, network);
+        if (folder.has(RunFolder.MODEL) && !folder.has(RunFolder.CHECKPOINT)) {
+            return finished(features, folder);
+        }
+        if (!folder.has(RunFolder.CHECKPOINT)) { // whether settings are those of a run that was begun, that one tells
+            folder.keep(settings);
+        }
         features.complete(
                 SharedBackbone.of(network, config.data().crops()).share(spark.sparkContext()),
                 job.device(),
                 this::computed);
         long heldBack = catalogue.all() - catalogue.training();
-        try (Shards training = Shards.of(features.training(), spark, 0, catalogue.training());
+        try (Shards training = Shards.of(features.training(), spark, new Shards.Range(0, catalogue.training()));
                 Shards judging = features.judges()
-                        ? Shards.of(features.heldBack(), spark, catalogue.training(), heldBack)
+                        ? Shards.of(features.heldBack(), spark, new Shards.Range(catalogue.training(), heldBack))
                         : null) {
             long lost = catalogue.all() - training.pictures() - (judging == null ? 0 : judging.pictures());
             if (lost > 0) {
@@ -76,6 +77,26 @@ final class SpreadRun {
         }
     }
 
+    /** What a run that is at its end came to, by its model alone: features may have been removed since. */
+    private Trained finished(SpreadFeatures features, RunFolder folder) throws IOException {
+        Catalogue catalogue = features.catalogue();
+        ModelCard card = ModelFile.header(folder.fetch(RunFolder.MODEL)).card();
+        SpreadOrigin.Counted counted;
+        try {
+            counted = SpreadOrigin.countedOf(card.origin(), catalogue, settings, network);
+        } catch (IOException other) {
+            throw new IOException(folder.path(RunFolder.MODEL) + ": " + other.getMessage(), other);
+        }
+        control.remarks().accept("this run was at its end already");
+        return new Trained(
+                Optional.of(folder.path(RunFolder.MODEL)),
+                Optional.empty(),
+                counted.training(),
+                counted.heldBack(),
+                catalogue.all() - counted.training() - counted.heldBack(),
+                features.path());
+    }
+
     private void computed(TrainEvent.Collecting event) {
         control.breaks().due().ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
@@ -87,7 +108,12 @@ final class SpreadRun {
             SpreadFeatures features, Shards training, Optional<Shards> judges, RunFolder folder) throws IOException {
         long[] counts = features.counts();
         int pictures = Math.toIntExact(training.pictures());
-        SequencedMap<String, String> origin = origin(features.catalogue(), counts, judges);
+        SpreadOrigin origin = SpreadOrigin.of(
+                features.catalogue(),
+                new SpreadOrigin.Counted(
+                        training.pictures(), judges.map(Shards::pictures).orElse(0L)),
+                settings,
+                network);
         try (Model model = Beginning.model(
                 config.network().head(counts.length, pictures), config.recipe().seed(), network)) {
             LossRecipe loss = config.recipe().loss();
@@ -98,7 +124,7 @@ final class SpreadRun {
                     config.recipe().batching().batch());
             SparkWorkers workers = new SparkWorkers(model, training, judges.orElse(null), work, job.device());
             Keeper keeper =
-                    new Keeper(folder.fetch(RunFolder.CHECKPOINT), identity(origin), control.keepEvery(), folder::put);
+                    new Keeper(folder.fetch(RunFolder.CHECKPOINT), origin.identity(), control.keepEvery(), folder::put);
             Session session = new Session(told(folder), control.breaks(), Optional.of(keeper));
             Optional<Breaks.Reason> early = new SpreadStage(model, config.recipe(), workers, session).run();
             if (early.filter(Breaks.Reason.ASKED::equals).isEmpty()) {
@@ -132,33 +158,13 @@ final class SpreadRun {
         };
     }
 
-    private SequencedMap<String, String> origin(Catalogue catalogue, long[] counts, Optional<Shards> judges) {
-        SequencedMap<String, String> origin = new LinkedHashMap<>();
-        origin.put("fingerprint", Sha256.hex(Sha256.of(catalogue.fingerprint().getBytes(StandardCharsets.UTF_8))));
-        origin.put("seed", Long.toString(config.recipe().seed()));
-        origin.put(
-                "pictures",
-                "%d to train on, %d held back"
-                        .formatted(
-                                Arrays.stream(counts).sum(),
-                                judges.map(Shards::pictures).orElse(0L)));
-        origin.putAll(Beginning.origin(settings, network));
-        // A table has neither: what stands there was never looked at.
-        origin.keySet().removeAll(List.of("config.data.layout", "config.data.protocol"));
-        return origin;
-    }
-
-    private static String identity(SequencedMap<String, String> origin) {
-        return Sha256.hex(Sha256.of(origin.toString().getBytes(StandardCharsets.UTF_8)));
-    }
-
-    private ModelCard card(Catalogue catalogue, Temperature temperature, SequencedMap<String, String> origin) {
+    private ModelCard card(Catalogue catalogue, Temperature temperature, SpreadOrigin origin) {
         return new ModelCard(
                 catalogue.classes(),
                 network.preprocessing(),
                 config.data().crops(),
                 temperature.value(),
-                origin,
+                origin.entries(),
                 new LinkedHashMap<>());
     }
 }

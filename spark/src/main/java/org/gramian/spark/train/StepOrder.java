@@ -2,7 +2,6 @@ package org.gramian.spark.train;
 
 import java.io.Serializable;
 import java.lang.foreign.MemorySegment;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Objects;
@@ -69,13 +68,5 @@ record StepOrder(HeadText head, SequencedMap<String, float[]> values, int[] plac
                 layers,
                 ParameterSet.initialize(specs, nobody, DType.F32, device),
                 device);
-    }
-
-    /** Those rows of a shard that are wanted, in the order of the step. */
-    int[] rowsOf(FeatureShard shard) {
-        return Arrays.stream(places)
-                .map(place -> Arrays.binarySearch(shard.places(), place))
-                .filter(row -> row >= 0)
-                .toArray();
     }
 }

@@ -9,11 +9,13 @@
  *   <li>{@code FeatureStore} has the frozen backbone's features computed by {@code FeatureTask}s and appends them to a Parquet table,
  *       some pictures at a time; pictures that are there already are not computed again. Those that cannot be read are rows with a
  *       reason, and take no part.
- *   <li>{@code Shards} deals the features out to partitions that stay in the executors' memory, each a {@code FeatureShard}.
+ *   <li>{@code Shards} deals the features out to partitions that stay in the executors' memory, each a {@code FeatureShard}, and
+ *       {@code FixedGroups} says which of them one task goes through.
  *   <li>{@link org.gramian.train.loop.SpreadStage} of core goes through epochs and steps, rates, judging and checkpoints, and asks
  *       {@code SparkWorkers} for the gradient of each step. These send the head's parameters ({@code StepOrder}) by a broadcast; the
- *       shards that hold crops of the step compute their parts ({@code StepWork}, run by a {@code HeadTask}), which the driver adds up in the order of the
- *       shards, in double precision, so that neither time nor lost executors change a bit. Epochs are judged by {@code JudgeWork}.
+ *       groups that hold crops of the step compute their parts ({@code StepWork}, run by a {@code HeadTask}), which the driver adds up
+ *       in the order of the groups, in double precision, so that neither time nor lost executors change a bit. Epochs are judged by
+ *       {@code JudgeWork}. What goes between driver and executors is bytes ({@code ObjectBytes}), whatever Spark's serializer is.
  *   <li>A {@code RunFolder} keeps checkpoint, history, settings and model in any file system.
  * </ol>
  *

@@ -4,13 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntConsumer;
-import org.apache.spark.api.java.JavaSparkContext;
+import org.apache.spark.serializer.KryoSerializer;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.RunConfig;
@@ -20,13 +19,15 @@ import org.gramian.spark.testing.Stripes;
 import org.gramian.spark.train.SparkTrainer.Control;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.Keeper;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Training on a real cluster of two workers, held against one machine. */
+/**
+ * Training on a real cluster of two workers, held against one machine; Spark's serializer is Kryo, which many clusters have set and
+ * which can do less than the usual one.
+ */
 class SpreadTrainingTest {
     private static final boolean FULL = Boolean.getBoolean("gramian.full");
     private static final int PICTURES = FULL ? 400 : 40;
@@ -42,12 +43,7 @@ class SpreadTrainingTest {
 
     @BeforeAll
     static void begin() throws IOException, InterruptedException {
-        cluster = StandaloneCluster.start("train", new StandaloneCluster.Sizes(2, 1, 768));
-    }
-
-    @AfterAll
-    static void end() {
-        cluster.close();
+        cluster = StandaloneCluster.shared();
     }
 
     @Test
@@ -56,7 +52,9 @@ class SpreadTrainingTest {
         List<Path> pictures = Stripes.write(folder.resolve("pictures"), PICTURES);
         Settings asked = SmallTraining.asked(CROPS, EPOCHS);
         try (SparkSession spark = SparkSession.builder()
-                .config(cluster.conf("train").set("spark.sql.shuffle.partitions", "2"))
+                .config(cluster.conf("train")
+                        .set("spark.serializer", KryoSerializer.class.getName())
+                        .set("spark.sql.shuffle.partitions", "2"))
                 .getOrCreate()) {
             double[] losses = train(spark, pictures, asked, folder.resolve("left-alone"), _ -> {});
             RunConfig config =
@@ -68,11 +66,17 @@ class SpreadTrainingTest {
                     .as("learned something")
                     .isLessThan(0.8 * Arrays.stream(losses).limit(5).average().orElseThrow());
 
+            LostStep lost = new LostStep(cluster, spark.sparkContext());
             double[] broken = train(spark, pictures, asked, folder.resolve("killed"), step -> {
-                if (step == 20) {
+                if (step == 15) {
+                    lost.killInTheNext();
+                } else if (step == 30) {
                     kill(spark);
                 }
             });
+            assertThat(lost.tasks())
+                    .as("tasks that were running when their worker was killed")
+                    .isPositive();
             assertThat(broken).containsExactly(losses);
             assertThat(model("killed")).isEqualTo(model("left-alone"));
         }
@@ -109,15 +113,13 @@ class SpreadTrainingTest {
         return losses.all();
     }
 
+    /** Between two steps; another worker takes the place of the first that was killed. */
     private static void kill(SparkSession spark) {
-        long executor = JavaSparkContext.fromSparkContext(spark.sparkContext())
-                .parallelize(List.of(1), 1)
-                .map(_ -> ProcessHandle.current().pid())
-                .first();
         try {
-            cluster.killWorkerOf(executor);
-        } catch (InterruptedException interrupted) {
-            throw new UncheckedIOException(new IOException(interrupted));
+            cluster.replaceKilled();
+            cluster.killWorkerOf(LostStep.anExecutor(spark.sparkContext()).process());
+        } catch (IOException | InterruptedException failed) {
+            throw new IllegalStateException(failed);
         }
     }
 }

@@ -1,0 +1,85 @@
+package org.gramian.spark.train;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.gramian.basis.Found;
+import org.gramian.basis.Sha256;
+import org.gramian.run.Beginning;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Settings;
+import org.gramian.train.feature.FrozenBackbone;
+
+/**
+ * What a model trained on a cluster comes from, as its file says it: pictures, settings, network and program. Two runs with the same
+ * origin take the same steps.
+ *
+ * @param entries by their names
+ */
+record SpreadOrigin(SequencedMap<String, String> entries) {
+    private static final String PICTURES = "pictures";
+
+    /**
+     * Pictures that took part.
+     *
+     * @param training learned from
+     * @param heldBack judged epochs
+     */
+    record Counted(long training, long heldBack) {
+        private static final Pattern TEXT = Pattern.compile("(\\d{1,18}) to train on, (\\d{1,18}) held back");
+
+        private String text() {
+            return training + " to train on, " + heldBack + " held back";
+        }
+    }
+
+    static SpreadOrigin of(Catalogue catalogue, Counted pictures, Settings settings, FrozenBackbone network) {
+        return of(catalogue, pictures.text(), settings, network);
+    }
+
+    private static SpreadOrigin of(Catalogue catalogue, String pictures, Settings settings, FrozenBackbone network) {
+        SequencedMap<String, String> origin = new LinkedHashMap<>();
+        origin.put("fingerprint", Sha256.hex(Sha256.of(catalogue.fingerprint().getBytes(StandardCharsets.UTF_8))));
+        origin.put("seed", Long.toString(settings.get(Keys.SEED)));
+        origin.put(PICTURES, pictures);
+        origin.putAll(Beginning.origin(settings, network));
+        // A table has neither: what stands there was never looked at.
+        origin.keySet().removeAll(List.of("config.data.layout", "config.data.protocol"));
+        return new SpreadOrigin(origin);
+    }
+
+    /** Tells it from others. */
+    String identity() {
+        return Sha256.hex(Sha256.of(entries.toString().getBytes(StandardCharsets.UTF_8)));
+    }
+
+    /**
+     * The pictures that took part in a finished model, whose origin is to be that of these pictures and settings.
+     *
+     * @param found what the model file says
+     * @throws IOException if it is another one
+     */
+    static Counted countedOf(Map<String, String> found, Catalogue catalogue, Settings settings, FrozenBackbone network)
+            throws IOException {
+        String pictures = found.getOrDefault(PICTURES, "");
+        for (Map.Entry<String, String> entry :
+                of(catalogue, pictures, settings, network).entries.entrySet()) {
+            String other = found.getOrDefault(entry.getKey(), "none");
+            if (!entry.getValue().equals(other)) {
+                throw new IOException("expected a model with " + entry.getKey() + " " + entry.getValue()
+                        + ", found one with " + other
+                        + "; name another folder, or train with the pictures and settings that it was begun with");
+            }
+        }
+        Matcher counts = Counted.TEXT.matcher(pictures);
+        if (!counts.matches()) {
+            throw new IOException("expected how many pictures a model was trained on, found " + Found.text(pictures));
+        }
+        return new Counted(Long.parseLong(counts.group(1)), Long.parseLong(counts.group(2)));
+    }
+}

@@ -203,7 +203,7 @@ class BatchLoaderTest {
     private static int niceness() {
         try {
             String stat = Files.readString(Path.of("/proc/thread-self/stat"));
-            return Integer.parseInt(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[16]);
+            return Integer.parseInt(stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1)[16]);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

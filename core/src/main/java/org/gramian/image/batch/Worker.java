@@ -9,6 +9,7 @@ import org.gramian.image.Picture;
 import org.gramian.image.Reading.Readable;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.dataset.Sample;
+import org.gramian.tensor.Niceness;
 
 /**
  * One thread's work: takes the next picture, decodes it, writes its crops where they belong, until there is none left.

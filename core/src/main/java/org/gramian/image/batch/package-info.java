@@ -23,7 +23,7 @@
  *
  * <p>Inside, {@code Worker} decodes and writes, {@code BatchQueue} is the one monitor that all threads meet at. Memory is
  * bounded by it: a fixed number of batches, used over and over, and one picture for each thread. Threads that decode beside a
- * computation give way to it ({@code Niceness}).
+ * computation give way to it ({@link org.gramian.tensor.Niceness}).
  */
 @NullMarked
 package org.gramian.image.batch;

@@ -1,4 +1,4 @@
-package org.gramian.image.batch;
+package org.gramian.tensor;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
@@ -10,9 +10,10 @@ import java.lang.invoke.MethodHandle;
  * Makes a thread give way to all others on Linux, where it then computes only on cores that would be idle.
  *
  * <p>By {@code setpriority(2)}, which on Linux, unlike elsewhere, is of one thread; {@link Thread#setPriority} does nothing
- * there. A thread can become nicer without any rights, but not less nice again.
+ * there. A thread can become nicer without any rights, but not less nice again. It is here since this package alone
+ * calls native code.
  */
-final class Niceness {
+public final class Niceness {
     private static final int NICEST = 19;
     private static final int PRIO_PROCESS = 0;
     private static final int CALLING_THREAD = 0;
@@ -20,7 +21,7 @@ final class Niceness {
     private Niceness() {}
 
     /** For the thread that calls it, as long as it lives. */
-    static void nicest() {
+    public static void nicest() {
         if (!System.getProperty("os.name").equals("Linux")) {
             return;
         }
@@ -31,7 +32,7 @@ final class Niceness {
         try {
             int _ = (int) setter.invokeExact(PRIO_PROCESS, CALLING_THREAD, NICEST); // a failure costs time only
         } catch (Throwable thrown) {
-            throw new IllegalStateException("setpriority could not be called", thrown);
+            throw Failures.wrap(thrown);
         }
     }
 }

@@ -32,7 +32,7 @@ import org.gramian.train.loop.InterruptedTrainingException;
  * }</pre>
  *
  * <p>With a {@link #folder} a fit that was broken goes on when it is called again with the same table and parameters, and the folder
- * keeps the features; without one, all of it lies in a passing folder of the default file system. What is trained, and how exactly,
+ * keeps the features; with another table or other parameters a second fit there is refused. Without one, all of it lies in a passing folder of the default file system. What is trained, and how exactly,
  * is said by {@link SparkTrainer}.
  */
 public final class GramianClassifier extends ColumnStage implements MLWritable {

@@ -1,5 +1,7 @@
 package org.gramian.train.loop;
 
+import java.util.Arrays;
+import java.util.function.Function;
 import org.gramian.tensor.Tensor;
 
 /** Labelled crops to train on, numbered from 0; they can be gone through in any order. */
@@ -22,6 +24,28 @@ public interface Examples {
 
         @Override
         void close();
+
+        /** Through places in memory, which need nothing freed: {@code batch} of them at a time are handed to {@code load}. */
+        static Pass over(int[] order, int batch, Function<int[], Minibatch> load) {
+            return new Pass() {
+                private int next;
+
+                @Override
+                public boolean hasNext() {
+                    return next < order.length;
+                }
+
+                @Override
+                public Minibatch next() {
+                    int[] places = Arrays.copyOfRange(order, next, Math.min(order.length, next + batch));
+                    next += places.length;
+                    return load.apply(places);
+                }
+
+                @Override
+                public void close() {}
+            };
+        }
     }
 
     /** How many there are. */

@@ -21,25 +21,11 @@ record FeatureExamples(FeatureTable table) implements Examples {
 
     @Override
     public Pass pass(int[] order, int batch) {
-        return new Pass() {
-            private int next;
-
-            @Override
-            public boolean hasNext() {
-                return next < order.length;
-            }
-
-            @Override
-            public Minibatch next() {
-                int[] places = Arrays.copyOfRange(order, next, Math.min(order.length, next + batch));
-                next += places.length;
-                return new Minibatch(
+        return Pass.over(
+                order,
+                batch,
+                places -> new Minibatch(
                         table.rows(places),
-                        Arrays.stream(places).map(FeatureExamples.this::label).toArray());
-            }
-
-            @Override
-            public void close() {}
-        };
+                        Arrays.stream(places).map(this::label).toArray()));
     }
 }

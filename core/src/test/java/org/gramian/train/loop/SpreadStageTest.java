@@ -117,24 +117,7 @@ class SpreadStageTest {
 
                 @Override
                 public Pass pass(int[] order, int batch) {
-                    return new Pass() {
-                        private int next;
-
-                        @Override
-                        public boolean hasNext() {
-                            return next < order.length;
-                        }
-
-                        @Override
-                        public Minibatch next() {
-                            int[] places = Arrays.copyOfRange(order, next, Math.min(order.length, next + batch));
-                            next += places.length;
-                            return new Minibatch(rows(places), labels(places));
-                        }
-
-                        @Override
-                        public void close() {}
-                    };
+                    return Pass.over(order, batch, places -> new Minibatch(rows(places), labels(places)));
                 }
             };
         }

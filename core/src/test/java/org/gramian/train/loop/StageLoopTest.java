@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
@@ -53,29 +54,13 @@ class StageLoopTest {
         @Override
         public Pass pass(int[] order, int batch) {
             SplittableRandom random = new SplittableRandom(7);
-            return new Pass() {
-                private int next;
-
-                @Override
-                public boolean hasNext() {
-                    return next < order.length;
-                }
-
-                @Override
-                public Minibatch next() {
-                    live.add(Tensor.live());
-                    int rows = Math.min(batch, order.length - next);
-                    int[] labels = new int[rows];
-                    for (int i = 0; i < rows; i++) {
-                        labels[i] = label(order[next++]);
-                    }
-                    Tensor gaussian = Tensors.gaussian(random, Shape.of(rows, CHANNELS, 4, 4), DType.F32);
-                    return new Minibatch(Elementwise.mul(gaussian, scale), labels);
-                }
-
-                @Override
-                public void close() {}
-            };
+            return Pass.over(order, batch, places -> {
+                live.add(Tensor.live());
+                Tensor gaussian = Tensors.gaussian(random, Shape.of(places.length, CHANNELS, 4, 4), DType.F32);
+                return new Minibatch(
+                        Elementwise.mul(gaussian, scale),
+                        Arrays.stream(places).map(this::label).toArray());
+            });
         }
     }
 

@@ -5,12 +5,18 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.LocalFileSystem;
 import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.RemoteIterator;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Note;
+import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.layout.Flat;
 import org.gramian.image.dataset.layout.PictureNames;
 
 /**
@@ -19,31 +25,27 @@ import org.gramian.image.dataset.layout.PictureNames;
  * word, where each should be a row with its reason.
  *
  * @param pictures their full paths; those of a folder sorted
- * @param others how many files of folders were left out since their names are no pictures'
+ * @param remarks what was left out of folders, in sentences
  */
-record FileListing(List<String> pictures, long others) {
+record FileListing(List<String> pictures, List<String> remarks) {
     /**
      * Lists places.
      *
-     * @throws IOException if there is nothing at a place, or no picture in all of them
+     * @throws IOException if there is nothing at a place, or no picture in a folder
      */
     static FileListing of(List<String> places, Configuration hadoop) throws IOException {
-        List<String> pictures = new ArrayList<>();
-        long others = 0;
+        FileListing listing = new FileListing(new ArrayList<>(), new ArrayList<>());
         for (String place : places) {
             for (FileStatus found : found(place, hadoop)) {
                 if (found.isFile()) {
-                    pictures.add(found.getPath().toString());
+                    listing.pictures.add(found.getPath().toString());
                 } else {
-                    others += addFolder(found.getPath(), hadoop, pictures);
+                    listing.addFolder(found.getPath(), hadoop);
                 }
             }
         }
-        if (pictures.isEmpty()) {
-            throw new FileNotFoundException("expected pictures in " + String.join(", ", places) + ", found none, and "
-                    + others + " other files");
-        }
-        return new FileListing(Collections.unmodifiableList(pictures), others);
+        return new FileListing(
+                Collections.unmodifiableList(listing.pictures), Collections.unmodifiableList(listing.remarks));
     }
 
     /** What a place means: first of all what bears its very name, for names may hold the signs of patterns. */
@@ -60,11 +62,29 @@ record FileListing(List<String> pictures, long others) {
         return matched;
     }
 
-    private static long addFolder(Path folder, Configuration hadoop, List<String> pictures) throws IOException {
+    private void addFolder(Path folder, Configuration hadoop) throws IOException {
+        FileSystem files = folder.getFileSystem(hadoop);
+        if (files instanceof LocalFileSystem local) {
+            addLocal(local.pathToFile(folder).toPath());
+        } else {
+            addRemote(folder, files);
+        }
+    }
+
+    /** As on one machine; Hadoop would pass over links that lead nowhere, and start a process to learn each file's permissions. */
+    private void addLocal(java.nio.file.Path folder) throws IOException {
+        Dataset inside = new Flat().read(folder);
+        for (Sample sample : inside.samples()) {
+            pictures.add(new Path("file", null, sample.file().toString()).toString());
+        }
+        inside.notes().stream().map(Note::text).forEach(remarks::add);
+    }
+
+    /** By one listing of all that is below, which stores of objects answer a thousand names at a time. */
+    private void addRemote(Path folder, FileSystem files) throws IOException {
         List<String> inside = new ArrayList<>();
         long others = 0;
-        // One listing of all that is below, which stores of objects answer a thousand names at a time.
-        RemoteIterator<LocatedFileStatus> all = folder.getFileSystem(hadoop).listFiles(folder, true);
+        RemoteIterator<LocatedFileStatus> all = files.listFiles(folder, true);
         while (all.hasNext()) {
             Path file = all.next().getPath();
             if (PictureNames.isPicture(file.getName()) && !inHiddenFolder(file, folder)) {
@@ -73,9 +93,18 @@ record FileListing(List<String> pictures, long others) {
                 others++;
             }
         }
+        if (inside.isEmpty()) {
+            throw new FileNotFoundException(folder + ": expected pictures in this folder or below it, found none, and "
+                    + others + " other files");
+        }
+        if (others > 0) {
+            remarks.add(String.format(
+                    Locale.ROOT,
+                    "%,d files were left out: their names are no pictures', or hidden; a table of paths names any file",
+                    others));
+        }
         Collections.sort(inside);
         pictures.addAll(inside);
-        return others;
     }
 
     private static boolean inHiddenFolder(Path file, Path top) {

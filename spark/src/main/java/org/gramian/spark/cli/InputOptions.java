@@ -3,7 +3,6 @@ package org.gramian.spark.cli;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
@@ -84,12 +83,7 @@ final class InputOptions {
 
     private Pictures files(SparkSession session, List<String> places, Console console) throws IOException {
         FileListing listing = FileListing.of(places, session.sessionState().newHadoopConf());
-        if (listing.others() > 0) {
-            console.say(String.format(
-                    Locale.ROOT,
-                    "%,d files were left out: their names are no pictures', or hidden; a table of paths names any file",
-                    listing.others()));
-        }
+        listing.remarks().forEach(console::say);
         JavaSparkContext spark = JavaSparkContext.fromSparkContext(session.sparkContext());
         int slices = slices(listing.pictures().size(), spark.defaultParallelism());
         StructType schema = new StructType().add(PATH, DataTypes.StringType, false);

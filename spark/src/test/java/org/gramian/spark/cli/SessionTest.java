@@ -18,6 +18,15 @@ class SessionTest {
     }
 
     @Test
+    void executorsCompileLaterUnlessTheUserSaysHowTheyAreStarted() {
+        String key = "spark.executor.defaultJavaOptions";
+
+        assertThat(Session.settings(NOTHING.clone(), "ours").get(key)).isEqualTo("-XX:CompileThresholdScaling=5");
+        assertThat(Session.settings(NOTHING.clone().set(key, "-Xss2m"), "ours").get(key))
+                .isEqualTo("-Xss2m");
+    }
+
+    @Test
     void aDriverOnTheClusterIsRemoteThoughThatOfKubernetesCallsItselfAClient() {
         SparkConf client = NOTHING.clone().set("spark.submit.deployMode", "client");
 

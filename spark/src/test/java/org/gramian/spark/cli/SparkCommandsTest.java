@@ -101,7 +101,7 @@ class SparkCommandsTest {
                 .contains("4 of them could not be read")
                 .contains("1 EMPTY")
                 .contains("1 UNKNOWN_FORMAT");
-        assertThat(ended.errors()).contains("1 files were left out");
+        assertThat(ended.errors()).contains("1 file that is no picture by name or content was left out");
         assertThat(spark.read()
                         .parquet(out.toString())
                         .schema()

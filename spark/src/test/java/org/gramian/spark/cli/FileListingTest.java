@@ -1,0 +1,99 @@
+package org.gramian.spark.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class FileListingTest {
+    private static final byte[] JPEG = {(byte) 0xFF, (byte) 0xD8, (byte) 0xFF, (byte) 0xE0};
+
+    @TempDir
+    Path folder;
+
+    private final Configuration here = new Configuration(false);
+    private final Configuration elsewhere = new Configuration(false);
+
+    @BeforeEach
+    void files() throws IOException {
+        // A file system that is not known to be this machine's.
+        elsewhere.setClass("fs.file.impl", RawLocalFileSystem.class, RawLocalFileSystem.class);
+        elsewhere.setBoolean("fs.file.impl.disable.cache", true);
+        Files.createDirectories(folder.resolve("deep/er"));
+        Files.createDirectories(folder.resolve(".hidden"));
+        for (String name :
+                List.of("b 1%41.jpg", "a.png", "deep/er/c.webp", "notes.txt", ".hidden/d.jpg", "deep/_e.JPG")) {
+            Files.write(folder.resolve(name), JPEG);
+        }
+        Files.writeString(folder.resolve("notes.txt"), "none");
+    }
+
+    private List<String> expected(String... names) {
+        return List.of(names).stream()
+                .map(name -> "file:" + folder.resolve(name))
+                .toList();
+    }
+
+    @Test
+    void theSamePicturesAreListedOnThisMachineAndElsewhere() throws IOException {
+        for (Configuration place : List.of(here, elsewhere)) {
+            FileListing listing = FileListing.of(List.of(folder.toString()), place);
+
+            assertThat(listing.pictures()).isEqualTo(expected("a.png", "b 1%41.jpg", "deep/_e.JPG", "deep/er/c.webp"));
+        }
+    }
+
+    @Test
+    void whatIsLeftOutIsSaid() throws IOException {
+        assertThat(FileListing.of(List.of(folder.toString()), here).remarks())
+                .hasSize(2)
+                .anyMatch(remark -> remark.contains("1 file that is no picture by name or content was left out"))
+                .anyMatch(remark -> remark.contains("1 hidden folder was left out"));
+        assertThat(FileListing.of(List.of(folder.toString()), elsewhere).remarks())
+                .singleElement()
+                .asString()
+                .startsWith("2 files were left out");
+    }
+
+    @Test
+    void onThisMachineALinkToNowhereAndAPictureWithoutEndingAreListedAsByThePlainCommand() throws IOException {
+        Path links = Files.createDirectory(folder.resolve("deep/links"));
+        Files.createSymbolicLink(links.resolve("nowhere.jpg"), folder.resolve("gone.jpg"));
+        Files.createSymbolicLink(links.resolve("round"), folder);
+        Files.write(links.resolve("img_0001"), JPEG);
+
+        assertThat(FileListing.of(List.of(links.toString()), here).pictures())
+                .isEqualTo(expected("deep/links/img_0001", "deep/links/nowhere.jpg"));
+    }
+
+    @Test
+    void aFileItselfAndWhatAPatternMatchesAreListedInTheOrderOfThePlaces() throws IOException {
+        String pattern = folder + "/[ab]*";
+        String text = folder.resolve("notes.txt").toString();
+
+        assertThat(FileListing.of(List.of(text, pattern), here).pictures())
+                .isEqualTo(expected("notes.txt", "a.png", "b 1%41.jpg"));
+    }
+
+    @Test
+    void aPlaceWithoutPicturesIsRefused() throws IOException {
+        Path empty = Files.createDirectory(folder.resolve("empty"));
+
+        for (Configuration place : List.of(here, elsewhere)) {
+            assertThatThrownBy(
+                            () -> FileListing.of(List.of(folder.resolve("a.png").toString(), empty.toString()), place))
+                    .isInstanceOf(IOException.class)
+                    .hasMessageContaining(empty + ": expected pictures in this folder or below it, found none");
+        }
+        assertThatThrownBy(() -> FileListing.of(List.of(folder + "/none-*"), here))
+                .hasMessageContaining("there is no such file or folder, nor does such a pattern match");
+    }
+}

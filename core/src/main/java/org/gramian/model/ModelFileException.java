@@ -11,11 +11,29 @@ import org.gramian.basis.Found;
 public final class ModelFileException extends IOException {
     private static final long serialVersionUID = 1L;
 
+    private final String problem;
+
     public ModelFileException(Path file, String problem) {
-        super(Found.visible(file + ": " + problem));
+        this(file.toString(), problem);
     }
 
     public ModelFileException(Path file, String problem, Throwable cause) {
-        super(Found.visible(file + ": " + problem), cause);
+        this(file.toString(), problem, cause);
+    }
+
+    /** A problem with what was read from elsewhere, as {@code hdfs://host/model.safetensors}. */
+    public ModelFileException(String place, String problem) {
+        super(Found.visible(place + ": " + problem));
+        this.problem = problem;
+    }
+
+    /** The problem of a file that is a passing copy of what lies in a place. */
+    public ModelFileException(String place, ModelFileException ofCopy) {
+        this(place, ofCopy.problem, ofCopy);
+    }
+
+    private ModelFileException(String place, String problem, Throwable cause) {
+        super(Found.visible(place + ": " + problem), cause);
+        this.problem = problem;
     }
 }

@@ -48,7 +48,11 @@ abstract class ColumnStage extends TrainingStage {
         return new TrainingColumns(getInputCol(), getNameCol(), getLabelCol(), getValidationIndicatorCol());
     }
 
-    /** What the model will append. */
+    /**
+     * What the model will append.
+     *
+     * @throws IllegalArgumentException if a column that is learned from is missing, or one that is appended is there already
+     */
     @Override
     public StructType transformSchema(StructType schema) {
         SequencedMap<Output, String> outputs = new LinkedHashMap<>();
@@ -57,7 +61,9 @@ abstract class ColumnStage extends TrainingStage {
         outputs.put(Output.PROBABILITY, getProbabilityCol());
         outputs.put(Output.ERROR, getErrorCol());
         outputs.values().removeIf(String::isEmpty);
-        return ModelStage.appended(schema, getInputCol(), outputs);
+        StructType appended = ModelStage.appended(schema, getInputCol(), outputs);
+        columns().requireIn(schema);
+        return appended;
     }
 
     /** The column that holds pictures. */

@@ -15,6 +15,8 @@ import org.apache.spark.ml.util.MLWritable;
 import org.apache.spark.ml.util.MLWriter;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.SparkSession;
+import org.gramian.spark.executor.TaskResources;
+import org.gramian.spark.train.OwnDisks;
 import org.gramian.spark.train.SparkTrainer;
 import org.gramian.spark.train.Trained;
 import org.gramian.spark.train.TrainingJob;
@@ -32,7 +34,8 @@ import org.gramian.train.loop.InterruptedTrainingException;
  * }</pre>
  *
  * <p>With a {@link #folder} a fit that was broken goes on when it is called again with the same table and parameters, and the folder
- * keeps the features; with another table or other parameters a second fit there is refused. Without one, all of it lies in a passing folder of the default file system. What is trained, and how exactly,
+ * keeps the features; with another table or other parameters a second fit there is refused. Without one, all of it lies in a passing folder of the default
+ * file system, which all machines must reach. What is trained, and how exactly,
  * is said by {@link SparkTrainer}.
  */
 public final class GramianClassifier extends ColumnStage implements MLWritable {
@@ -65,6 +68,7 @@ public final class GramianClassifier extends ColumnStage implements MLWritable {
     @Override
     public GramianModel fit(Dataset<?> dataset) {
         transformSchema(dataset.schema());
+        TaskResources.requireDeviceName("device", getDevice());
         SparkSession session = dataset.sparkSession();
         try {
             if (!getFolder().isEmpty()) {
@@ -72,6 +76,13 @@ public final class GramianClassifier extends ColumnStage implements MLWritable {
             }
             FileSystem files = FileSystem.get(session.sessionState().newHadoopConf());
             Path passing = files.makeQualified(new Path("/tmp/gramian-" + UUID.randomUUID()));
+            if (OwnDisks.isDoubtful(session, passing.toString())) {
+                throw new IllegalArgumentException(
+                        "expected a folder for features that all machines reach, found none set,"
+                                + " and in the usual file system, " + files.getUri()
+                                + ", each machine sees its own; name one by"
+                                + " setFolder");
+            }
             try {
                 return fit(dataset, passing.toString());
             } finally {

@@ -8,9 +8,11 @@ import org.apache.spark.ml.attribute.NominalAttribute;
 import org.apache.spark.ml.param.Param;
 import org.apache.spark.ml.util.Identifiable;
 import org.apache.spark.ml.util.MLReader;
-import org.apache.spark.sql.Dataset;
-import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.Metadata;
+import org.apache.spark.sql.types.StructField;
+import org.apache.spark.sql.types.StructType;
 import org.gramian.spark.executor.ModelContent;
 import org.gramian.spark.executor.Output;
 
@@ -128,18 +130,21 @@ public final class GramianModel extends ModelStage<GramianModel> {
         return this;
     }
 
+    /** What is appended; indices of classes with their names in the metadata, where {@code IndexToString} finds them. */
     @Override
-    public Dataset<Row> transform(Dataset<?> dataset) {
-        Dataset<Row> scored = super.transform(dataset);
+    public StructType transformSchema(StructType schema) {
+        StructType appended = super.transformSchema(schema);
         String column = getPredictionCol();
-        return column.isEmpty()
-                ? scored
-                : scored.withMetadata(
-                        column,
-                        NominalAttribute.defaultAttr()
-                                .withName(column)
-                                .withValues(classes().toArray(String[]::new))
-                                .toMetadata());
+        if (column.isEmpty()) {
+            return appended;
+        }
+        Metadata names = NominalAttribute.defaultAttr()
+                .withName(column)
+                .withValues(classes().toArray(String[]::new))
+                .toMetadata();
+        StructField[] fields = appended.fields().clone();
+        fields[appended.fieldIndex(column)] = new StructField(column, DataTypes.DoubleType, true, names);
+        return new StructType(fields);
     }
 
     @Override

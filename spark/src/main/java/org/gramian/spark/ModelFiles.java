@@ -38,6 +38,6 @@ final class ModelFiles {
     }
 
     private static ModelFileException wrong(String path, String problem) {
-        return new ModelFileException(java.nio.file.Path.of(path), problem);
+        return new ModelFileException(path, problem);
     }
 }

@@ -1,14 +1,20 @@
 package org.gramian.spark;
 
+import static org.apache.spark.sql.functions.col;
+
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.SequencedMap;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.IntStream;
 import org.apache.spark.ml.Model;
 import org.apache.spark.ml.param.Param;
 import org.apache.spark.ml.param.ParamMap;
 import org.apache.spark.ml.util.MLWritable;
 import org.apache.spark.ml.util.MLWriter;
+import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Encoders;
 import org.apache.spark.sql.Row;
@@ -22,6 +28,8 @@ import org.gramian.spark.executor.ModelContent;
 import org.gramian.spark.executor.Output;
 import org.gramian.spark.executor.PartitionScoring;
 import org.gramian.spark.executor.PictureColumn;
+import org.gramian.spark.executor.TaskResources;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the stages have in common that apply a trained model to a column of pictures: parameters for the column, for errors and the
@@ -31,7 +39,7 @@ import org.gramian.spark.executor.PictureColumn;
  */
 abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements MLWritable {
     private final String uid;
-    private final transient ModelContent content;
+    private final transient @Nullable ModelContent content;
     private final Param<String> inputCol;
     private final Param<String> errorCol;
     private final Param<String> errorKindCol;
@@ -133,6 +141,10 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
 
     /** The file of the model. */
     final ModelContent content() {
+        if (content == null) {
+            throw new IllegalStateException(
+                    "a stage that went through Java's serialization has no model any more; save it, and load it there");
+        }
         return content;
     }
 
@@ -144,16 +156,34 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
                 dataset.schema().fieldIndex(getInputCol()),
                 new SerializableConfiguration(session.sessionState().newHadoopConf()));
         PartitionScoring scoring = new PartitionScoring(
-                content.share(session.sparkContext()),
+                content().share(session.sparkContext()),
                 input,
                 List.copyOf(outputs().keySet()),
                 getDevice());
-        return dataset.toDF().mapPartitions(scoring, Encoders.row(schema));
+        return described(dataset.toDF().mapPartitions(scoring, Encoders.row(schema)), schema);
     }
 
-    /** @throws IllegalArgumentException if there are no pictures in the column, or a column that is appended is there already */
+    /** Gives columns the metadata of a schema, which rows that a function returns do not have. */
+    private static Dataset<Row> described(Dataset<Row> rows, StructType schema) {
+        // By their places, since names may be there twice.
+        String[] places =
+                IntStream.range(0, schema.size()).mapToObj(i -> "c" + i).toArray(String[]::new);
+        return rows.toDF(places)
+                .select(IntStream.range(0, schema.size())
+                        .mapToObj(i -> col(places[i])
+                                .as(schema.apply(i).name(), schema.apply(i).metadata()))
+                        .toArray(Column[]::new));
+    }
+
+    /**
+     * What a table has afterwards.
+     *
+     * @throws IllegalArgumentException if there are no pictures in the column, a column that is appended is there already, or the
+     *     device is no device's name
+     */
     @Override
     public StructType transformSchema(StructType schema) {
+        TaskResources.requireDeviceName("device", getDevice());
         return appended(schema, getInputCol(), outputs());
     }
 
@@ -161,14 +191,17 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
     static StructType appended(StructType schema, String pictures, SequencedMap<Output, String> outputs) {
         requirePictures(schema, pictures);
         List<StructField> fields = new ArrayList<>(Arrays.asList(schema.fields()));
+        // Spark does not tell large letters from small ones.
+        Set<String> taken = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+        taken.addAll(Arrays.asList(schema.fieldNames()));
         outputs.forEach((output, name) -> {
-            if (Arrays.asList(schema.fieldNames()).contains(name)) {
+            if (!taken.add(name)) {
                 throw new IllegalArgumentException("the column '" + name + "' for " + output
                         + " is there already; rename it, or choose another by the stage's parameters");
             }
             fields.add(DataTypes.createStructField(name, output.type(), true));
         });
-        return DataTypes.createStructType(fields);
+        return new StructType(fields.toArray(StructField[]::new));
     }
 
     private static void requirePictures(StructType schema, String name) {

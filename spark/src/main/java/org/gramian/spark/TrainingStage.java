@@ -16,7 +16,7 @@ import org.gramian.run.config.Settings;
 
 /**
  * The parameters of {@link GramianClassifier} that decide how a model is trained. Each stands for a key of {@code gramian train}; what
- * is not set is chosen as there. Keys without a parameter are set by {@link #setSettings}.
+ * is not set is chosen as there, and has nothing to get ({@link #isSet}). Keys without a parameter are set by {@link #setSettings}.
  */
 abstract class TrainingStage extends Estimator<GramianModel> {
     private final String uid;
@@ -92,6 +92,10 @@ abstract class TrainingStage extends Estimator<GramianModel> {
         return backbone;
     }
 
+    public String getBackbone() {
+        return getOrDefault(backbone);
+    }
+
     public GramianClassifier setBackbone(String name) {
         set(backbone, name);
         return itself();
@@ -100,6 +104,10 @@ abstract class TrainingStage extends Estimator<GramianModel> {
     /** Where it is cut. */
     public Param<String> layer() {
         return layer;
+    }
+
+    public String getLayer() {
+        return getOrDefault(layer);
     }
 
     public GramianClassifier setLayer(String name) {
@@ -112,6 +120,10 @@ abstract class TrainingStage extends Estimator<GramianModel> {
         return weights;
     }
 
+    public String getWeights() {
+        return getOrDefault(weights);
+    }
+
     public GramianClassifier setWeights(String nameOrFile) {
         set(weights, nameOrFile);
         return itself();
@@ -120,6 +132,10 @@ abstract class TrainingStage extends Estimator<GramianModel> {
     /** Features to descriptor, as {@code conv:512/rbf/spd:128/relu/triu/root/l2}. */
     public Param<String> pooling() {
         return pooling;
+    }
+
+    public String getPooling() {
+        return getOrDefault(pooling);
     }
 
     public GramianClassifier setPooling(String stages) {
@@ -132,6 +148,10 @@ abstract class TrainingStage extends Estimator<GramianModel> {
         return crops;
     }
 
+    public String getCrops() {
+        return getOrDefault(crops);
+    }
+
     public GramianClassifier setCrops(String plan) {
         set(crops, plan);
         return itself();
@@ -140,6 +160,10 @@ abstract class TrainingStage extends Estimator<GramianModel> {
     /** Most epochs. */
     public IntParam epochs() {
         return epochs;
+    }
+
+    public int getEpochs() {
+        return (int) getOrDefault(epochs);
     }
 
     public GramianClassifier setEpochs(int most) {
@@ -152,6 +176,10 @@ abstract class TrainingStage extends Estimator<GramianModel> {
         return learningRate;
     }
 
+    public double getLearningRate() {
+        return (double) getOrDefault(learningRate);
+    }
+
     public GramianClassifier setLearningRate(double rate) {
         set(learningRate, rate);
         return itself();
@@ -160,6 +188,10 @@ abstract class TrainingStage extends Estimator<GramianModel> {
     /** Crops of a step, over all executors. */
     public IntParam batchSize() {
         return batchSize;
+    }
+
+    public int getBatchSize() {
+        return (int) getOrDefault(batchSize);
     }
 
     public GramianClassifier setBatchSize(int crops) {
@@ -172,6 +204,10 @@ abstract class TrainingStage extends Estimator<GramianModel> {
         return validation;
     }
 
+    public double getValidation() {
+        return (double) getOrDefault(validation);
+    }
+
     public GramianClassifier setValidation(double share) {
         set(validation, share);
         return itself();
@@ -182,6 +218,10 @@ abstract class TrainingStage extends Estimator<GramianModel> {
         return seed;
     }
 
+    public long getSeed() {
+        return (long) getOrDefault(seed);
+    }
+
     public GramianClassifier setSeed(long number) {
         set(seed, number);
         return itself();
@@ -190,6 +230,10 @@ abstract class TrainingStage extends Estimator<GramianModel> {
     /** Further settings. */
     public StringArrayParam settings() {
         return settings;
+    }
+
+    public String[] getSettings() {
+        return getOrDefault(settings).clone();
     }
 
     /** Further keys of {@code gramian train}, each as {@code key=value}: {@code optimizer.momentum=0.8}. */

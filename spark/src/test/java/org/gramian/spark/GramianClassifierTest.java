@@ -102,6 +102,10 @@ class GramianClassifierTest {
             assertThat(same.asked()).isEqualTo(classifier.asked());
         }
         assertThat(classifier.asked().values()).hasSize(9);
+        assertThat(classifier.getSeed()).isEqualTo(7);
+        assertThat(classifier.getLearningRate()).isEqualTo(0.5);
+        assertThat(classifier.getBatchSize()).isEqualTo(8);
+        assertThat(classifier.isSet(classifier.layer())).isFalse();
     }
 
     @Test
@@ -135,5 +139,25 @@ class GramianClassifierTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> classifier().fit(table))
                 .withMessageContaining("expected pictures in the column 'content', found the columns label");
+    }
+
+    @Test
+    void columnsThatCannotBeLearnedFromAreRefusedAsSoonAsTheSchemaIsKnown() {
+        StructType noLabel = StructType.fromDDL("content BINARY, path STRING");
+        StructType truthAsLabel = noLabel.add("label", "boolean");
+        StructType textHeldBack = noLabel.add("label", "string").add("judges", "string");
+        GramianClassifier classifier = classifier().setValidationIndicatorCol("judges");
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> classifier().transformSchema(noLabel))
+                .withMessage("expected a column 'label', found content, path");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> classifier().transformSchema(truthAsLabel))
+                .withMessageContaining("expected labels in the column 'label' as string")
+                .withMessageEndingWith("found boolean");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> classifier.transformSchema(textHeldBack))
+                .withMessageContaining("expected the column 'judges' to say by true and false")
+                .withMessageEndingWith("(boolean), found string");
     }
 }

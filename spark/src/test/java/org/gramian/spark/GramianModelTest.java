@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.apache.spark.ml.Pipeline;
 import org.apache.spark.ml.PipelineModel;
@@ -29,7 +31,10 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
+import org.apache.spark.util.SerializableConfiguration;
+import org.gramian.image.Reading;
 import org.gramian.model.ModelFileException;
+import org.gramian.spark.executor.PictureColumn;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.OneMachine;
 import org.gramian.spark.testing.SmallModel;
@@ -128,6 +133,34 @@ class GramianModelTest {
                         null,
                         "expected a picture, found a file of no bytes",
                         "expected a file, found nothing of that name");
+    }
+
+    @Test
+    void aStoreThatDoesNotAnswerIsTriedAgainBeforeItIsAPicturesError() {
+        spark.sparkContext().hadoopConfiguration().set("fs.silent.impl", Silent.class.getName());
+        PictureColumn column = new PictureColumn(
+                0, new SerializableConfiguration(spark.sessionState().newHadoopConf()));
+        Row row = RowFactory.create("silent:/picture.png");
+
+        assertThatThrownBy(() -> column.read(row, false))
+                .isInstanceOf(UncheckedIOException.class)
+                .hasMessage("silent:/picture.png cannot be read at present: 503 Slow Down");
+        assertThat(column.read(row, true))
+                .isEqualTo(new Reading.Unreadable(
+                        Reading.Problem.INACCESSIBLE, "expected a file that can be read, found: 503 Slow Down"));
+    }
+
+    /** A store that is too busy. */
+    public static final class Silent extends RawLocalFileSystem {
+        @Override
+        public URI getUri() {
+            return URI.create("silent:///");
+        }
+
+        @Override
+        public FileStatus getFileStatus(org.apache.hadoop.fs.Path path) throws IOException {
+            throw new IOException("503 Slow Down");
+        }
     }
 
     /** This machine's files under another scheme. */
@@ -237,6 +270,34 @@ class GramianModelTest {
     }
 
     @Test
+    void aTableHasTheSchemaThatWasSaidBeforeAndColumnsKeepTheirMetadata() throws IOException {
+        Dataset<Row> table = new StringIndexer()
+                .setInputCol("path")
+                .setOutputCol("an `index`.of")
+                .fit(paths())
+                .transform(paths());
+        GramianModel model = GramianModel.fromFile(file.toString()).setInputCol("path");
+        GramianFeaturizer featurizer =
+                GramianFeaturizer.fromFile(file.toString()).setInputCol("path");
+
+        assertThat(model.transform(table).schema()).isEqualTo(model.transformSchema(table.schema()));
+        assertThat(featurizer.transform(table).schema()).isEqualTo(featurizer.transformSchema(table.schema()));
+        assertThat(model.transform(table).schema().apply(1).metadata().json()).contains("\"vals\":[");
+    }
+
+    @Test
+    void columnsOfOneNameAreKeptAsTheyAre() throws IOException {
+        Dataset<Row> joined = paths().join(paths().selectExpr("path", "1 AS more"), "path")
+                .toDF("content", "more")
+                .selectExpr("content", "more AS same", "2 AS same");
+
+        Dataset<Row> scored = GramianModel.fromFile(file.toString()).transform(joined);
+
+        assertThat(scored.columns()).startsWith("content", "same", "same");
+        assertThat(scored.first().getInt(2)).isEqualTo(2);
+    }
+
+    @Test
     void columnsThatDoNotFitAreRefusedBeforeAnythingRuns() throws IOException {
         GramianModel model = GramianModel.fromFile(file.toString());
 
@@ -249,8 +310,14 @@ class GramianModelTest {
                 .withMessage("expected pictures in the column 'content' as binary (their bytes) or string (their"
                         + " paths), found int");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> model.setClassCol("path").transform(bytes()))
-                .withMessageContaining("the column 'path' for CLASS is there already");
+                .isThrownBy(() -> model.setClassCol("Path").transform(bytes()))
+                .withMessageContaining("the column 'Path' for CLASS is there already");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> model.setClassCol("prediction").transform(bytes()))
+                .withMessageContaining("the column 'prediction' for CLASS is there already");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> model.setClassCol("shows").setDevice("gpu").transform(bytes()))
+                .withMessage("device: expected cpu, cuda, cuda:<number> or auto, found 'gpu'");
     }
 
     @Test
@@ -263,5 +330,8 @@ class GramianModelTest {
         assertThatThrownBy(() -> GramianFeaturizer.fromFile("missing.safetensors"))
                 .isInstanceOf(ModelFileException.class)
                 .hasMessageStartingWith("missing.safetensors: there is no such file");
+        assertThatThrownBy(() -> GramianModel.fromFile("file:///missing.safetensors"))
+                .isInstanceOf(ModelFileException.class)
+                .hasMessageStartingWith("file:///missing.safetensors: there is no such file");
     }
 }

@@ -1,5 +1,6 @@
 package org.gramian.spark.cli;
 
+import org.gramian.spark.executor.TaskResources;
 import picocli.CommandLine.Option;
 
 /** The option that says where executors compute. */
@@ -15,10 +16,7 @@ final class DeviceOption {
 
     /** @throws IllegalArgumentException if it is no device's name; whether there is such a device, each executor finds out */
     String name() {
-        if (!device.matches("auto|cpu|cuda(:\\d+)?")) {
-            throw new IllegalArgumentException(
-                    "--device: expected cpu, cuda, cuda:<number> or auto, found '" + device + "'");
-        }
+        TaskResources.requireDeviceName("--device", device);
         return device;
     }
 }

@@ -35,7 +35,7 @@ final class Failures {
         }
         Throwable known = known(exception);
         err.println(line.getCommandSpec().qualifiedName() + ": "
-                + (known == null ? "the job failed: " + firstLine(root(exception)) : sentence(known)));
+                + (known == null ? "the job failed: " + firstLine(innermost(exception)) : sentence(known)));
         if (known == null) {
             err.println("what led to it is in the logs of driver and executors; GRAMIAN_DEBUG=1 shows it here");
         }
@@ -81,12 +81,17 @@ final class Failures {
         };
     }
 
-    private static Throwable root(Throwable failed) {
+    /** The innermost of our own, which say what to try; where there is none, the first cause of all. */
+    private static Throwable innermost(Throwable failed) {
         Throwable root = failed;
-        while (root.getCause() != null) {
-            root = root.getCause();
+        @Nullable Throwable ours = null;
+        for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
+            root = cause;
+            if (cause.getClass().getName().startsWith("org.gramian.")) {
+                ours = cause;
+            }
         }
-        return root;
+        return ours == null ? root : ours;
     }
 
     /** Spark's messages go on with plans and traces. */

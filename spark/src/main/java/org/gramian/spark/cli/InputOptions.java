@@ -20,10 +20,14 @@ final class InputOptions {
 
     private static final String FILES = "files";
 
-    /** A task of so many pictures at most is lost with its executor, and no task is begun for fewer. */
-    private static final int MOST_OF_A_TASK = 2048;
-
+    /** No task is begun for fewer pictures. */
     private static final int FEWEST_OF_A_TASK = 32;
+
+    /** So many at most are lost with an executor, and new executors find tasks that are left. */
+    private static final int MOST_OF_A_TASK = 512;
+
+    /** More tasks than that are work for the driver: theirs are larger then. */
+    private static final int MOST_TASKS = 20_000;
 
     @Option(
             names = "--input",
@@ -44,7 +48,7 @@ final class InputOptions {
             names = "--partitions",
             paramLabel = "N",
             description = "tasks to cut the work into (default: as Spark cuts a table; of files four for each core, of "
-                    + FEWEST_OF_A_TASK + " to " + MOST_OF_A_TASK + " pictures)")
+                    + FEWEST_OF_A_TASK + " to " + MOST_OF_A_TASK + " pictures, and at most " + MOST_TASKS + " tasks)")
     private @Nullable Integer partitions;
 
     /**
@@ -98,7 +102,8 @@ final class InputOptions {
         if (partitions != null) {
             return partitions;
         }
-        int each = Math.clamp(Math.ceilDiv(pictures, 4 * cores), FEWEST_OF_A_TASK, MOST_OF_A_TASK);
+        int most = Math.max(MOST_OF_A_TASK, Math.ceilDiv(pictures, MOST_TASKS));
+        int each = Math.clamp(Math.ceilDiv(pictures, 4 * cores), FEWEST_OF_A_TASK, most);
         return Math.ceilDiv(pictures, each);
     }
 

@@ -71,9 +71,10 @@ final class JobProgress extends SparkListener implements AutoCloseable {
 
     @Override
     public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
-        if (!end.taskInfo().successful()) {
+        if (end.taskInfo().failed()) { // not a copy that was killed since another one was faster
             lost++;
-        } else if (done.add(end.stageId() + "/" + end.taskInfo().index())) {
+        } else if (end.taskInfo().successful()
+                && done.add(end.stageId() + "/" + end.taskInfo().index())) {
             rows += end.taskMetrics().outputMetrics().recordsWritten();
         }
     }

@@ -11,6 +11,7 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.types.DataTypes;
+import org.gramian.spark.executor.Columns;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -82,6 +83,6 @@ final class LabelOptions {
             throw new IllegalArgumentException("expected a column '" + wanted + "', found the columns "
                     + String.join(", ", columns) + "; name others by --name-column, --label-column and --column");
         }
-        return ResultColumns.column(wanted);
+        return Columns.named(wanted);
     }
 }

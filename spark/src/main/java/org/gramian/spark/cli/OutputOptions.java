@@ -8,6 +8,7 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SaveMode;
 import org.apache.spark.sql.SparkSession;
+import org.gramian.spark.train.OwnDisks;
 import picocli.CommandLine.Option;
 
 /**
@@ -47,7 +48,7 @@ final class OutputOptions {
         } else {
             NewFolder.requireNothing(out, hadoop);
         }
-        OwnDisks.warn(session, out, console);
+        OwnDisks.warn(session, out, sentence -> console.say("--out: " + sentence));
     }
 
     /** Writes rows with a column of kinds of errors, and tells what was counted on the way. */
@@ -62,7 +63,7 @@ final class OutputOptions {
                 NewFolder folder = NewFolder.begin(out, overwrite, hadoop)) {
             watched.write().mode(SaveMode.Append).parquet(out); // the folder is there, with nothing but a mark
             Tally.Counted counted = tally.counted();
-            if (OwnDisks.isDoubtful(session.sparkContext().master(), new Path(out), hadoop)) {
+            if (OwnDisks.isDoubtful(session, out)) {
                 OwnDisks.requireRows(new Path(out), counted.pictures(), hadoop);
             }
             folder.keep();

@@ -8,6 +8,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
+import org.gramian.spark.train.OwnDisks;
 
 /** Keeps apart what is read and what is replaced: a place that is removed when the work begins must not hold what the work reads. */
 final class Overlap {

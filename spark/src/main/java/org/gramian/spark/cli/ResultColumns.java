@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
-import org.apache.spark.sql.functions;
+import org.gramian.spark.executor.Columns;
 import picocli.CommandLine.Option;
 
 /** What columns of results are called, which stand beside the columns of the table that pictures came in. */
@@ -32,17 +32,12 @@ final class ResultColumns {
 
     /** A column of results. */
     Column of(String result) {
-        return column(name(result));
-    }
-
-    /** A column by its very name, which may hold dots. */
-    static Column column(String name) {
-        return functions.col("`" + name.replace("`", "``") + "`");
+        return Columns.named(name(result));
     }
 
     /** Columns by their very names. */
     static List<Column> columns(List<String> names) {
-        return names.stream().map(ResultColumns::column).toList();
+        return names.stream().map(Columns::named).toList();
     }
 
     /**

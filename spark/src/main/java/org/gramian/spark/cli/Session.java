@@ -35,7 +35,10 @@ final class Session {
 
     /** What was given, with our own where nothing was. */
     static SparkConf settings(SparkConf given, String ours) {
-        return given.setAppName(name(given, ours)).setIfMissing("spark.executor.defaultJavaOptions", FOR_EXECUTORS);
+        return given.setAppName(name(given, ours))
+                .setIfMissing("spark.executor.defaultJavaOptions", FOR_EXECUTORS)
+                // As YARN and Kubernetes have it: the work is cut by the cores that are there when it begins.
+                .setIfMissing("spark.scheduler.minRegisteredResourcesRatio", "0.8");
     }
 
     /** The name by {@code --name}, for which {@code spark-submit} puts the main class where it is not given; ours then. */

@@ -16,6 +16,7 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Observation;
 import org.apache.spark.sql.Row;
+import org.gramian.spark.executor.Columns;
 import org.gramian.spark.executor.Output;
 
 /**
@@ -77,7 +78,7 @@ final class Tally {
 
     /** Rows with a column of kinds, which are counted when they are written. */
     Dataset<Row> watched(Dataset<Row> rows) {
-        Column found = ResultColumns.column(prefix + KIND);
+        Column found = Columns.named(prefix + KIND);
         List<Column> kinds = new ArrayList<>();
         for (String kind : Output.ERROR_KINDS) {
             kinds.add(count(when(found.equalTo(kind), 1)).as(kind));

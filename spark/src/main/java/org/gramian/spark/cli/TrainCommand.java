@@ -8,6 +8,7 @@ import java.util.concurrent.Callable;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.run.config.Settings;
+import org.gramian.spark.train.OwnDisks;
 import org.gramian.spark.train.SparkTrainer;
 import org.gramian.spark.train.Trained;
 import org.gramian.spark.train.TrainingColumns;
@@ -74,7 +75,7 @@ final class TrainCommand implements Callable<Integer> {
         Settings asked = options.asked();
         String where = device.name();
         return Session.run(console, session -> {
-            OwnDisks.warn(session, out, console);
+            OwnDisks.warn(session, out, sentence -> console.say("--out: " + sentence));
             return train(session, asked, where);
         });
     }

@@ -12,11 +12,11 @@ import java.util.function.UnaryOperator;
  * Goes through rows some at a time: a number of them is taken in, worked on together and handed out, so that memory is bounded
  * however long the partition is.
  */
-final class Chunks<T> implements Iterator<T> {
+public final class Chunks<T> implements Iterator<T> {
     /** Rows at most: a multiple of every batch, so that only a partition's last batch is padded. */
     static final int MOST_ROWS = 256;
 
-    /** Bytes of pictures at most, beside the row that exceeds them. */
+    /** Bytes of rows and results at most, beside the row that exceeds them. */
     static final long MOST_BYTES = 64L << 20;
 
     private final Iterator<T> rows;
@@ -25,7 +25,7 @@ final class Chunks<T> implements Iterator<T> {
     private Iterator<T> ready = Collections.emptyIterator();
 
     /**
-     * @param bytes of a row
+     * @param bytes of a row and of what becomes of it
      * @param work what becomes of rows, as many as they are
      */
     Chunks(Iterator<T> rows, ToLongFunction<T> bytes, UnaryOperator<List<T>> work) {
@@ -37,7 +37,7 @@ final class Chunks<T> implements Iterator<T> {
     @Override
     public boolean hasNext() {
         if (!ready.hasNext() && rows.hasNext()) {
-            ready = work.apply(take()).iterator();
+            ready = work.apply(take(rows, bytes)).iterator();
         }
         return ready.hasNext();
     }
@@ -50,7 +50,8 @@ final class Chunks<T> implements Iterator<T> {
         return ready.next();
     }
 
-    private List<T> take() {
+    /** The next rows, as many as are to be worked on together. */
+    public static <T> List<T> take(Iterator<T> rows, ToLongFunction<T> bytes) {
         List<T> taken = new ArrayList<>();
         long sum = 0;
         while (taken.size() < MOST_ROWS && sum < MOST_BYTES && rows.hasNext()) {

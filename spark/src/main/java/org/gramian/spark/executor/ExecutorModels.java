@@ -54,6 +54,11 @@ public final class ExecutorModels {
             return loaded.stored.card();
         }
 
+        /** Numbers of a descriptor. */
+        long descriptorSize() {
+            return model().head().pooling().descriptorSize(model().backbone().channels());
+        }
+
         @Override
         public void close() {
             release(this);
@@ -85,7 +90,8 @@ public final class ExecutorModels {
         return LOADED.size();
     }
 
-    private static void freeUnused() {
+    /** Frees those that no task uses. */
+    public static synchronized void freeUnused() {
         LOADED.values().removeIf(loaded -> {
             if (loaded.users == 0) {
                 loaded.stored.close();

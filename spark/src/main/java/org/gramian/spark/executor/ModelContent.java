@@ -41,8 +41,7 @@ public final class ModelContent {
         try {
             return new ModelContent(bytes, ModelFile.header(file));
         } catch (ModelFileException wrong) {
-            String message = String.valueOf(wrong.getMessage());
-            throw new ModelFileException(Path.of(name), message.substring(message.indexOf(": ") + 2), wrong);
+            throw new ModelFileException(name, wrong);
         } finally {
             Files.delete(file);
         }

@@ -4,6 +4,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.StreamSupport;
+import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
@@ -32,13 +33,16 @@ public record PartitionAudit(PictureColumn input, int name, int label) implement
     @Override
     public Iterator<Row> call(Iterator<Row> rows) {
         Iterable<Row> once = () -> rows;
-        return StreamSupport.stream(once.spliterator(), false).map(this::facts).iterator();
+        boolean last = Attempts.isLast(TaskContext.get());
+        return StreamSupport.stream(once.spliterator(), false)
+                .map(row -> facts(row, last))
+                .iterator();
     }
 
-    private Row facts(Row row) {
+    private Row facts(Row row, boolean last) {
         String path = row.getString(name);
         String owner = row.getString(label);
-        return switch (input.read(row)) {
+        return switch (input.read(row, last)) {
             case Reading.Readable readable -> of(path, owner, PictureFacts.of(readable));
             case Reading.Unreadable(Reading.Problem problem, String reason) -> failed(path, owner, problem, reason);
         };

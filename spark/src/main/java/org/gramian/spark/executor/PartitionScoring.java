@@ -38,7 +38,9 @@ public record PartitionScoring(SharedModel model, PictureColumn input, List<Outp
         ExecutorModels.Lease lease = ExecutorModels.acquire(model, resources.device());
         task.addTaskCompletionListener((TaskCompletionListener) _ -> lease.close());
         Pass pass = new Pass(lease, resources, wanted());
-        return new Chunks<>(rows, input::bytes, chunk -> appended(chunk, pass));
+        boolean last = Attempts.isLast(task);
+        long added = outputs.contains(Output.DESCRIPTOR) ? Double.BYTES * lease.descriptorSize() : 0;
+        return new Chunks<>(rows, row -> PictureColumn.bytes(row) + added, chunk -> appended(chunk, pass, last));
     }
 
     private Set<Engine.Rows> wanted() {
@@ -52,8 +54,8 @@ public record PartitionScoring(SharedModel model, PictureColumn input, List<Outp
         return wanted;
     }
 
-    private List<Row> appended(List<Row> chunk, Pass pass) {
-        List<Scored> scored = pass.over(chunk.size(), number -> input.read(chunk.get(number)));
+    private List<Row> appended(List<Row> chunk, Pass pass, boolean last) {
+        List<Scored> scored = pass.over(chunk.size(), number -> input.read(chunk.get(number), last));
         List<Row> rows = new ArrayList<>();
         for (int i = 0; i < chunk.size(); i++) {
             rows.add(appended(chunk.get(i), scored.get(i)));

@@ -4,6 +4,7 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.Serializable;
+import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import org.apache.hadoop.fs.FileSystem;
@@ -22,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The column of a table that holds pictures: it has their bytes, or their paths in any file system that Hadoop knows.
  *
- * <p>Whatever is wrong with a picture is a {@link Unreadable}, in the words of {@link PictureReader}.
+ * <p>Whatever is wrong with a picture is a {@link Unreadable}, in the words of {@link PictureReader}; a store that does not answer is
+ * no picture's fault until the last attempt.
  *
  * @param index of the column
  * @param hadoop how file systems are reached
@@ -30,46 +32,60 @@ import org.jspecify.annotations.Nullable;
 public record PictureColumn(int index, SerializableConfiguration hadoop) implements Serializable {
     private static final PictureReader READER = new PictureReader(PictureLimits.DEFAULT);
 
-    /** Reads the picture of a row. */
-    public Reading read(Row row) {
+    /**
+     * Reads the picture of a row.
+     *
+     * @param last whether nobody will try again: a file system that fails is then the picture's error
+     * @throws UncheckedIOException if a file system fails and it is not
+     */
+    public Reading read(Row row, boolean last) {
         @Nullable Object cell = row.get(index);
         return switch (cell) {
             case null -> new Unreadable(Problem.EMPTY, "expected a picture, found null");
             case byte[] bytes -> READER.read(bytes);
-            case String path -> readPath(path);
+            case String path -> readPath(path, last);
             default -> throw new IllegalArgumentException("expected bytes or a path, found " + cell.getClass());
         };
     }
 
-    /** Bytes of a picture that a row holds in memory. */
-    public long bytes(Row row) {
-        return row.get(index) instanceof byte[] bytes ? bytes.length : 0;
+    /** Bytes of pictures and texts that a row holds in memory, in whichever column. */
+    public static long bytes(Row row) {
+        long sum = 0;
+        for (int i = 0; i < row.size(); i++) {
+            sum += switch (row.get(i)) {
+                case byte[] bytes -> bytes.length;
+                case String text -> text.length();
+                case null, default -> 0;
+            };
+        }
+        return sum;
     }
 
-    private Reading readPath(String text) {
+    private Reading readPath(String text, boolean last) {
         try {
             Path path = new Path(text);
             FileSystem files = path.getFileSystem(hadoop.value());
             return "file".equals(files.getUri().getScheme())
                     ? READER.read(
                             java.nio.file.Path.of(files.makeQualified(path).toUri()))
-                    : READER.read(new Remote(files, path));
+                    : READER.read(new Remote(files, path, last));
         } catch (IOException | IllegalArgumentException | UnsupportedOperationException failed) {
             return new Unreadable(
                     Problem.INACCESSIBLE, "expected the path of a file, found: " + String.valueOf(failed.getMessage()));
         }
     }
 
-    /** A file elsewhere; what is wrong with it is thrown as Java throws it of files here. */
-    private record Remote(FileSystem files, Path path) implements PictureContent {
+    /**
+     * A file elsewhere; what is wrong with it is thrown as Java throws it of files here. What is wrong with its file system may pass:
+     * unless this is the last attempt, it is not said of the file.
+     */
+    private record Remote(FileSystem files, Path path, boolean last) implements PictureContent {
         @Override
         public long size() throws IOException {
             try {
                 return files.getFileStatus(path).getLen();
-            } catch (FileNotFoundException missing) {
-                throw named(new NoSuchFileException(path.toString()), missing);
-            } catch (AccessControlException denied) {
-                throw named(new AccessDeniedException(path.toString()), denied);
+            } catch (IOException failed) {
+                throw named(failed);
             }
         }
 
@@ -77,9 +93,19 @@ public record PictureColumn(int index, SerializableConfiguration hadoop) impleme
         public byte[] bytes() throws IOException {
             try (InputStream stream = files.open(path)) {
                 return stream.readAllBytes();
-            } catch (AccessControlException denied) {
-                throw named(new AccessDeniedException(path.toString()), denied);
+            } catch (IOException failed) {
+                throw named(failed);
             }
+        }
+
+        private IOException named(IOException failed) {
+            return switch (failed) {
+                case FileNotFoundException _ -> named(new NoSuchFileException(path.toString()), failed);
+                case AccessControlException _ -> named(new AccessDeniedException(path.toString()), failed);
+                case IOException _ when last -> failed;
+                default ->
+                    throw new UncheckedIOException(path + " cannot be read at present: " + failed.getMessage(), failed);
+            };
         }
 
         private static IOException named(IOException named, IOException cause) {

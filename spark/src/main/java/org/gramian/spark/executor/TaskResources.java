@@ -30,6 +30,19 @@ public record TaskResources(int cores, Device device) {
         return new TaskResources(task.cpus(), device(task.resourcesJMap(), wish));
     }
 
+    /**
+     * Looks at a choice of device; whether there is such a device, each executor finds out.
+     *
+     * @param option what the choice is called, for the message
+     * @throws IllegalArgumentException if it is no device's name
+     */
+    public static void requireDeviceName(String option, String name) {
+        if (!name.matches("auto|cpu|cuda(:\\d+)?")) {
+            throw new IllegalArgumentException(
+                    option + ": expected cpu, cuda, cuda:<number> or auto, found '" + name + "'");
+        }
+    }
+
     static Device device(Map<String, ResourceInformation> given, String wish) {
         if (!wish.equals(AUTO)) {
             return Device.parse(wish);

@@ -14,8 +14,8 @@ import static org.apache.spark.sql.functions.row_number;
 import static org.apache.spark.sql.functions.sum;
 import static org.apache.spark.sql.functions.when;
 import static org.apache.spark.sql.functions.xxhash64;
+import static org.gramian.spark.executor.Columns.named;
 
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -55,22 +55,20 @@ record Catalogue(
     /**
      * Reads names and labels; pictures are not looked at.
      *
-     * @throws IllegalArgumentException if columns are missing, names are not each its own, there are fewer than two classes, or
+     * @throws IllegalArgumentException if columns are missing or of a wrong type, names are not each its own, there are fewer than two classes, or
      *     one of which nothing is learned from
      */
     static Catalogue of(Dataset<Row> table, TrainingColumns columns, Holding holding) {
-        for (String column : List.of(columns.picture(), columns.name(), columns.label())) {
-            requireColumn(table, column);
-        }
+        columns.requireIn(table.schema());
         Classes classes = Classes.of(table, columns.label());
         if (classes.names().size() < 2) {
             throw new IllegalArgumentException("a model tells at least 2 classes apart, found "
                     + classes.names().size() + " in the column '" + columns.label() + "'");
         }
         Dataset<Row> named = table.select(
-                col(columns.name()).cast(DataTypes.StringType).as("name"),
+                named(columns.name()).cast(DataTypes.StringType).as("name"),
                 classes.index().as("label"),
-                heldBack(table, columns).as("held"));
+                heldBack(columns).as("held"));
         requireWhole(named, columns);
         Dataset<Row> numbered = numbered(columns.heldBack().isEmpty() ? held(named, holding) : named);
         numbered.persist(StorageLevel.MEMORY_AND_DISK());
@@ -91,25 +89,14 @@ record Catalogue(
                         sum(xxhash64(col("name"), col("label"), col("held")).cast(DataTypes.createDecimalType(38, 0))))
                 .first();
         Dataset<Row> looks = table.select(
-                col(columns.name()).cast(DataTypes.StringType).as("name"),
-                col(columns.picture()).as("picture"));
+                named(columns.name()).cast(DataTypes.StringType).as("name"),
+                named(columns.picture()).as("picture"));
         String fingerprint = sums.getLong(0) + "/" + sums.getLong(1) + "/" + sums.getDecimal(2) + "/" + classes;
         return new Catalogue(numbered, looks, classes, sums.getLong(1), sums.getLong(0), fingerprint);
     }
 
-    private static Column heldBack(Dataset<Row> table, TrainingColumns columns) {
-        if (columns.heldBack().isEmpty()) {
-            return lit(false);
-        }
-        requireColumn(table, columns.heldBack());
-        return coalesce(col(columns.heldBack()).cast(DataTypes.BooleanType), lit(false));
-    }
-
-    private static void requireColumn(Dataset<Row> table, String column) {
-        List<String> names = Arrays.asList(table.columns());
-        if (!names.contains(column)) {
-            throw new IllegalArgumentException("expected a column '" + column + "', found " + String.join(", ", names));
-        }
+    private static Column heldBack(TrainingColumns columns) {
+        return columns.heldBack().isEmpty() ? lit(false) : coalesce(named(columns.heldBack()), lit(false));
     }
 
     private static void requireWhole(Dataset<Row> named, TrainingColumns columns) {

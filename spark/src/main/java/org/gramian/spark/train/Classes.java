@@ -2,7 +2,6 @@ package org.gramian.spark.train;
 
 import static org.apache.spark.sql.functions.array;
 import static org.apache.spark.sql.functions.array_position;
-import static org.apache.spark.sql.functions.col;
 
 import java.util.Arrays;
 import java.util.List;
@@ -18,6 +17,7 @@ import org.apache.spark.sql.functions;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.NumericType;
 import org.apache.spark.sql.types.StructField;
+import org.gramian.spark.executor.Columns;
 
 /**
  * The classes of a column of labels, and which of them each row is of.
@@ -32,25 +32,27 @@ record Classes(List<String> names, Column index) {
     /**
      * Finds the classes: the names in alphabetical order where the column has names; its numbers themselves where it has numbers.
      *
-     * @throws IllegalArgumentException if the column has neither
+     * @throws IllegalArgumentException if numbers are no indices, or there are too many classes
      */
     static Classes of(Dataset<Row> pictures, String column) {
         StructField field = pictures.schema().apply(column);
-        if (field.dataType().equals(DataTypes.StringType)) {
-            return named(pictures, column);
+        requireLabels(field);
+        return field.dataType() instanceof NumericType ? numbered(pictures, field) : named(pictures, column);
+    }
+
+    /** @throws IllegalArgumentException if a column has neither names nor numbers */
+    static void requireLabels(StructField field) {
+        if (!field.dataType().equals(DataTypes.StringType) && !(field.dataType() instanceof NumericType)) {
+            throw new IllegalArgumentException("expected labels in the column '" + field.name()
+                    + "' as string (names of classes) or numbers (their indices), found "
+                    + field.dataType().simpleString());
         }
-        if (field.dataType() instanceof NumericType) {
-            return numbered(pictures, field);
-        }
-        throw new IllegalArgumentException("expected labels in the column '" + column
-                + "' as string (names of classes) or numbers (their indices), found "
-                + field.dataType().simpleString());
     }
 
     private static Classes named(Dataset<Row> pictures, String column) {
         List<String> names = pictures
-                .select(col(column))
-                .where(col(column).isNotNull())
+                .select(Columns.named(column))
+                .where(Columns.named(column).isNotNull())
                 .distinct()
                 .limit(MOST + 1)
                 .as(Encoders.STRING())
@@ -60,12 +62,12 @@ record Classes(List<String> names, Column index) {
                 .toList();
         requireFew(names.size(), column);
         Column all = array(names.stream().map(functions::lit).toArray(Column[]::new));
-        Column place = array_position(all, col(column)).minus(1).cast(DataTypes.IntegerType);
+        Column place = array_position(all, Columns.named(column)).minus(1).cast(DataTypes.IntegerType);
         return new Classes(names, place);
     }
 
     private static Classes numbered(Dataset<Row> pictures, StructField field) {
-        Column number = col(field.name());
+        Column number = Columns.named(field.name());
         Row bounds = pictures.agg(
                         functions.max(number).cast(DataTypes.DoubleType),
                         functions.count(functions.when(

@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.Iterator;
 import java.util.List;
@@ -21,6 +20,8 @@ import org.gramian.image.batch.Rendering;
 import org.gramian.image.batch.Work;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
+import org.gramian.spark.executor.Chunks;
+import org.gramian.spark.executor.PictureColumn;
 import org.gramian.spark.executor.TaskResources;
 import org.gramian.tensor.Scope;
 import org.gramian.train.feature.FeatureExtractor;
@@ -31,12 +32,6 @@ import org.jspecify.annotations.Nullable;
  * batch, so that memory is bounded however many pictures and crops there are.
  */
 final class FeaturePass implements Iterator<Row>, AutoCloseable {
-    /** Pictures that are taken in at a time: a multiple of the batch, so that only the last batch of all is padded. */
-    private static final int MOST_PICTURES = 256;
-
-    /** Their bytes at most, beside the picture that exceeds them. */
-    private static final long MOST_BYTES = 64L << 20;
-
     private final Iterator<Row> pictures;
     private final FeatureTask task;
     private final FeatureExtractor extractor;
@@ -83,28 +78,18 @@ final class FeaturePass implements Iterator<Row>, AutoCloseable {
     }
 
     private BatchLoader load() {
-        taken = take();
+        taken = Chunks.take(pictures, PictureColumn::bytes);
         // Batches name pictures by paths; those of rows are their numbers among those taken in.
         List<Row> rows = taken;
         List<Sample> samples = IntStream.range(0, rows.size())
                 .mapToObj(i -> new Sample(rows.get(i).getString(0), 0, Path.of(String.valueOf(i))))
                 .toList();
         Rendering rendering = new Rendering(
-                path -> task.input().read(rows.get(Integer.parseInt(path.toString()))),
+                // Never the last attempt: what is kept as unreadable is not tried again when the run goes on.
+                path -> task.input().read(rows.get(Integer.parseInt(path.toString())), false),
                 crops,
                 extractor.network().preprocessing());
         return new BatchLoader(rendering, Work.all(samples, crops), Prefetch.of(extractor.batch(), resources.cores()));
-    }
-
-    private List<Row> take() {
-        List<Row> some = new ArrayList<>();
-        long bytes = 0;
-        while (some.size() < MOST_PICTURES && bytes < MOST_BYTES && pictures.hasNext()) {
-            Row row = pictures.next();
-            some.add(row);
-            bytes += task.input().bytes(row);
-        }
-        return some;
     }
 
     private void compute(BatchLoader from) {

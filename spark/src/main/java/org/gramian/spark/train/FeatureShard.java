@@ -28,7 +28,7 @@ record FeatureShard(int[] places, int[] labels, MemorySegment features) {
      *
      * @param place {@code picture · crops + crop}
      * @param label of its picture
-     * @param feature {@code [c, h, w]}, in the machine's byte order
+     * @param feature {@code [c, h, w]}, as {@link FeatureStore} keeps it
      */
     record Crop(int place, int label, byte[] feature) {}
 

@@ -43,6 +43,9 @@ record FeatureStore(String path, FeatureForm form) {
     /** Crops of one task: enough to fill batches, few enough to be done again. */
     private static final long OF_TASK = 2_000;
 
+    /** Bytes of rows that are read together: Spark holds all of a column's at once, of features of half a megabyte each. */
+    private static final long ROW_GROUP = 16L << 20;
+
     /** Where Spark's committer keeps what tasks wrote until all are done: it then takes all that lies there. */
     private static final String UNCOMMITTED = "_temporary";
 
@@ -106,6 +109,7 @@ record FeatureStore(String path, FeatureForm form) {
                 .mode(SaveMode.Append)
                 .option("mapreduce.fileoutputcommitter.marksuccessfuljobs", true)
                 .option("maxRecordsPerFile", 0) // so that a file has all crops of a picture or none
+                .option("parquet.block.size", ROW_GROUP)
                 .parquet(path);
     }
 
@@ -116,6 +120,10 @@ record FeatureStore(String path, FeatureForm form) {
                 .first();
         long unreadable = found.getLong(2);
         long expected = (pictures - unreadable) * form.crops() + unreadable;
+        if (found.getLong(0) < expected && OwnDisks.isDoubtful(spark, path)) {
+            throw new IOException(
+                    path + ": expected " + expected + " rows, found " + found.getLong(0) + ": " + OwnDisks.WHY);
+        }
         if (found.getLong(0) != expected || found.getLong(1) != expected) {
             throw new IOException(path + ": expected " + expected + " rows, one for each crop of " + pictures
                     + " pictures, found " + found.getLong(0) + ", of which " + found.getLong(1)

@@ -10,6 +10,7 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.FlatMapFunction;
 import org.apache.spark.broadcast.Broadcast;
 import org.gramian.model.Model;
+import org.gramian.spark.executor.ExecutorModels;
 import org.gramian.spark.executor.TaskResources;
 import org.gramian.tensor.Scope;
 
@@ -46,6 +47,7 @@ record HeadTask<T extends Serializable>(Broadcast<byte[]> order, FeatureForm for
     public Iterator<byte[]> call(Iterator<byte[]> packed) {
         TaskResources resources = TaskResources.of(TaskContext.get(), device);
         resources.apply();
+        ExecutorModels.freeUnused(); // the backbone, whose features these are
         StepOrder asked = ObjectBytes.read(order.value(), StepOrder.class);
         Iterator<FeatureShard> shards = StreamSupport.stream(
                         Spliterators.spliteratorUnknownSize(packed, Spliterator.ORDERED), false)

@@ -9,8 +9,11 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.UnsupportedFileSystemException;
+import org.gramian.basis.Found;
+import org.gramian.model.ModelFileException;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.Settings;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A run's folder in any file system, with a passing folder on this machine in which its small files are read and written: core
@@ -21,11 +24,13 @@ final class RunFolder implements AutoCloseable {
     static final String CHECKPOINT = "checkpoint.safetensors";
     static final String HISTORY = "history.csv";
     static final String CONFIG = "config.yaml";
+    private static final String GROUPS = "groups";
 
     private final Path path;
     private final Configuration hadoop;
     private final FileSystem files;
     private final java.nio.file.Path here;
+    private @Nullable FileContext context;
 
     private RunFolder(Path path, Configuration hadoop) throws IOException {
         this.hadoop = hadoop;
@@ -78,6 +83,36 @@ final class RunFolder implements AutoCloseable {
         return local;
     }
 
+    /**
+     * How many groups the shards of this run make, which decides the order of additions: as many as it was begun with, though the
+     * executors of a run that goes on are not all there yet; more where there are more cores now.
+     *
+     * @param cores that are there
+     */
+    int groups(int cores) throws IOException {
+        java.nio.file.Path local = fetch(GROUPS);
+        String kept = Files.exists(local) ? Files.readString(local).strip() : "0";
+        if (!kept.matches("\\d{1,6}")) {
+            throw new IOException(path(GROUPS) + ": expected a number of groups, found " + Found.text(kept)
+                    + "; remove the file, and last bits may differ from an unbroken run");
+        }
+        int groups = Math.max(Integer.parseInt(kept), cores);
+        put(Files.writeString(local, groups + "\n"));
+        return groups;
+    }
+
+    /** A problem with a file of the passing folder, told of the one that it is a copy of. */
+    IOException named(IOException failed) {
+        String message = String.valueOf(failed.getMessage());
+        if (!message.startsWith(here + "/")) {
+            return failed;
+        }
+        String name = message.substring(here.toString().length() + 1).replaceFirst(": .*", "");
+        return failed instanceof ModelFileException wrong
+                ? new ModelFileException(path(name), wrong)
+                : new IOException(path + message.substring(here.toString().length()), failed);
+    }
+
     /** Writes down every value of the configuration. */
     void keep(Settings settings) throws IOException {
         java.nio.file.Path local = here.resolve(CONFIG);
@@ -92,10 +127,18 @@ final class RunFolder implements AutoCloseable {
         files.copyFromLocalFile(false, true, new Path(local.toUri()), draft);
         try {
             // By this interface a file is replaced in one step; by that of FileSystem it has to be removed first.
-            FileContext.getFileContext(path.toUri(), hadoop).rename(draft, target, Options.Rename.OVERWRITE);
+            context().rename(draft, target, Options.Rename.OVERWRITE);
         } catch (UnsupportedFileSystemException _) {
             replace(draft, target);
         }
+    }
+
+    /** Made once: each is a client of its own. */
+    private FileContext context() throws UnsupportedFileSystemException {
+        if (context == null) {
+            context = FileContext.getFileContext(path.toUri(), hadoop);
+        }
+        return context;
     }
 
     /** For stores that FileContext does not know. A driver that dies in the midst of it leaves neither: its work begins anew. */

@@ -44,14 +44,15 @@ record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) impl
     /**
      * Deals out the readable pictures of a table, at once: so that all shards of a group lie with one executor.
      *
+     * @param groups how many groups they make, one for each core
      * @throws IllegalArgumentException if they have more crops than an epoch can have
      */
-    static Shards of(FeatureStore store, SparkSession spark, Range range) {
-        return of(store, spark, range, MOST_BYTES);
+    static Shards of(FeatureStore store, SparkSession spark, Range range, int groups) {
+        return of(store, spark, range, groups, MOST_BYTES);
     }
 
     /** The same with shards of about that many bytes. */
-    static Shards of(FeatureStore store, SparkSession spark, Range range, long mostBytes) {
+    static Shards of(FeatureStore store, SparkSession spark, Range range, int groups, long mostBytes) {
         long first = range.first;
         long[] unreadable = Arrays.stream(store.unreadable(spark))
                 .filter(number -> number >= first)
@@ -62,7 +63,6 @@ record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) impl
             throw new IllegalArgumentException("expected at most " + Integer.MAX_VALUE + " crops to train on, found "
                     + count + "; take fewer crops of each picture");
         }
-        int groups = spark.sparkContext().defaultParallelism();
         long ofGroup = Math.max(1, Math.ceilDiv(count * form.bytes(), mostBytes * groups));
         Dealing dealing = new Dealing(Math.toIntExact(groups * ofGroup), form.crops());
         JavaRDD<byte[]> shards = store.rows(spark)

@@ -79,6 +79,8 @@ public record SparkTrainer(Workshop workshop, Control control) {
                     config.data().validation(), config.recipe().seed());
             try (Catalogue catalogue = Catalogue.of(job.pictures(), job.columns(), holding)) {
                 return new SpreadRun(job, settings, network, control).run(catalogue, folder);
+            } catch (IOException failed) {
+                throw folder.named(failed);
             }
         }
     }

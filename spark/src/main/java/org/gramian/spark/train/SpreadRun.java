@@ -15,6 +15,7 @@ import org.gramian.run.Beginning;
 import org.gramian.run.History;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
+import org.gramian.spark.executor.SharedModel;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.InterruptedTrainingException;
@@ -49,14 +50,16 @@ final class SpreadRun {
         if (!folder.has(RunFolder.CHECKPOINT)) { // whether settings are those of a run that was begun, that one tells
             folder.keep(settings);
         }
-        features.complete(
-                SharedBackbone.of(network, config.data().crops()).share(spark.sparkContext()),
-                job.device(),
-                this::computed);
+        SharedModel backbone = SharedBackbone.of(network, config.data().crops()).share(spark.sparkContext());
+        features.complete(backbone, job.device(), this::computed);
+        backbone.content().destroy(); // its place is wanted for features
+        int groups = folder.groups(spark.sparkContext().defaultParallelism());
         long heldBack = catalogue.all() - catalogue.training();
-        try (Shards training = Shards.of(features.training(), spark, new Shards.Range(0, catalogue.training()));
+        try (Shards training =
+                        Shards.of(features.training(), spark, new Shards.Range(0, catalogue.training()), groups);
                 Shards judging = features.judges()
-                        ? Shards.of(features.heldBack(), spark, new Shards.Range(catalogue.training(), heldBack))
+                        ? Shards.of(
+                                features.heldBack(), spark, new Shards.Range(catalogue.training(), heldBack), groups)
                         : null) {
             long lost = catalogue.all() - training.pictures() - (judging == null ? 0 : judging.pictures());
             if (lost > 0) {

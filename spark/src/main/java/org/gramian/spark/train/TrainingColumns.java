@@ -1,5 +1,12 @@
 package org.gramian.spark.train;
 
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.StructType;
+
 /**
  * Which columns of a table say what of labelled pictures.
  *
@@ -13,5 +20,29 @@ public record TrainingColumns(String picture, String name, String label, String 
     /** Pictures by their paths, which are their names; a share is chosen to judge epochs. */
     public static TrainingColumns of(String path, String label) {
         return new TrainingColumns(path, path, label, "");
+    }
+
+    /**
+     * Looks for the columns in a table's schema.
+     *
+     * @throws IllegalArgumentException if one is missing, or cannot hold what it should
+     */
+    public void requireIn(StructType schema) {
+        List<String> there = Arrays.asList(schema.fieldNames());
+        Stream.concat(Stream.of(picture, name, label), Stream.of(heldBack).filter(column -> !column.isEmpty()))
+                .filter(column -> !there.contains(column))
+                .findFirst()
+                .ifPresent(column -> {
+                    throw new IllegalArgumentException(
+                            "expected a column '" + column + "', found " + String.join(", ", there));
+                });
+        Classes.requireLabels(schema.apply(label));
+        DataType held = heldBack.isEmpty()
+                ? DataTypes.BooleanType
+                : schema.apply(heldBack).dataType();
+        if (!held.equals(DataTypes.BooleanType)) {
+            throw new IllegalArgumentException("expected the column '" + heldBack
+                    + "' to say by true and false which pictures judge epochs (boolean), found " + held.simpleString());
+        }
     }
 }

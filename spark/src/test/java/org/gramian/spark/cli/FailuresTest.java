@@ -11,6 +11,7 @@ import org.apache.spark.SparkException;
 import org.gramian.model.ModelFileException;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.DeviceException;
+import org.gramian.tensor.library.LibtorchException;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -50,6 +51,20 @@ class FailuresTest {
         assertThat(code(ofTask(new IOException("disk full")))).isEqualTo(Main.FAILED);
         assertThat(code(new RuntimeException(ofTask(new IOException("disk full")))))
                 .isEqualTo(Main.FAILED);
+    }
+
+    @Test
+    void ofAFailedJobTheSentenceIsShownThatSaysWhatToTry() {
+        StringWriter said = new StringWriter();
+        CommandLine line = Main.commandLine().setErr(new PrintWriter(said));
+        Exception ours = new LibtorchException("it cannot be unpacked; set GRAMIAN_CACHE", new IOException("/home"));
+
+        Failures.say(ofTask(ours), line, line.parseArgs());
+        Failures.say(ofTask(new IOException("disk full")), line, line.parseArgs());
+
+        assertThat(said.toString())
+                .contains("the job failed: it cannot be unpacked; set GRAMIAN_CACHE")
+                .contains("the job failed: disk full");
     }
 
     @Test

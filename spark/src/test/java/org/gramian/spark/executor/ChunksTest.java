@@ -8,6 +8,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.stream.Stream;
+import org.apache.spark.sql.RowFactory;
 import org.junit.jupiter.api.Test;
 
 class ChunksTest {
@@ -40,6 +41,15 @@ class ChunksTest {
                 .forEachRemaining(_ -> {});
 
         assertThat(taken).containsExactly(List.of(Chunks.MOST_BYTES * 2), List.of(1L, Chunks.MOST_BYTES), List.of(5L));
+    }
+
+    @Test
+    void allThatARowHoldsCountsNotItsPictureAlone() {
+        assertThat(PictureColumn.bytes(RowFactory.create("path", new byte[100], null, 7, new byte[20])))
+                .isEqualTo(124);
+        assertThat(Attempts.isLast(2, 4)).isFalse();
+        assertThat(Attempts.isLast(3, 4)).isTrue();
+        assertThat(Attempts.isLast(0, 1)).isTrue();
     }
 
     @Test

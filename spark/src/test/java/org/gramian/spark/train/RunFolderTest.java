@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.RawLocalFileSystem;
+import org.gramian.model.ModelFileException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -45,6 +46,31 @@ class RunFolderTest {
                 assertThat(folder.resolve(scheme).resolve("." + RunFolder.HISTORY + ".draft"))
                         .doesNotExist();
             }
+        }
+    }
+
+    @Test
+    void aRunKeepsItsNumberOfGroupsThoughFewerCoresAreThereWhenItGoesOn() throws IOException {
+        String place = folder.resolve("groups").toString();
+        for (int[] coresAndGroups : new int[][] {{4, 4}, {2, 4}, {8, 8}, {4, 8}}) {
+            try (RunFolder run = RunFolder.open(place, true, new Configuration())) {
+                assertThat(run.groups(coresAndGroups[0])).isEqualTo(coresAndGroups[1]);
+            }
+        }
+    }
+
+    @Test
+    void whatIsWrongWithAFetchedFileIsSaidOfTheFileInTheFolder() throws IOException {
+        try (RunFolder run = RunFolder.open(folder.resolve("run").toString(), true, new Configuration())) {
+            Path copy = run.fetch(RunFolder.CHECKPOINT);
+            IOException other = new IOException("no route to host");
+
+            assertThat(run.named(new IOException(copy + ": it belongs to another run")))
+                    .hasMessage(run.path(RunFolder.CHECKPOINT) + ": it belongs to another run");
+            assertThat(run.named(new ModelFileException(run.fetch(RunFolder.MODEL), "cannot be read: no")))
+                    .isInstanceOf(ModelFileException.class)
+                    .hasMessage(run.path(RunFolder.MODEL) + ": cannot be read: no");
+            assertThat(run.named(other)).isSameAs(other);
         }
     }
 }

@@ -56,6 +56,10 @@ class ShardsTest {
                 .parquet(store.path());
     }
 
+    private static int cores() {
+        return spark.sparkContext().defaultParallelism();
+    }
+
     /** The crops of each group, in the order of its shards. */
     private static List<List<FeatureShard.Crop>> groups(Shards shards, int[] wanted) {
         List<List<FeatureShard.Crop>> groups = new ArrayList<>();
@@ -72,8 +76,8 @@ class ShardsTest {
 
     @Test
     void howeverManyShardsThereAreTheyMakeAsManyGroupsAsCoresAndEachPictureLiesWholeInItsOwn() {
-        try (Shards shards = Shards.of(store, spark, ALL, 100)) {
-            int cores = spark.sparkContext().defaultParallelism();
+        try (Shards shards = Shards.of(store, spark, ALL, cores(), 100)) {
+            int cores = cores();
             assertThat(shards.all()).hasSizeGreaterThan(3 * cores);
             assertThat(shards.count()).isEqualTo(READABLE * CROPS);
 
@@ -99,7 +103,7 @@ class ShardsTest {
 
     @Test
     void onlyShardsWithCropsOfAStepAreLookedAt() {
-        try (Shards shards = Shards.of(store, spark, ALL, 100)) {
+        try (Shards shards = Shards.of(store, spark, ALL, cores(), 100)) {
             int[] places = {7 * CROPS + 2, 5 * CROPS, 7 * CROPS};
             int[] holding = shards.holding(places);
 
@@ -116,8 +120,8 @@ class ShardsTest {
 
     @Test
     void whatAGroupHoldsDoesNotDependOnTheSizeOfShards() {
-        try (Shards small = Shards.of(store, spark, ALL, 100);
-                Shards large = Shards.of(store, spark, ALL)) {
+        try (Shards small = Shards.of(store, spark, ALL, cores(), 100);
+                Shards large = Shards.of(store, spark, ALL, cores())) {
             assertThat(large.all()).hasSize(large.groups());
             List<List<FeatureShard.Crop>> one = groups(small, small.all());
             List<List<FeatureShard.Crop>> other = groups(large, large.all());

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
 import org.apache.spark.serializer.KryoSerializer;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.run.config.ConfigFile;
@@ -73,6 +74,12 @@ class SpreadTrainingTest {
             assertThat(Arrays.copyOf(losses, SAME_STEPS))
                     .containsExactly(Arrays.copyOf(alone, SAME_STEPS), within(1e-4));
             assertThat(last(losses, 50)).isCloseTo(last(alone, 50), withinPercentage(10));
+            if (FULL) {
+                double[] nudged = SmallTraining.onOneMachine(pictures, 0, config, SmallTraining::nudge);
+                assertThat(furthest(losses, alone))
+                        .as("one machine does not come nearer to itself after a last bit is changed")
+                        .isLessThan(3 * furthest(nudged, alone));
+            }
             assertThat(last(losses, 5))
                     .as("learned something")
                     .isLessThan(0.8 * Arrays.stream(losses).limit(5).average().orElseThrow());
@@ -91,6 +98,13 @@ class SpreadTrainingTest {
             assertThat(broken).containsExactly(losses);
             assertThat(model("killed")).isEqualTo(model("left-alone"));
         }
+    }
+
+    private static double furthest(double[] some, double[] others) {
+        return IntStream.range(0, some.length)
+                .mapToDouble(i -> Math.abs(some[i] - others[i]))
+                .max()
+                .orElseThrow();
     }
 
     /** The mean of the last losses. */

@@ -1,6 +1,7 @@
-package org.gramian.spark.cli;
+package org.gramian.spark.train;
 
 import java.io.IOException;
+import java.util.function.Consumer;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.Path;
@@ -12,23 +13,34 @@ import org.apache.spark.sql.SparkSession;
  * What is wrong with paths of one machine on a cluster: every executor writes to the disk of its own, Spark's committer finds nothing
  * on the driver's, and the job is called a success.
  */
-final class OwnDisks {
+public final class OwnDisks {
     /** Of paths on the machine that opens them. */
-    static final String SCHEME = "file";
+    public static final String SCHEME = "file";
+
+    /** Why rows are missing there, most likely. */
+    static final String WHY =
+            "executors on other machines wrote to disks of their own; name a place that every machine reaches";
 
     private OwnDisks() {}
 
-    /** Whether a place may be another one on every machine. */
+    /** Whether a place may be another one on every machine of a program. */
+    public static boolean isDoubtful(SparkSession session, String place) throws IOException {
+        return isDoubtful(
+                session.sparkContext().master(),
+                new Path(place),
+                session.sessionState().newHadoopConf());
+    }
+
     static boolean isDoubtful(String master, Path place, Configuration hadoop) throws IOException {
         String scheme = place.getFileSystem(hadoop).getUri().getScheme();
         return !master.startsWith("local") && SCHEME.equals(scheme);
     }
 
     /** Says so before the work, where it is so. */
-    static void warn(SparkSession session, String place, Console console) throws IOException {
-        String master = session.sparkContext().master();
-        if (isDoubtful(master, new Path(place), session.sessionState().newHadoopConf())) {
-            console.say("--out: " + place + " is a path of each machine, and " + master
+    public static void warn(SparkSession session, String place, Consumer<String> told) throws IOException {
+        if (isDoubtful(session, place)) {
+            told.accept(place + " is a path of each machine, and "
+                    + session.sparkContext().master()
                     + " may have several: every machine must see this path as the same folder (a mounted one), or results are"
                     + " lost; otherwise name one that all reach, as hdfs://host/folder");
         }
@@ -39,7 +51,7 @@ final class OwnDisks {
      *
      * @throws IllegalStateException if they are fewer than were written
      */
-    static void requireRows(Path table, long written, Configuration hadoop) throws IOException {
+    public static void requireRows(Path table, long written, Configuration hadoop) throws IOException {
         long seen = 0;
         for (FileStatus file : table.getFileSystem(hadoop).listStatus(table)) {
             if (file.isFile() && file.getPath().getName().endsWith(".parquet")) {
@@ -51,8 +63,7 @@ final class OwnDisks {
         }
         if (seen < written) {
             throw new IllegalStateException(
-                    "expected " + written + " rows in " + table + ", found " + seen
-                            + ": executors on other machines wrote to disks of their own; name a place that every machine reaches");
+                    "expected " + written + " rows in " + table + ", found " + seen + ": " + WHY);
         }
     }
 }

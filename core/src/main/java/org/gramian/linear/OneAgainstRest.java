@@ -52,7 +52,12 @@ record OneAgainstRest(LabelledRows rows, Features features, SolveWatch watch) {
                 if (failure.get() != null) {
                     throw new CancellationException("another problem failed");
                 }
-                watch.at(task, done.get(), problems);
+                try {
+                    watch.at(task, done.get(), problems);
+                } catch (RuntimeException | Error thrown) {
+                    failure.set(thrown); // before another thread comes to tell it
+                    throw thrown;
+                }
             }
         };
         IntConsumer work = number -> {

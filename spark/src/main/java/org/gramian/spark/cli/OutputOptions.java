@@ -8,6 +8,7 @@ import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SaveMode;
 import org.apache.spark.sql.SparkSession;
+import org.gramian.spark.train.LateTasks;
 import org.gramian.spark.train.OwnDisks;
 import picocli.CommandLine.Option;
 
@@ -61,13 +62,26 @@ final class OutputOptions {
         try (JobProgress _ = JobProgress.of(session, console, "", "pictures");
                 Interruption _ = Interruption.of(session);
                 NewFolder folder = NewFolder.begin(out, overwrite, hadoop)) {
-            watched.write().mode(SaveMode.Append).parquet(out); // the folder is there, with nothing but a mark
+            write(watched);
             Tally.Counted counted = tally.counted();
             if (OwnDisks.isDoubtful(session, out)) {
                 OwnDisks.requireRows(new Path(out), counted.pictures(), hadoop);
             }
             folder.keep();
             return counted;
+        }
+    }
+
+    /** The folder is there, with nothing but a mark; it is removed after a failure, when nobody writes there any more. */
+    private void write(Dataset<Row> rows) {
+        boolean written = false; // what Spark throws is often no RuntimeException
+        try {
+            rows.write().mode(SaveMode.Append).parquet(out);
+            written = true;
+        } finally {
+            if (!written) {
+                LateTasks.await(rows.sparkSession().sparkContext());
+            }
         }
     }
 

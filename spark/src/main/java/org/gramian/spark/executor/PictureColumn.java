@@ -84,6 +84,8 @@ public record PictureColumn(int index, SerializableConfiguration hadoop) impleme
         public long size() throws IOException {
             try {
                 return files.getFileStatus(path).getLen();
+            } catch (FileNotFoundException missing) {
+                throw named(new NoSuchFileException(path.toString()), missing);
             } catch (IOException failed) {
                 throw named(failed);
             }
@@ -100,8 +102,8 @@ public record PictureColumn(int index, SerializableConfiguration hadoop) impleme
 
         private IOException named(IOException failed) {
             return switch (failed) {
-                case FileNotFoundException _ -> named(new NoSuchFileException(path.toString()), failed);
                 case AccessControlException _ -> named(new AccessDeniedException(path.toString()), failed);
+                case FileNotFoundException _ -> failed; // a folder, or removed in between
                 case IOException _ when last -> failed;
                 default ->
                     throw new UncheckedIOException(path + " cannot be read at present: " + failed.getMessage(), failed);

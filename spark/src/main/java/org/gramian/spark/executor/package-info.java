@@ -6,7 +6,7 @@
  * org.gramian.spark.executor.ExecutorModels} loads it once in each virtual machine, on the device that {@link
  * org.gramian.spark.executor.TaskResources} says the task was given. {@link org.gramian.spark.executor.PartitionScoring} takes
  * rows in {@link org.gramian.spark.executor.Chunks}, reads their pictures from a {@link
- * org.gramian.spark.executor.PictureColumn}, has them computed exactly as the command line does in a {@link
+ * org.gramian.spark.executor.PictureColumn} (what a store that fails means, {@code Attempts} knows), has them computed exactly as the command line does in a {@link
  * org.gramian.spark.executor.Pass} of {@link org.gramian.model.Scoring}, and appends the {@link org.gramian.spark.executor.Output}s that were asked for.
  */
 @NullMarked

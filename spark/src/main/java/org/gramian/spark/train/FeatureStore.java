@@ -104,13 +104,22 @@ record FeatureStore(String path, FeatureForm form) {
         progress.computed(new TrainEvent.Collecting("computing features", all, all));
     }
 
-    private void append(Dataset<Row> rows) {
-        rows.write()
-                .mode(SaveMode.Append)
-                .option("mapreduce.fileoutputcommitter.marksuccessfuljobs", true)
-                .option("maxRecordsPerFile", 0) // so that a file has all crops of a picture or none
-                .option("parquet.block.size", ROW_GROUP)
-                .parquet(path);
+    private void append(Dataset<Row> rows) throws IOException {
+        boolean written = false; // what Spark throws is often no RuntimeException
+        try {
+            rows.write()
+                    .mode(SaveMode.Append)
+                    .option("mapreduce.fileoutputcommitter.marksuccessfuljobs", true)
+                    .option("maxRecordsPerFile", 0) // so that a file has all crops of a picture or none
+                    .option("parquet.block.size", ROW_GROUP)
+                    .parquet(path);
+            written = true;
+        } finally {
+            if (!written) {
+                LateTasks.await(rows.sparkSession().sparkContext());
+                remove(rows.sparkSession(), new Path(path, UNCOMMITTED));
+            }
+        }
     }
 
     /** Counts by two narrow columns: features are not read. */

@@ -16,7 +16,8 @@
  *       groups that hold crops of the step compute their parts ({@code StepWork}, run by a {@code HeadTask}), which the driver adds up
  *       in the order of the groups, in double precision, so that neither time nor lost executors change a bit. Epochs are judged by
  *       {@code JudgeWork}. What goes between driver and executors is bytes ({@code ObjectBytes}), whatever Spark's serializer is.
- *   <li>A {@code RunFolder} keeps checkpoint, history, settings and model in any file system.
+ *   <li>A {@code RunFolder} keeps checkpoint, history, settings and model in any file system; {@link org.gramian.spark.train.OwnDisks} knows
+ *       of places that are not the same on every machine.
  * </ol>
  *
  * <p>What executors compute depends on features, parameters and places alone: Spark may compute any part of it again.

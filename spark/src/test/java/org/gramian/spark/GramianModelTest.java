@@ -35,6 +35,7 @@ import org.apache.spark.util.SerializableConfiguration;
 import org.gramian.image.Reading;
 import org.gramian.model.ModelFileException;
 import org.gramian.spark.executor.PictureColumn;
+import org.gramian.spark.testing.Elsewhere;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.OneMachine;
 import org.gramian.spark.testing.SmallModel;
@@ -113,7 +114,7 @@ class GramianModelTest {
 
     @Test
     void filesOfOtherFileSystemsAreReadAsThoseHere() throws IOException {
-        spark.sparkContext().hadoopConfiguration().set("fs.elsewhere.impl", Elsewhere.class.getName());
+        Elsewhere.in(spark.sparkContext().hadoopConfiguration());
         Dataset<Row> rows = spark.createDataset(
                         List.of(
                                 "elsewhere:" + pictures.get(0),
@@ -160,19 +161,6 @@ class GramianModelTest {
         @Override
         public FileStatus getFileStatus(org.apache.hadoop.fs.Path path) throws IOException {
             throw new IOException("503 Slow Down");
-        }
-    }
-
-    /** This machine's files under another scheme. */
-    public static final class Elsewhere extends RawLocalFileSystem {
-        @Override
-        public URI getUri() {
-            return URI.create("elsewhere:///");
-        }
-
-        @Override
-        public String getScheme() {
-            return "elsewhere";
         }
     }
 

@@ -62,26 +62,17 @@ final class OutputOptions {
         try (JobProgress _ = JobProgress.of(session, console, "", "pictures");
                 Interruption _ = Interruption.of(session);
                 NewFolder folder = NewFolder.begin(out, overwrite, hadoop)) {
-            write(watched);
+            // The folder is there, with nothing but a mark; it is removed after a failure, when nobody writes there any
+            // more.
+            LateTasks.outlived(
+                    session.sparkContext(),
+                    () -> watched.write().mode(SaveMode.Append).parquet(out));
             Tally.Counted counted = tally.counted();
             if (OwnDisks.isDoubtful(session, out)) {
                 OwnDisks.requireRows(new Path(out), counted.pictures(), hadoop);
             }
             folder.keep();
             return counted;
-        }
-    }
-
-    /** The folder is there, with nothing but a mark; it is removed after a failure, when nobody writes there any more. */
-    private void write(Dataset<Row> rows) {
-        boolean written = false; // what Spark throws is often no RuntimeException
-        try {
-            rows.write().mode(SaveMode.Append).parquet(out);
-            written = true;
-        } finally {
-            if (!written) {
-                LateTasks.await(rows.sparkSession().sparkContext());
-            }
         }
     }
 

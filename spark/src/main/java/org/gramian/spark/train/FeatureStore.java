@@ -105,20 +105,17 @@ record FeatureStore(String path, FeatureForm form) {
     }
 
     private void append(Dataset<Row> rows) throws IOException {
-        boolean written = false; // what Spark throws is often no RuntimeException
         try {
-            rows.write()
-                    .mode(SaveMode.Append)
-                    .option("mapreduce.fileoutputcommitter.marksuccessfuljobs", true)
-                    .option("maxRecordsPerFile", 0) // so that a file has all crops of a picture or none
-                    .option("parquet.block.size", ROW_GROUP)
-                    .parquet(path);
-            written = true;
+            LateTasks.outlived(
+                    rows.sparkSession().sparkContext(),
+                    () -> rows.write()
+                            .mode(SaveMode.Append)
+                            .option("mapreduce.fileoutputcommitter.marksuccessfuljobs", true)
+                            .option("maxRecordsPerFile", 0) // so that a file has all crops of a picture or none
+                            .option("parquet.block.size", ROW_GROUP)
+                            .parquet(path));
         } finally {
-            if (!written) {
-                LateTasks.await(rows.sparkSession().sparkContext());
-                remove(rows.sparkSession(), new Path(path, UNCOMMITTED));
-            }
+            remove(rows.sparkSession(), new Path(path, UNCOMMITTED));
         }
     }
 

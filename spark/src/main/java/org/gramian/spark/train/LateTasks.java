@@ -15,8 +15,20 @@ public final class LateTasks {
 
     private LateTasks() {}
 
-    /** Waits until no task of a program runs, for ten seconds at most. */
-    public static void await(SparkContext program) {
+    /** Does something by jobs; where it fails, it waits until no task of the program runs, for ten seconds at most. */
+    public static void outlived(SparkContext program, Runnable jobs) {
+        boolean done = false; // what Spark throws is often no RuntimeException
+        try {
+            jobs.run();
+            done = true;
+        } finally {
+            if (!done) {
+                await(program);
+            }
+        }
+    }
+
+    private static void await(SparkContext program) {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LONGEST_MILLISECONDS);
         try {
             while (running(program) > 0 && System.nanoTime() < end) {

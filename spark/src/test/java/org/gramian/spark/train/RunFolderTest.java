@@ -3,12 +3,11 @@ package org.gramian.spark.train;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.RawLocalFileSystem;
 import org.gramian.model.ModelFileException;
+import org.gramian.spark.testing.Elsewhere;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -16,24 +15,11 @@ class RunFolderTest {
     @TempDir
     private Path folder;
 
-    /** Files of this machine under a scheme of which nothing but a FileSystem is known, as of many stores. */
-    public static final class PlainFiles extends RawLocalFileSystem {
-        @Override
-        public URI getUri() {
-            return URI.create("plain:///");
-        }
-
-        @Override
-        public String getScheme() {
-            return "plain";
-        }
-    }
-
     @Test
     void aFileIsReplacedInEveryFileSystemThatSparkReaches() throws IOException {
         Configuration hadoop = new Configuration();
-        hadoop.setClass("fs.plain.impl", PlainFiles.class, org.apache.hadoop.fs.FileSystem.class);
-        for (String scheme : new String[] {"file", "plain"}) {
+        Elsewhere.in(hadoop);
+        for (String scheme : new String[] {"file", Elsewhere.SCHEME}) {
             try (RunFolder run = RunFolder.open(scheme + "://" + folder.resolve(scheme), false, hadoop)) {
                 for (String text : new String[] {"first", "second"}) {
                     Path file = run.fetch(RunFolder.HISTORY);

@@ -11,6 +11,7 @@ import org.gramian.image.audit.Severity;
 import org.gramian.image.audit.UnreadablePicture;
 import org.gramian.run.RunEvent;
 import org.gramian.run.plan.Estimate;
+import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainEvent.Collecting;
 import org.gramian.train.loop.TrainEvent.EpochDone;
@@ -92,6 +93,7 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
                 trained = true;
                 show(training.event());
             }
+            case RunEvent.PoolingChosen chosen -> say(chosen.result());
             case RunEvent.Measured measured ->
                 say("%s%s%s %% of the test pictures are right"
                         .formatted(
@@ -123,6 +125,17 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
             console.say("and " + (unreadable.size() - FILES_SHOWN) + " more are left out; all of them: "
                     + CommandHint.of("audit", report.root()));
         }
+    }
+
+    /** The table of a race of poolings, the chosen one first. */
+    private void say(PoolingRace.Result race) {
+        done();
+        console.say("%spooling auto: accuracy of %d poolings on %d training images, leave-one-out, in %.0f s"
+                .formatted(fold, race.entries().size(), race.images(), race.seconds()));
+        for (PoolingRace.Entry entry : race.entries()) {
+            console.say("  %5.1f %%  %-50s %,9d".formatted(100 * entry.accuracy(), entry.name(), entry.size()));
+        }
+        console.say(fold + "pooling: " + race.best().name() + " (" + race.best().pooling() + ")");
     }
 
     private void show(TrainEvent event) {

@@ -109,6 +109,11 @@ public final class Backbone {
         return network.cuts().defaultLayer();
     }
 
+    /** The layers on which poolings are compared for {@code --pooling auto}: one, or several as {@code a+b}. */
+    public String raceLayers() {
+        return network.cuts().raceLayers();
+    }
+
     /** Title, citation, size of pictures, origin of weights. */
     public About about() {
         return network.about();

@@ -36,15 +36,21 @@ record Network(String name, List<Stage> stages, Cuts cuts, About about) {
      * Where features end.
      *
      * @param defaultLayer where the network is cut unless told otherwise
+     * @param raceLayers where it is cut to compare poolings: the default layer, or several layers as {@code a+b}
      * @param classifier the first layer with parameters that only class scores need; empty if there is none
      */
-    record Cuts(String defaultLayer, Optional<String> classifier) {
+    record Cuts(String defaultLayer, String raceLayers, Optional<String> classifier) {
         Cuts(String defaultLayer, String classifier) {
-            this(defaultLayer, Optional.of(classifier));
+            this(defaultLayer, defaultLayer, Optional.of(classifier));
         }
 
         static Cuts withoutClassifier(String defaultLayer) {
-            return new Cuts(defaultLayer, Optional.empty());
+            return new Cuts(defaultLayer, defaultLayer, Optional.empty());
+        }
+
+        /** The same with the layers to compare poolings on. */
+        Cuts racing(String layers) {
+            return new Cuts(defaultLayer, layers, classifier);
         }
     }
 

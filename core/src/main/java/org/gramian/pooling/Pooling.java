@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
@@ -137,6 +138,18 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
             size = normalizations.get(i).outputs(size);
         }
         return all;
+    }
+
+    /**
+     * Whether it has parameters whose first values are random and that only training makes good: a 1×1 convolution, a Stiefel
+     * matrix. Fitted values, a network's own weights and a plain factor are none.
+     */
+    public boolean hasTrainable(long channels) {
+        Set<String> pretrained = pretrained().keySet();
+        return parameters(channels).stream()
+                .anyMatch(spec -> spec.role() != ParameterSpec.Role.FITTED
+                        && spec.shape().elements() > 1
+                        && !pretrained.contains(spec.name()));
     }
 
     private String reductionName(int index) {

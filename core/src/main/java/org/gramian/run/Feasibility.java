@@ -1,8 +1,6 @@
 package org.gramian.run;
 
-import java.util.Set;
 import java.util.function.Consumer;
-import org.gramian.autodiff.ParameterSpec;
 import org.gramian.basis.Found;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Pooling;
@@ -55,10 +53,7 @@ record Feasibility(RunPlan plan, Consumer<String> remarks) {
     /** A network's own weights are no first values: they have been learned. */
     private void remarkUnlearned(LinearSolver solver) {
         Pooling pooling = settled(plan.folds().getFirst());
-        Set<String> learned = pooling.pretrained().keySet();
-        boolean unlearned = pooling.parameters(network().backbone().channels()).stream()
-                .anyMatch(spec -> spec.role() != ParameterSpec.Role.FITTED && !learned.contains(spec.name()));
-        if (unlearned) {
+        if (!network().auto() && pooling.hasTrainable(network().backbone().channels())) {
             remarks.accept("the pooling has trainable parameters, which " + Keys.CLASSIFIER + "=" + solver.text()
                     + " leaves at their first values; take a pooling without them (pca:N in place of conv:N), or the"
                     + " classifier softmax");

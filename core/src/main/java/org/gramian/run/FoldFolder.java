@@ -14,6 +14,10 @@ import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
+import org.gramian.train.loop.PoolingRace;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The files of one fold: the model, how it did, how it was trained, and, while it is not finished, a checkpoint.
@@ -24,6 +28,10 @@ record FoldFolder(Path path) {
     static final String MODEL = "model.safetensors";
     private static final String CHECKPOINT = "checkpoint.safetensors";
     private static final String AFTER_FIRST = "stage1.json";
+    private static final String POOLINGS = "poolings.json";
+    private static final JsonMapper MAPPER = JsonMapper.builder()
+            .enable(SerializationFeature.INDENT_OUTPUT)
+            .build();
     private static final String ADVICE = "; go on with what the run was begun with, or begin anew in another folder";
 
     /** The folder, made where there is none, without what a killed run left of files. */
@@ -71,6 +79,24 @@ record FoldFolder(Path path) {
                         + ADVICE);
             }
         }
+    }
+
+    /** The table of the race that chose the pooling, if there was one. */
+    Optional<PoolingRace.Result> poolings() throws IOException {
+        Path file = path.resolve(POOLINGS);
+        if (!Files.exists(file)) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(MAPPER.readValue(file.toFile(), PoolingRace.Result.class));
+        } catch (JacksonException damaged) {
+            throw new IOException(file + ": expected the table of poolings that this run compared, found a damaged file;"
+                    + " remove it, and --resume compares them again", damaged);
+        }
+    }
+
+    void keepPoolings(PoolingRace.Result result) throws IOException {
+        WholeFile.put(path.resolve(POOLINGS), file -> Files.write(file, MAPPER.writeValueAsBytes(result)));
     }
 
     void keepFirst(Evaluation evaluation) throws IOException {

@@ -19,13 +19,16 @@ import org.gramian.evaluate.Setting;
 import org.gramian.evaluate.Temperature;
 import org.gramian.evaluate.TrainedOn;
 import org.gramian.image.dataset.Sample;
+import org.gramian.model.Head;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
+import org.gramian.pooling.Pooling;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.Keeper;
 import org.gramian.train.loop.Material;
+import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.Session;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.Solved;
@@ -79,8 +82,9 @@ final class FoldRun {
                 },
                 surround.breaks,
                 Optional.of(keeper));
+        Head head = plan.config().network().auto() ? plan.head(fold, choosePooling(session)) : plan.head(fold);
         try (Model model = Beginning.model(
-                plan.head(fold), plan.seed(), surround.extraction.extractor().network())) {
+                head, plan.seed(), surround.extraction.extractor().network())) {
             Optional<Breaks.Reason> early = new TwoStage(model, plan.config().recipe(), material(), session)
                     .run((stage, scores) -> measure(stage, scores, model));
             if (early.filter(Breaks.Reason.ASKED::equals).isPresent()) {
@@ -93,6 +97,21 @@ final class FoldRun {
             return Optional.of(
                     new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));
         }
+    }
+
+    /** Chooses the pooling by a race on the training images, once for a fold: a resumed run keeps its choice. */
+    private Pooling choosePooling(Session session) throws IOException {
+        Optional<PoolingRace.Result> kept = folder.poolings();
+        PoolingRace.Result result = kept.isPresent()
+                ? kept.get()
+                : new PoolingRace(
+                                material(), session, plan.dataset().classes().size(), plan.seed())
+                        .run();
+        if (kept.isEmpty()) {
+            folder.keepPoolings(result);
+        }
+        surround.events.accept(new RunEvent.PoolingChosen(result));
+        return Pooling.parse(result.best().pooling());
     }
 
     /** For the end, when there is nothing to be kept for a break any more. */

@@ -2,6 +2,7 @@ package org.gramian.run;
 
 import org.gramian.evaluate.Evaluation;
 import org.gramian.image.audit.AuditReport;
+import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent;
 
 /** What happens in a run, told as it happens. */
@@ -43,6 +44,13 @@ public sealed interface RunEvent {
      * @param event what
      */
     record Training(TrainEvent event) implements RunEvent {}
+
+    /**
+     * A race chose the pooling of a fold.
+     *
+     * @param result accuracy of every pooling on training images, the chosen one first
+     */
+    record PoolingChosen(PoolingRace.Result result) implements RunEvent {}
 
     /**
      * The test pictures were scored after a stage.

@@ -17,6 +17,7 @@ import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.image.dataset.protocol.Plan;
 import org.gramian.model.Head;
+import org.gramian.pooling.Pooling;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
 
@@ -157,6 +158,13 @@ public record RunPlan(
     /** What stands on the backbone in a fold. */
     Head head(FoldPlan fold) {
         return config.network()
+                .head(dataset.classes().size(), fold.parts().training().size());
+    }
+
+    /** What stands on the backbone in a fold with the pooling that a race chose. */
+    Head head(FoldPlan fold, Pooling chosen) {
+        return config.network()
+                .with(chosen)
                 .head(dataset.classes().size(), fold.parts().training().size());
     }
 

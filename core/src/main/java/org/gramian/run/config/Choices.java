@@ -21,13 +21,15 @@ public final class Choices {
      * @throws ConfigException if what was asked for does not go together
      */
     public static Settings complete(Settings asked, Surroundings surroundings) {
-        Settings settings = ClassifierChoice.choose(data(asked, surroundings));
-        settings = network(settings, surroundings);
+        Settings settings = network(DefaultRecipe.pooling(data(asked, surroundings)), surroundings);
         Backbone backbone = NetworkConfig.backbone(settings);
+        settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, backbone));
         Fidelity fidelity = settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED);
         settings = settings.over(Followed.of(fidelity, backbone.parameterCount() > 0));
         settings = FineTuning.choose(settings, backbone, surroundings.device());
         settings = settings.orDefaults();
+        settings = DefaultRecipe.crops(settings, backbone, settings.get(Keys.QUALITY));
+        settings = DefaultRecipe.validation(settings);
         settings = FaithfulPooling.spellOut(settings);
         Pooling pooling = FaithfulPooling.of(settings);
         settings = HeadRate.choose(settings, pooling);
@@ -50,7 +52,7 @@ public final class Choices {
         Settings settings = BackboneRanking.choose(fromWeights(asked), surroundings);
         String name = settings.get(Keys.BACKBONE);
         Backbone backbone = Backbone.of(name);
-        settings = settings.orElse(Keys.LAYER, backbone.defaultLayer(), "the usual layer of " + name);
+        settings = DefaultRecipe.layer(settings, backbone);
         if (!backbone.about().weights().needed()) {
             return settings.orElse(Keys.WEIGHTS, Optional.empty(), name + " needs no weights");
         }

@@ -1,6 +1,7 @@
 package org.gramian.run.config;
 
 import java.util.Locale;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.basis.Found;
@@ -66,9 +67,11 @@ final class ClassifierChoice {
             return settings;
         }
         String reason = solver.get().text() + " is solved for";
-        return settings.orElse(Keys.STAGE1_EPOCHS, 0, reason)
-                .orElse(Keys.STAGE2_EPOCHS, 0, reason)
-                .orElse(Keys.LOGIT_NORM, false, reason);
+        settings = settings.orElse(Keys.STAGE1_EPOCHS, 0, reason).orElse(Keys.LOGIT_NORM, false, reason);
+        boolean wanted = Objects.requireNonNull(settings.values().get(Keys.CLASSIFIER.name()))
+                .origin()
+                .wanted();
+        return wanted ? settings.orElse(Keys.STAGE2_EPOCHS, 0, reason) : settings;
     }
 
     /** @throws ConfigException if something is asked for that a classifier which is solved for does not have */
@@ -82,17 +85,12 @@ final class ClassifierChoice {
                 Keys.STAGE1_EPOCHS + ": expected 0",
                 solver,
                 "it is found at once, without epochs");
-        require(
-                recipe.stage2().epochs() == 0,
-                Keys.STAGE2_EPOCHS + ": expected 0",
-                solver,
-                "it would not fit any more to a network that is trained further");
         require(!logitNorm, Keys.LOGIT_NORM + ": expected false", solver, "its scores are as they were solved for");
         require(
-                recipe.loss().smoothing() == 0,
-                Keys.LABEL_SMOOTHING + ": expected 0",
+                recipe.loss().smoothing() == 0 || recipe.stage2().epochs() > 0,
+                Keys.LABEL_SMOOTHING + ": expected 0 without fine-tuning",
                 solver,
-                "it has no cross-entropy whose labels could be softened");
+                "it minimizes no cross-entropy");
     }
 
     private static void require(boolean fits, String expectation, LinearSolver solver, String reason) {

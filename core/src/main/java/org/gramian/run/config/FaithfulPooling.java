@@ -3,6 +3,7 @@ package org.gramian.run.config;
 import java.util.Objects;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
+import org.gramian.train.loop.PoolingRace;
 
 /** The pooling of a text under a fidelity, which decides what the text leaves out; and back. */
 final class FaithfulPooling {
@@ -16,8 +17,16 @@ final class FaithfulPooling {
         return fidelity.textOf(pooling);
     }
 
-    /** The pooling of settings that have both keys. */
+    /** Whether settings leave the pooling to a race on the training images. */
+    static boolean isAuto(Settings settings) {
+        return settings.get(Keys.POOLING).equals(PoolingRace.AUTO);
+    }
+
+    /** The pooling of settings that have both keys; where a race chooses it, the largest that can win. */
     static Pooling of(Settings settings) {
+        if (isAuto(settings)) {
+            return PoolingRace.largest(NetworkConfig.backbone(settings));
+        }
         try {
             return read(settings.get(Keys.POOLING), settings.get(Keys.FIDELITY));
         } catch (ConfigException e) {
@@ -29,6 +38,9 @@ final class FaithfulPooling {
 
     /** The same settings with all stages in place of a preset's name, which may mean something else in a later version. */
     static Settings spellOut(Settings settings) {
+        if (isAuto(settings)) {
+            return settings;
+        }
         Origin origin = Objects.requireNonNull(settings.values().get(Keys.POOLING.name()))
                 .origin();
         return settings.with(Keys.POOLING.name(), write(of(settings), settings.get(Keys.FIDELITY)), origin);

@@ -19,6 +19,7 @@ import org.gramian.spd.Stiefel;
 import org.gramian.tensor.DType;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
+import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
@@ -47,22 +48,19 @@ public final class Keys {
             Form.of("PROTOCOL", Protocols::parse, Protocol::text),
             "the usual one of the data set, holdout:0.2 for pictures of one's own");
 
-    /**
-     * One crop: the 15 of the paper cost 15 times as much, which matters to people with pictures of their own more than to
-     * those who follow the paper.
-     */
-    public static final Key<CropPlan> CROPS = fixed(
+    /** The whole image, once: a centre crop hides a quarter of it, the 15 crops of the paper cost 15 times as much. */
+    public static final Key<CropPlan> CROPS = chosen(
             "data.crops",
-            "what is cut from a picture, as center:224+flips, paper or resize",
+            "crops of an image, as resize:320 (the whole image), center:224+flips or paper",
             Form.of("CROPS", CropPlan::parse, CropPlan::text),
-            new CropPlan(CropPlan.Kind.CENTER, CropPlan.DEFAULT_SIZE, false));
+            DefaultRecipe.CROPS_RULE);
 
     /** A tenth: fewer pictures could not tell epochs apart, more are missed in training. */
-    public static final Key<Double> VALIDATION = fixed(
+    public static final Key<Double> VALIDATION = chosen(
             "data.validation",
-            "share of training pictures that judge epochs, if the protocol names none; 0: the training loss judges",
+            "share of the training images in the validation set, if the protocol has none; 0: no validation set",
             Form.below(1),
-            0.1);
+            DefaultRecipe.VALIDATION_RULE);
 
     /**
      * Singles: halves overflow in networks without normalization, and their rounding would enter every result. On FMD they
@@ -84,7 +82,7 @@ public final class Keys {
             "network.layer",
             "where it is cut; a+b stacks the maps of two layers",
             Form.name("LAYER"),
-            "the network's usual layer");
+            DefaultRecipe.LAYER_RULE);
 
     public static final Key<Optional<String>> WEIGHTS = chosen(
             "network.weights",
@@ -96,11 +94,11 @@ public final class Keys {
      * {@link org.gramian.pooling.Methods} says why. A text and no pooling yet: what it leaves out is decided by {@link
      * #FIDELITY}, see {@link FaithfulPooling}.
      */
-    public static final Key<String> POOLING = fixed(
+    public static final Key<String> POOLING = chosen(
             "network.pooling",
-            "features to descriptor: stages joined by '/', or a preset",
+            "features to descriptor: auto (chosen by a race on the training images), a method, or stages joined by '/'",
             Form.of("SPEC", Keys::pooling, text -> text),
-            "default");
+            DefaultRecipe.POOLING_RULE);
 
     /** A method that was published with another classifier is that method only with it; all others are trained. */
     public static final Key<Optional<LinearSolver>> CLASSIFIER = chosen(
@@ -215,6 +213,13 @@ public final class Keys {
             Form.of("NUMBER|none", Keys::constantRate, Keys::constantRate),
             STIEFEL.constantRate());
 
+    /** Balanced: the accuracy that more time would bring is small beside what fine-tuning brings. */
+    public static final Key<Quality> QUALITY = fixed(
+            "quality",
+            "fast: frozen features only; balanced: fine-tuning where it pays; best: larger images and longer",
+            Form.constant(Quality.class),
+            Quality.BALANCED);
+
     /** Any number would do; a fixed one makes runs repeatable without being asked. */
     public static final Key<Long> SEED = fixed("seed", "of first values, order, crops and folds", Form.anyWhole(), 0L);
 
@@ -265,6 +270,7 @@ public final class Keys {
             METRIC,
             RETRACTION,
             CONSTANT_RATE,
+            QUALITY,
             SEED,
             FIDELITY,
             GALLERY);
@@ -310,6 +316,9 @@ public final class Keys {
     }
 
     private static String pooling(String text) {
+        if (text.strip().equalsIgnoreCase(PoolingRace.AUTO)) {
+            return PoolingRace.AUTO;
+        }
         FaithfulPooling.read(text, Fidelity.CORRECTED);
         return text;
     }

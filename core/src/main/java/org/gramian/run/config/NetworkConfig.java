@@ -6,16 +6,19 @@ import org.gramian.model.Head;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Shape;
+import org.gramian.train.loop.PoolingRace;
 
 /**
  * What is trained: backbone, pooling and the kind of classifier.
  *
  * @param backbone the network, cut at a layer
  * @param weights a name in the store of weights, or a file; nothing for a network that needs none
- * @param pooling features to descriptor
+ * @param pooling features to descriptor; where a race chooses it, the largest that can win
+ * @param auto whether a race on the training images chooses the pooling
  * @param logitNorm whether scores are batch-normalized
  */
-public record NetworkConfig(Backbone backbone, Optional<String> weights, Pooling pooling, boolean logitNorm) {
+public record NetworkConfig(
+        Backbone backbone, Optional<String> weights, Pooling pooling, boolean auto, boolean logitNorm) {
     /** @throws ConfigException if weights are missing or not wanted, or the pooling does not fit the layer */
     public NetworkConfig {
         boolean needed = backbone.about().weights().needed();
@@ -36,7 +39,16 @@ public record NetworkConfig(Backbone backbone, Optional<String> weights, Pooling
 
     static NetworkConfig of(Settings all) {
         return new NetworkConfig(
-                backbone(all), all.get(Keys.WEIGHTS), FaithfulPooling.of(all), all.get(Keys.LOGIT_NORM));
+                backbone(all),
+                all.get(Keys.WEIGHTS),
+                FaithfulPooling.of(all),
+                FaithfulPooling.isAuto(all),
+                all.get(Keys.LOGIT_NORM));
+    }
+
+    /** The same with the pooling that a race chose. */
+    public NetworkConfig with(Pooling chosen) {
+        return new NetworkConfig(backbone, weights, chosen, false, logitNorm);
     }
 
     static Backbone backbone(Settings all) {
@@ -86,7 +98,7 @@ public record NetworkConfig(Backbone backbone, Optional<String> weights, Pooling
         return settings.with(Keys.BACKBONE, backbone.name())
                 .with(Keys.LAYER, backbone.layer())
                 .with(Keys.WEIGHTS, weights)
-                .with(Keys.POOLING, FaithfulPooling.write(pooling, fidelity))
+                .with(Keys.POOLING, auto ? PoolingRace.AUTO : FaithfulPooling.write(pooling, fidelity))
                 .with(Keys.LOGIT_NORM, logitNorm);
     }
 }

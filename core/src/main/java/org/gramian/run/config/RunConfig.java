@@ -15,10 +15,12 @@ import org.gramian.train.recipe.StageRecipe;
  * @param data what of the pictures it sees
  * @param network what is trained
  * @param recipe how
+ * @param quality what decided about options that were not given
  * @param fidelity which mathematics
  * @param gallery whether people get something to look at beside the model
  */
-public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, Fidelity fidelity, boolean gallery) {
+public record RunConfig(
+        DataConfig data, NetworkConfig network, Recipe recipe, Quality quality, Fidelity fidelity, boolean gallery) {
     /** In stage 1 the network is frozen. */
     private static final double FROZEN = 0;
 
@@ -43,7 +45,12 @@ public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, F
      */
     public static RunConfig of(Settings all) {
         return new RunConfig(
-                DataConfig.of(all), NetworkConfig.of(all), recipe(all), all.get(Keys.FIDELITY), all.get(Keys.GALLERY));
+                DataConfig.of(all),
+                NetworkConfig.of(all),
+                recipe(all),
+                all.get(Keys.QUALITY),
+                all.get(Keys.FIDELITY),
+                all.get(Keys.GALLERY));
     }
 
     private static Recipe recipe(Settings all) {
@@ -78,6 +85,7 @@ public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, F
     public Settings settings() {
         Settings settings = network.addTo(data.addTo(Settings.NONE), fidelity);
         return optimizer(stages(settings))
+                .with(Keys.QUALITY, quality)
                 .with(Keys.SEED, recipe.seed())
                 .with(Keys.FIDELITY, fidelity)
                 .with(Keys.GALLERY, gallery);

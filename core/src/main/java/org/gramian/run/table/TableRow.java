@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.gramian.basis.Found;
+import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Method;
 import org.gramian.run.config.Key;
 import org.gramian.run.config.Keys;
@@ -74,6 +75,11 @@ public record TableRow(String name, String title, String pooling, Map<String, St
         Settings all = common.with(Keys.POOLING.name(), pooling, new Origin("row " + name, true));
         for (Map.Entry<String, String> one : own.entrySet()) {
             all = all.with(one.getKey(), one.getValue(), new Origin("row " + name, true));
+        }
+        if (!all.has(Keys.CLASSIFIER)) {
+            String classifier =
+                    new RowClassifier(this, wished).solver().map(LinearSolver::text).orElse(Method.SOFTMAX);
+            all = all.with(Keys.CLASSIFIER.name(), classifier, new Origin("row " + name, false));
         }
         return all.has(Keys.GALLERY)
                 ? all

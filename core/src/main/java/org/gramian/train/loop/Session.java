@@ -18,10 +18,19 @@ public record Session(Consumer<TrainEvent> events, Breaks breaks, Optional<Keepe
      * @throws InterruptedTrainingException if a break is due: the task is begun again then, and finds what a cache kept
      */
     void preparing(TrainEvent event) {
+        checkBreaks();
+        events.accept(event);
+    }
+
+    /**
+     * Stops what is being prepared where the run was cancelled.
+     *
+     * @throws InterruptedTrainingException if a break is due
+     */
+    void checkBreaks() {
         breaks.due().ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
         });
-        events.accept(event);
     }
 
     /**

@@ -13,6 +13,7 @@ import org.gramian.train.Sgd;
 import org.gramian.train.recipe.Judgement;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Precision;
+import org.gramian.train.recipe.Schedule;
 import org.gramian.train.recipe.StageRecipe;
 import org.jspecify.annotations.Nullable;
 
@@ -222,8 +223,7 @@ final class StageLoop implements AutoCloseable {
     private void finishEpoch(double rate) throws IOException {
         EpochSums sums = position.sums();
         Judgement judgement = setup.judge == null ? new Judgement(0, sums.meanLoss()) : setup.judge.judge();
-        // Without held-back pictures nothing tells which epoch is best: the last one is kept.
-        boolean better = setup.judge == null || judgement.isBetterThan(position.best());
+        boolean better = keeps(judgement);
         if (better) {
             keepBest();
         }
@@ -240,6 +240,20 @@ final class StageLoop implements AutoCloseable {
         position =
                 position.epochDone(new Position.EpochRecord(rate, sums.meanLoss(), sums.accuracy(), judgement), better);
         saver.save(position, state());
+    }
+
+    /**
+     * Whether the parameters after an epoch are kept. Without a validation set the last epoch is kept. Fine-tuning by cosine
+     * decay ends at its best weights, so there the latest epoch is kept, unless it makes more validation errors than the model
+     * that the stage began with. Otherwise the epoch of the lowest validation loss is kept.
+     */
+    private boolean keeps(Judgement judgement) {
+        if (setup.judge == null) {
+            return true;
+        }
+        return setup.trainee.stage() == 2 && setup.stage().schedule() instanceof Schedule.Cosine
+                ? judgement.error() <= position.initial().error()
+                : judgement.isBetterThan(position.best());
     }
 
     @Override

@@ -2,12 +2,14 @@ package org.gramian.spark.train;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Consumer;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.run.Beginning;
 import org.gramian.run.Workshop;
 import org.gramian.run.config.Choices;
+import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
@@ -17,6 +19,7 @@ import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.Keeper;
+import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.SpreadStage;
 import org.gramian.train.loop.TrainEvent;
 
@@ -88,7 +91,13 @@ public record SparkTrainer(Workshop workshop, Control control) {
     private Settings settings(TrainingJob job) throws IOException {
         int pictures = Math.toIntExact(job.pictures().count());
         Settings asked = job.asked();
-        Settings frozen = asked.has(Keys.STAGE2_EPOCHS) ? asked : asked.with(Keys.STAGE2_EPOCHS, 0);
+        if (asked.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent()) {
+            throw new ConfigException(Keys.POOLING + ": expected a pooling, found auto, which compares poolings on one"
+                    + " machine; run 'gramian train' on some of the images and take the pooling that it chooses");
+        }
+        // Executors train by gradients; a classifier in closed form would need all descriptors on the driver.
+        Settings trained = asked.has(Keys.CLASSIFIER) ? asked : asked.with(Keys.CLASSIFIER, Optional.empty());
+        Settings frozen = trained.has(Keys.STAGE2_EPOCHS) ? trained : trained.with(Keys.STAGE2_EPOCHS, 0);
         return Choices.complete(
                 frozen,
                 new Surroundings(

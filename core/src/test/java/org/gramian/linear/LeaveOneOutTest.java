@@ -1,0 +1,138 @@
+package org.gramian.linear;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.gramian.linear.LeaveOneOut.Gram;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.junit.jupiter.api.Test;
+
+final class LeaveOneOutTest {
+    private static final int ROWS = 24;
+    private static final int SIZE = 6;
+    private static final int CLASSES = 3;
+
+    private static int[] labels() {
+        return IntStream.range(0, ROWS).map(i -> i % CLASSES).toArray();
+    }
+
+    /** Overlapping classes, so that some rows are wrong. */
+    private static double[][] rows() {
+        SplittableRandom random = new SplittableRandom(5);
+        double[][] rows = new double[ROWS][SIZE];
+        for (int i = 0; i < ROWS; i++) {
+            for (int j = 0; j < SIZE; j++) {
+                rows[i][j] = random.nextGaussian() + (j == i % CLASSES ? 1.5 : 0);
+            }
+        }
+        return rows;
+    }
+
+    private static Tensor tensor(double[][] rows) {
+        return Tensors.of(
+                Arrays.stream(rows).flatMapToDouble(Arrays::stream).toArray(),
+                Shape.of(rows.length, rows[0].length),
+                DType.F32);
+    }
+
+    private static Gram gram(double[][] rows) {
+        return LeaveOneOut.gram(LabelledRows.of(
+                tensor(rows), labels(), IntStream.range(0, ROWS).toArray(), CLASSES));
+    }
+
+    @Test
+    void equalsTrainingWithoutEachRow() {
+        try (Scope _ = Scope.open()) {
+            Gram gram = gram(rows());
+            LeaveOneOut found = LeaveOneOut.of(gram.products(), labels(), CLASSES);
+            double[] kernel = Elementwise.add(Tensors.to(gram.products(), DType.F64), 1.0).toDoubles();
+            boolean[] expected = new boolean[ROWS];
+            for (int left = 0; left < ROWS; left++) {
+                expected[left] = predictWithout(left, kernel, found.lambda()) == labels()[left];
+            }
+            assertThat(found.correct()).isEqualTo(expected);
+            assertThat(found.accuracy()).isBetween(0.4, 0.95);
+        }
+    }
+
+    /** Kernel ridge regression on all rows but one, by elimination. */
+    private static int predictWithout(int left, double[] kernel, double lambda) {
+        int[] others = IntStream.range(0, ROWS).filter(i -> i != left).toArray();
+        int n = others.length;
+        double[][] system = new double[n][n + CLASSES];
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < n; j++) {
+                system[i][j] = kernel[others[i] * ROWS + others[j]] + (i == j ? lambda : 0);
+            }
+            for (int c = 0; c < CLASSES; c++) {
+                system[i][n + c] = labels()[others[i]] == c ? 1 : -1;
+            }
+        }
+        for (int pivot = 0; pivot < n; pivot++) {
+            for (int row = 0; row < n; row++) {
+                if (row != pivot) {
+                    double factor = system[row][pivot] / system[pivot][pivot];
+                    for (int j = pivot; j < n + CLASSES; j++) {
+                        system[row][j] -= factor * system[pivot][j];
+                    }
+                }
+            }
+        }
+        double[] scores = new double[CLASSES];
+        for (int c = 0; c < CLASSES; c++) {
+            for (int i = 0; i < n; i++) {
+                scores[c] += kernel[left * ROWS + others[i]] * system[i][n + c] / system[i][i];
+            }
+        }
+        return IntStream.range(0, CLASSES).reduce((a, b) -> scores[b] > scores[a] ? b : a).getAsInt();
+    }
+
+    @Test
+    void gramOfJoinedRowsIsTheSum() {
+        double[][] rows = rows();
+        double[][] first = Arrays.stream(rows).map(row -> Arrays.copyOf(row, 2)).toArray(double[][]::new);
+        double[][] rest = Arrays.stream(rows).map(row -> Arrays.copyOfRange(row, 2, SIZE)).toArray(double[][]::new);
+        try (Scope _ = Scope.open()) {
+            Gram whole = gram(rows);
+            Gram a = gram(first);
+            Gram b = gram(rest);
+            Tensor sum = Elementwise.add(
+                    Elementwise.mul(a.products(), a.meanSquare()), Elementwise.mul(b.products(), b.meanSquare()));
+            double[] expected = Elementwise.mul(whole.products(), whole.meanSquare()).toDoubles();
+            double[] found = sum.toDoubles();
+            IntStream.range(0, expected.length)
+                    .forEach(i -> assertThat(found[i]).isCloseTo(expected[i], within(1e-4)));
+            double diagonal = Arrays.stream(Views.contiguous(Views.diagonal(whole.products())).toDoubles()).sum();
+            assertThat(diagonal / ROWS).isCloseTo(1, within(1e-5));
+        }
+    }
+
+    @Test
+    void equalRowsAreChance() {
+        double[][] same = new double[ROWS][SIZE];
+        try (Scope _ = Scope.open()) {
+            assertThat(LeaveOneOut.of(gram(same).products(), labels(), CLASSES).accuracy()).isLessThan(0.5);
+        }
+    }
+
+    @Test
+    void refusesProductsOfOtherRows() {
+        try (Scope _ = Scope.open()) {
+            Tensor products = Products.matmul(tensor(rows()), Views.transpose(tensor(rows())));
+            assertThatThrownBy(() -> LeaveOneOut.of(products, new int[3], CLASSES))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining("[3, 3]");
+        }
+    }
+}

@@ -113,6 +113,18 @@ final class TrainOptions {
         @Option(names = "--batch", paramLabel = "N", description = "crops at once")
         private @Nullable String batch;
 
+        @Option(names = "--optimizer", paramLabel = "NAME", description = "sgd or adamw")
+        private @Nullable String optimizer;
+
+        @Option(names = "--weight-decay", paramLabel = "NUMBER", description = "weight decay")
+        private @Nullable String weightDecay;
+
+        @Option(names = "--clip", paramLabel = "NORM", description = "largest norm of the gradient; 0: no clipping")
+        private @Nullable String clip;
+
+        @Option(names = "--ema", paramLabel = "DECAY", description = "decay of averaged weights, as 0.999; 0: none")
+        private @Nullable String ema;
+
         @Option(names = "--label-smoothing", paramLabel = "SHARE", description = "of a label, spread over all classes")
         private @Nullable String smoothing;
 
@@ -195,6 +207,10 @@ final class TrainOptions {
         flags.put("--fine-tune-lr", new Asked(Keys.STAGE2_RATE, learning.fineTuneRate));
         flags.put("--backbone-rate", new Asked(Keys.BACKBONE_RATE, learning.backboneRate));
         flags.put("--batch", new Asked(Keys.BATCH, learning.batch));
+        flags.put("--optimizer", new Asked(Keys.OPTIMIZER, learning.optimizer));
+        flags.put("--weight-decay", new Asked(Keys.WEIGHT_DECAY, learning.weightDecay));
+        flags.put("--clip", new Asked(Keys.CLIP, learning.clip));
+        flags.put("--ema", new Asked(Keys.EMA, learning.ema));
         flags.put("--label-smoothing", new Asked(Keys.LABEL_SMOOTHING, learning.smoothing));
         flags.put("--class-weights", new Asked(Keys.CLASS_WEIGHTS, learning.classWeights));
         flags.put("--seed", new Asked(Keys.SEED, learning.seed));

@@ -41,6 +41,10 @@ class TrainOptionsTest {
             Map.entry("--fine-tune-lr=0.25", "stage2.rate"),
             Map.entry("--backbone-rate=0.5", "stage2.backbone-rate"),
             Map.entry("--batch=7", "optimizer.batch"),
+            Map.entry("--optimizer=adamw", "optimizer.name"),
+            Map.entry("--weight-decay=0.05", "optimizer.weight-decay"),
+            Map.entry("--clip=1", "optimizer.clip"),
+            Map.entry("--ema=0.999", "optimizer.ema"),
             Map.entry("--label-smoothing=0.1", "optimizer.label-smoothing"),
             Map.entry("--class-weights=balanced", "optimizer.class-weights"),
             Map.entry("--seed=-9", "seed"));

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 /** What docs/training.md says about defaults is what the program does. */
 class TrainingPageTest {
     private static final Pattern ROW =
-            Pattern.compile("\\|[^|]*\\| `((?:data|network|stage1|stage2|optimizer)\\.[a-z-]+)` \\| (.*) \\|");
+            Pattern.compile("\\|[^|]*\\| `((?:data|network|stage1|stage2|optimizer|stiefel)\\.[a-z-]+)` \\| (.*) \\|");
 
     /** The choices of the table by key, without marks of code. */
     private static Map<String, String> choices() throws IOException {

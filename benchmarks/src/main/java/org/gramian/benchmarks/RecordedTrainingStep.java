@@ -11,19 +11,19 @@ import org.gramian.tensor.CudaStream;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.RepeatedWork;
 import org.gramian.tensor.Tensor;
+import org.gramian.train.CudaGraphOptimizer;
 import org.gramian.train.ParameterGroup;
-import org.gramian.train.RecordedSgd;
 import org.gramian.train.Sgd;
 import org.gramian.train.StepCells;
 
-/** A training step as training takes it on a GPU: recorded, with parameters moved by {@link RecordedSgd}. */
+/** A training step as training takes it on a GPU: recorded, with parameters moved by {@link CudaGraphOptimizer}. */
 final class RecordedTrainingStep implements TrainingStep {
     private final Subject subject;
     private final List<ParameterGroup> groups;
     private final CudaStream stream;
     private final StepCells cells;
     private final Sgd velocities = new Sgd(TapeTrainingStep.OPTIONS);
-    private final RecordedSgd sgd;
+    private final CudaGraphOptimizer sgd;
     private final RepeatedWork work;
 
     RecordedTrainingStep(Subject subject) {
@@ -32,14 +32,14 @@ final class RecordedTrainingStep implements TrainingStep {
         Device device = subject.labels().device();
         this.stream = CudaStream.open(device);
         this.cells = new StepCells(device);
-        this.sgd = new RecordedSgd(velocities, cells);
+        this.sgd = new CudaGraphOptimizer(velocities, cells);
         this.work = new RepeatedWork(device, this::step);
-        cells.setRate(TapeTrainingStep.OPTIONS.learningRate());
+        sgd.prepare(TapeTrainingStep.OPTIONS.learningRate(), 0);
         cells.begin(0);
     }
 
     static boolean suits(Subject subject) {
-        return !subject.groups().isEmpty() && RecordedSgd.suits(subject.groups(), TapeTrainingStep.OPTIONS);
+        return !subject.groups().isEmpty() && CudaGraphOptimizer.suits(subject.groups(), TapeTrainingStep.OPTIONS);
     }
 
     private void step() {

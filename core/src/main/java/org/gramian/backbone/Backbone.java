@@ -129,6 +129,22 @@ public final class Backbone {
         return stages.parameters(Network.COLOURS);
     }
 
+    /** Returns the names of the trainable parameters of each stage that has some, from the image to the cut. */
+    public List<Set<String>> parameterNames() {
+        List<Set<String>> names = new ArrayList<>();
+        for (Stage stage : stages.stages()) {
+            Set<String> own = new LinkedHashSet<>();
+            // Names do not depend on how many maps enter.
+            stage.parameters(Network.COLOURS).stream()
+                    .filter(spec -> spec.role() != Role.FITTED)
+                    .forEach(spec -> own.add(spec.name()));
+            if (!own.isEmpty()) {
+                names.add(own);
+            }
+        }
+        return names;
+    }
+
     /** Number of maps that leave the layer, whatever the size of the pictures; of two layers all. */
     public long channels() {
         return channelsOfLayers().stream().mapToLong(Long::longValue).sum();

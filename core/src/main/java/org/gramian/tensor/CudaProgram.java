@@ -11,6 +11,7 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -95,7 +96,8 @@ public final class CudaProgram {
      *
      * @param kernel its name
      * @param arguments tensors without gaps, the first of which says which GPU it is, and numbers: {@code Long}, {@code
-     *     Integer}, {@code Float} and {@code Double} are {@code long long}, {@code int}, {@code float} and {@code double} there
+     *     Integer}, {@code Float} and {@code Double} are {@code long long}, {@code int}, {@code float} and {@code double} there;
+     *     a {@link Struct} is passed by value
      */
     public void launch(String kernel, Grid grid, Object... arguments) {
         Device device = ((Tensor) arguments[0]).device();
@@ -110,8 +112,12 @@ public final class CudaProgram {
             MemorySegment cells = arena.allocate(JAVA_LONG, ARGUMENTS);
             MemorySegment places = arena.allocate(ADDRESS, ARGUMENTS);
             for (int i = 0; i < arguments.length; i++) {
-                write(kernel, cells, i, arguments[i]);
-                places.setAtIndex(ADDRESS, i, cells.asSlice(8L * i, 8));
+                if (arguments[i] instanceof Struct struct) {
+                    places.setAtIndex(ADDRESS, i, struct.memory);
+                } else {
+                    write(kernel, cells, 8L * i, arguments[i]);
+                    places.setAtIndex(ADDRESS, i, cells.asSlice(8L * i, 8));
+                }
             }
             Failures.check(
                     (int) Cuda.Compiler.LAUNCH.invokeExact(
@@ -129,21 +135,50 @@ public final class CudaProgram {
                     kernel);
         } catch (Throwable thrown) {
             throw Failures.wrap(thrown);
+        } finally {
+            Reference.reachabilityFence(arguments);
         }
     }
 
-    private static void write(String kernel, MemorySegment cells, int place, Object argument) {
+    /** A struct that a kernel takes by value: a launch copies it, so that a captured launch keeps what it held then. */
+    public static final class Struct {
+        /** What all arguments of a kernel may take together, on any GPU. */
+        public static final int LARGEST = 4096;
+
+        private final MemorySegment memory;
+
+        /** Creates a struct of zeros. */
+        public Struct(int bytes) {
+            if (bytes < 1 || bytes > LARGEST) {
+                throw new IllegalArgumentException(
+                        "a struct of 1 to " + LARGEST + " bytes can be an argument, found " + bytes);
+            }
+            memory = Arena.ofAuto().allocate(bytes, 8);
+        }
+
+        /**
+         * Sets a field.
+         *
+         * @param offset in bytes, a multiple of the size of the value
+         * @param value a number, or a tensor whose address it is: the tensor must live until the kernel is over
+         */
+        public void set(int offset, Object value) {
+            write("struct", memory, offset, value);
+        }
+    }
+
+    private static void write(String kernel, MemorySegment cells, long offset, Object argument) {
         switch (argument) {
             case Tensor tensor -> {
                 if (!tensor.isDense()) {
                     throw new IllegalArgumentException(kernel + ": tensors without gaps are wanted, found " + tensor);
                 }
-                cells.set(ADDRESS, 8L * place, Native.data(tensor.handle()));
+                cells.set(ADDRESS, offset, Native.data(tensor.handle()));
             }
-            case Long number -> cells.set(JAVA_LONG, 8L * place, number);
-            case Integer number -> cells.set(JAVA_INT, 8L * place, number);
-            case Float number -> cells.set(JAVA_FLOAT, 8L * place, number);
-            case Double number -> cells.set(JAVA_DOUBLE, 8L * place, number);
+            case Long number -> cells.set(JAVA_LONG, offset, number);
+            case Integer number -> cells.set(JAVA_INT, offset, number);
+            case Float number -> cells.set(JAVA_FLOAT, offset, number);
+            case Double number -> cells.set(JAVA_DOUBLE, offset, number);
             default -> throw new IllegalArgumentException(kernel + ": no kernel takes a " + argument.getClass());
         }
     }

@@ -34,7 +34,15 @@ public final class StepCells implements AutoCloseable {
         /** The loss of the present batch times its crops. */
         BATCH_LOSS(6),
         /** Crops of the present batch that were right. */
-        BATCH_RIGHT(7);
+        BATCH_RIGHT(7),
+        /** {@code 1 − β₁ᵗ} of the present step of AdamW. */
+        CORRECTION_1(8),
+        /** {@code 1 − β₂ᵗ} of it. */
+        CORRECTION_2(9),
+        /** Decay of averaged weights in the present step. */
+        AVERAGE(10),
+        /** Factor on gradients that clips them. */
+        SCALE(11);
 
         private final int place;
 
@@ -65,6 +73,7 @@ public final class StepCells implements AutoCloseable {
             cells = Tensors.zeros(Shape.of(Cell.values().length), DType.F64, device);
             scope.release(cells);
         }
+        set(Cell.SCALE, 1);
     }
 
     Tensor tensor() {
@@ -80,9 +89,16 @@ public final class StepCells implements AutoCloseable {
         set(Cell.FIRST, first);
     }
 
-    /** The learning rate of the steps that follow. */
-    public void setRate(double rate) {
-        set(Cell.RATE, rate);
+    /**
+     * Sets what the next step needs, in one launch.
+     *
+     * @param rate learning rate
+     * @param correction1 {@code 1 − β₁ᵗ}
+     * @param correction2 {@code 1 − β₂ᵗ}
+     * @param average decay of averaged weights
+     */
+    void setStep(double rate, double correction1, double correction2, double average) {
+        PROGRAM.launch("set_step", new Grid(1, 1, 1, 1, 1), cells, rate, correction1, correction2, average);
     }
 
     private void set(Cell cell, double value) {

@@ -2,14 +2,15 @@
  * Training: from gradients to a model, in four parts that stand on each other.
  *
  * <ol>
- *   <li>This package has the optimizer. {@link org.gramian.train.Sgd} moves every {@link org.gramian.autodiff.Parameter} by
- *       its role: plain ones by momentum and weight decay, those on the Stiefel manifold by {@link
- *       org.gramian.train.StiefelStep}, a Riemannian gradient step whose momentum is transported by the tangent
- *       projection. A {@link org.gramian.train.ParameterGroup} gives some parameters a rate of their own, as the backbone's
- *       in stage 2. Constants live in {@link org.gramian.train.SgdOptions} and {@link org.gramian.train.StiefelOptions}, each
+ *   <li>This package has the optimizers. An {@link org.gramian.train.Optimizer}, {@link org.gramian.train.Sgd} or {@link
+ *       org.gramian.train.AdamW}, moves every {@link org.gramian.autodiff.Parameter} by its role: weights with weight decay,
+ *       biases without, and matrices on the Stiefel manifold by Riemannian steps ({@link org.gramian.train.StiefelStep})
+ *       whose momentum is transported by the tangent projection. It clips gradients by their norm and keeps averaged weights
+ *       ({@link org.gramian.train.AveragedWeights}). A {@link org.gramian.train.ParameterGroup} gives some parameters a rate of their own, as the backbone's
+ *       in stage 2. Constants live in {@link org.gramian.train.OptimizerOptions} and {@link org.gramian.train.StiefelOptions}, each
  *       default with its reason; {@code StiefelOptions.of} has those of the paper as printed and of its authors' code. On a
- *       GPU {@link org.gramian.train.RecordedSgd} takes the same steps without a word from the host, who reads what became of
- *       them from {@link org.gramian.train.StepCells}.
+ *       GPU {@link org.gramian.train.CudaGraphOptimizer} takes the same steps without host synchronization; the host reads their
+ *       outcome from {@link org.gramian.train.StepCells}.
  *   <li>{@code train.recipe} says how a model is trained, in numbers: stages, schedules, loss.
  *   <li>{@code train.feature} computes features of a frozen backbone once and keeps them.
  *   <li>{@code train.loop} does it: steps, epochs, two stages, checkpoints.

@@ -1,23 +1,175 @@
-// A step of stochastic gradient descent that needs no word from the host: org.gramian.train.RecordedSgd launches these.
+// Steps of an optimizer without host synchronization: org.gramian.train.CudaGraphOptimizer launches these.
 //
 // What such steps share lies in cells of double precision, in the order of StepCells.Cell. Once a step went wrong nothing
 // moves any more, until the host has seen to it.
 
-enum { RATE, WRONG, LOSS, RIGHT, STEPS, FIRST, BATCH_LOSS, BATCH_RIGHT };
+enum { RATE, WRONG, LOSS, RIGHT, STEPS, FIRST, BATCH_LOSS, BATCH_RIGHT, CORRECTION_1, CORRECTION_2, AVERAGE, SCALE };
 
 extern "C" __global__ void set_cell(double* cells, int cell, double value) { cells[cell] = value; }
 
 __device__ bool finite(float value) { return fabsf(value) <= 3.402823466e38f; }
 
-// Says that a step went wrong if any element is no number.
-extern "C" __global__ void check(const float* values, double* cells, long long count) {
-    bool wrong = false;
-    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x)
-        wrong |= !finite(values[i]);
-    if (wrong) cells[WRONG] = 1;
+extern "C" __global__ void set_step(
+        double* cells, double rate, double correction1, double correction2, double average) {
+    cells[RATE] = rate;
+    cells[CORRECTION_1] = correction1;
+    cells[CORRECTION_2] = correction2;
+    cells[AVERAGE] = average;
 }
 
-// The same if any element is larger than a bound.
+// Many parameters in one launch. Layout and sizes as in CudaGraphOptimizer: the table travels by value in the arguments.
+enum { ENTRIES = 64, CHUNK = 8192, THREADS = 256 };
+
+struct Entry {
+    float* w;        // parameter
+    float* m;        // velocity or first moment
+    float* v;        // second moment
+    float* a;        // averaged weights, null for none
+    const float* g;  // gradient
+    long long count;
+    float factor;    // on the learning rate
+    float decay;     // weight decay
+};
+
+struct Table {
+    Entry entries[ENTRIES];
+    int first[ENTRIES];  // first block of each entry; a block takes CHUNK elements
+    int size;            // entries in use
+    int start;           // blocks of the launches before, for partial sums
+};
+
+// The entry to which a block belongs: the last one whose first block is not behind it.
+__device__ int entry_of(const Table& table, int block) {
+    int low = 0, high = table.size - 1;
+    while (low < high) {
+        int middle = (low + high + 1) / 2;
+        if (table.first[middle] <= block) low = middle;
+        else high = middle - 1;
+    }
+    return low;
+}
+
+// Sum over a block of THREADS in a fixed order; valid in thread 0.
+__device__ double block_sum(double value) {
+    __shared__ double sums[THREADS];
+    sums[threadIdx.x] = value;
+    __syncthreads();
+    for (int half = THREADS / 2; half > 0; half /= 2) {
+        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+        __syncthreads();
+    }
+    return sums[0];
+}
+
+// Says that a step went wrong if a gradient is not finite; with squares set, also sums the squares of each chunk.
+extern "C" __global__ void check_gradients(double* cells, double* partial, int squares, Table table) {
+    int index = entry_of(table, blockIdx.x);
+    const float* g = table.entries[index].g;
+    long long begin = (long long) (blockIdx.x - table.first[index]) * CHUNK;
+    long long end = min(table.entries[index].count, begin + CHUNK);
+    bool wrong = false;
+    double sum = 0;
+    for (long long i = begin + threadIdx.x; i < end; i += THREADS) {
+        wrong |= !finite(g[i]);
+        sum += (double) g[i] * g[i];
+    }
+    if (wrong) cells[WRONG] = 1;
+    if (!squares) return;
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) partial[table.start + blockIdx.x] = sum;
+}
+
+// The factor on gradients that bounds their common norm, from the sums of chunks in a fixed order. One block.
+extern "C" __global__ void clip_factor(double* cells, const double* partial, int count, double largest, double epsilon) {
+    double sum = 0;
+    for (int i = threadIdx.x; i < count; i += THREADS) sum += partial[i];
+    sum = block_sum(sum);
+    if (threadIdx.x == 0) cells[SCALE] = fmin(1.0, largest / (sqrt(sum) + epsilon));
+}
+
+// m = momentum m + g + decay w, w = w - rate m, a = d a + (1 - d) w.
+extern "C" __global__ void sgd(double* cells, float momentum, Table table) {
+    if (cells[WRONG] != 0) return;
+    int index = entry_of(table, blockIdx.x);
+    float *w = table.entries[index].w, *m = table.entries[index].m, *a = table.entries[index].a;
+    const float* g = table.entries[index].g;
+    float decay = table.entries[index].decay;
+    float rate = (float) (cells[RATE] * table.entries[index].factor);
+    float scale = (float) cells[SCALE], average = (float) cells[AVERAGE];
+    long long begin = (long long) (blockIdx.x - table.first[index]) * CHUNK;
+    long long end = min(table.entries[index].count, begin + CHUNK);
+    for (long long i = begin + threadIdx.x; i < end; i += THREADS) {
+        float direction = g[i] * scale + decay * w[i] + momentum * m[i];
+        m[i] = direction;
+        float moved = w[i] - rate * direction;
+        w[i] = moved;
+        if (a) a[i] = average * a[i] + (1 - average) * moved;
+    }
+}
+
+// Adam with decoupled weight decay; betas are given as they are and subtracted from 1 by the host in double precision.
+extern "C" __global__ void adamw(
+        double* cells, float beta1, float rest1, float beta2, float rest2, float epsilon, Table table) {
+    if (cells[WRONG] != 0) return;
+    int index = entry_of(table, blockIdx.x);
+    float *w = table.entries[index].w, *m = table.entries[index].m, *v = table.entries[index].v, *a = table.entries[index].a;
+    const float* g = table.entries[index].g;
+    double own = cells[RATE] * table.entries[index].factor;
+    float kept = (float) (1 - own * table.entries[index].decay);
+    float rate = (float) (own / cells[CORRECTION_1]), root = (float) (1 / sqrt(cells[CORRECTION_2]));
+    float scale = (float) cells[SCALE], average = (float) cells[AVERAGE];
+    long long begin = (long long) (blockIdx.x - table.first[index]) * CHUNK;
+    long long end = min(table.entries[index].count, begin + CHUNK);
+    for (long long i = begin + threadIdx.x; i < end; i += THREADS) {
+        float gradient = g[i] * scale;
+        float first = beta1 * m[i] + rest1 * gradient;
+        float second = beta2 * v[i] + rest2 * gradient * gradient;
+        m[i] = first;
+        v[i] = second;
+        float moved = kept * w[i] - rate * (first / (sqrtf(second) * root + epsilon));
+        w[i] = moved;
+        if (a) a[i] = average * a[i] + (1 - average) * moved;
+    }
+}
+
+// Averages of parameters that were moved elsewhere.
+extern "C" __global__ void average_weights(double* cells, Table table) {
+    if (cells[WRONG] != 0) return;
+    int index = entry_of(table, blockIdx.x);
+    const float* w = table.entries[index].w;
+    float *a = table.entries[index].a, average = (float) cells[AVERAGE];
+    long long begin = (long long) (blockIdx.x - table.first[index]) * CHUNK;
+    long long end = min(table.entries[index].count, begin + CHUNK);
+    for (long long i = begin + threadIdx.x; i < end; i += THREADS) a[i] = average * a[i] + (1 - average) * w[i];
+}
+
+// A gradient, clipped.
+extern "C" __global__ void clipped(const double* cells, const float* g, float* out, long long count) {
+    float scale = (float) cells[SCALE];
+    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x)
+        out[i] = g[i] * scale;
+}
+
+// The next second moment of a matrix and the factor on its first moment that makes a step of Riemannian Adam. One block.
+extern "C" __global__ void riemannian_rate(
+        const double* cells, const float* gradient, const float* second, float* next, float* rate, long long count,
+        double factor, double beta2, double epsilon) {
+    double sum = 0;
+    for (long long i = threadIdx.x; i < count; i += THREADS) sum += (double) gradient[i] * gradient[i];
+    sum = block_sum(sum);
+    if (threadIdx.x > 0) return;
+    double moment = beta2 * *second + (1 - beta2) * sum;
+    *next = (float) moment;
+    *rate = (float) (cells[RATE] * factor / cells[CORRECTION_1] / (sqrt(moment / cells[CORRECTION_2]) + epsilon));
+}
+
+// a + rate b, the rate in memory.
+extern "C" __global__ void along_rate(const float* a, const float* b, const float* rate, float* out, long long count) {
+    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x)
+        out[i] = a[i] + *rate * b[i];
+}
+
+// Says that a step went wrong if any element is larger than a bound.
 extern "C" __global__ void check_bound(const float* values, double* cells, long long count, float bound) {
     bool wrong = false;
     for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x)
@@ -61,18 +213,6 @@ extern "C" __global__ void count(double* cells) {
     cells[LOSS] += cells[BATCH_LOSS];
     cells[RIGHT] += cells[BATCH_RIGHT];
     cells[STEPS] += 1;
-}
-
-// v = momentum v + g + decay w, w = w - rate v.
-extern "C" __global__ void move(
-        float* w, float* v, const float* g, const double* cells, long long count, float factor, float momentum, float decay) {
-    if (cells[WRONG] != 0) return;
-    float rate = (float) (cells[RATE] * factor);
-    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x) {
-        float direction = g[i] + decay * w[i] + momentum * v[i];
-        v[i] = direction;
-        w[i] -= rate * direction;
-    }
 }
 
 // a + rate b, the rate in the cells or given.

@@ -26,6 +26,7 @@ public final class Choices {
         settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, backbone));
         Fidelity fidelity = settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED);
         settings = settings.over(Followed.of(fidelity, backbone.parameterCount() > 0));
+        settings = UpdateRule.choose(settings.orDefault(Keys.OPTIMIZER));
         settings = FineTuning.choose(settings, backbone, surroundings.device());
         settings = settings.orDefaults();
         settings = DefaultRecipe.crops(settings, backbone, settings.get(Keys.QUALITY));

@@ -17,7 +17,8 @@ final class FineTuning {
     private static final double DELICATE_WARMUP = 1;
 
     static final String EPOCHS_RULE = EPOCHS + " on a GPU; 0 on the processor, and for a network that is not trained";
-    static final String RATE_RULE = "1; " + DELICATE_RATE + " for " + DELICATE;
+    static final String RATE_RULE =
+            "1; " + DELICATE_RATE + " for " + DELICATE + "; " + UpdateRule.ADAMW_BACKBONE_RATE + " under adamw";
     static final String WARMUP_RULE = "0; " + (int) DELICATE_WARMUP + " for " + DELICATE;
 
     private FineTuning() {}
@@ -26,6 +27,12 @@ final class FineTuning {
         Settings settings = asked;
         if (backbone.parameterCount() == 0) {
             settings = settings.orElse(Keys.STAGE2_EPOCHS, 0, backbone.name() + " has nothing to be trained");
+        }
+        if (settings.find(Keys.OPTIMIZER).orElse(UpdateRule.SGD) == UpdateRule.ADAMW) {
+            settings = settings.orElse(
+                    Keys.BACKBONE_RATE,
+                    UpdateRule.ADAMW_BACKBONE_RATE,
+                    "pretrained weights move by a tenth of new ones under AdamW");
         }
         boolean gpu = device == Device.Kind.CUDA;
         boolean delicate = backbone.name().equals(DELICATE);

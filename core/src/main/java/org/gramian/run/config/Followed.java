@@ -37,6 +37,7 @@ final class Followed {
         return Settings.NONE
                 .orElse(Keys.CROPS, CROPS, why)
                 .orElse(Keys.POOLING, POOLING, why)
+                .orElse(Keys.OPTIMIZER, UpdateRule.SGD, why)
                 .orElse(Keys.STAGE1_RATE, 0.1, why)
                 .orElse(Keys.STAGE1_SCHEDULE, StageLength.MANY_STEPS, why)
                 .orElse(Keys.BATCH, BatchSize.USUAL, why)
@@ -49,6 +50,7 @@ final class Followed {
                 .orElse(Keys.CROPS, CROPS, why)
                 .orElse(Keys.POOLING, POOLING, why)
                 .orElse(Keys.LOGIT_NORM, true, why)
+                .orElse(Keys.OPTIMIZER, UpdateRule.SGD, why)
                 .orElse(Keys.STAGE1_RATE, AUTHORS_RATE, why)
                 .orElse(Keys.STAGE2_RATE, AUTHORS_RATE, why)
                 .orElse(Keys.BACKBONE_RATE, 1.0, why)

@@ -67,12 +67,21 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
         return number(Math.nextDown(bound), "a number from 0 to below " + decimal(bound));
     }
 
+    /** Numbers above 0 and at most 1. */
+    static Form<Double> share() {
+        return number(Double.MIN_VALUE, 1, "a number above 0 and at most 1");
+    }
+
     private static Form<Double> number(double most, String what) {
+        return number(0, most, what);
+    }
+
+    private static Form<Double> number(double least, double most, String what) {
         return new Form<>(
                 "NUMBER",
                 text -> {
                     double value = text.matches(DECIMAL) ? Double.parseDouble(text) : Double.NaN;
-                    if (!(value >= 0 && value <= most)) {
+                    if (!(value >= least && value <= most)) {
                         throw wrong(what, text);
                     }
                     return value + 0.0; // makes -0 a 0

@@ -21,13 +21,19 @@ import org.gramian.pooling.Pooling;
 final class HeadRate {
     static final double USUAL = 1;
     static final double WORDS = 0.1;
-    static final String RULE = "1, or 0.1 if the pooling trains words";
-    static final String PER_LENGTH_RULE = "true where no rate is given and the pooling does not end in l2";
+    static final String RULE = "1, or 0.1 if the pooling trains words; 0.002 under adamw";
+    static final String PER_LENGTH_RULE =
+            "true where no rate is given and the pooling does not end in l2; false under adamw";
 
     private HeadRate() {}
 
     static Settings choose(Settings settings, Pooling pooling) {
         boolean asked = settings.has(Keys.STAGE1_RATE);
+        if (settings.get(Keys.OPTIMIZER) == UpdateRule.ADAMW) {
+            String reason = "AdamW scales its steps itself";
+            return settings.orElse(Keys.PER_LENGTH, false, reason)
+                    .orElse(Keys.STAGE1_RATE, UpdateRule.ADAMW_RATE, reason);
+        }
         boolean normalized = isNormalized(pooling);
         String length = normalized
                 ? "the pooling gives descriptors of length 1"

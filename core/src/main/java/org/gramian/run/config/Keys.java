@@ -17,6 +17,7 @@ import org.gramian.pooling.Fidelity;
 import org.gramian.spd.Retraction;
 import org.gramian.spd.Stiefel;
 import org.gramian.tensor.DType;
+import org.gramian.train.AdamWOptions;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
 import org.gramian.train.loop.PoolingRace;
@@ -30,6 +31,7 @@ import org.gramian.train.recipe.Schedule;
  */
 public final class Keys {
     private static final SgdOptions SGD = SgdOptions.defaults(0);
+    private static final AdamWOptions ADAMW = AdamWOptions.defaults(0);
     private static final StiefelOptions STIEFEL = StiefelOptions.defaults();
 
     private static final Form<Double> NUMBER = Form.number();
@@ -140,11 +142,19 @@ public final class Keys {
     public static final Key<Integer> STAGE2_EPOCHS =
             chosen("stage2.epochs", "most epochs of all layers together", EPOCHS, FineTuning.EPOCHS_RULE);
 
-    /** As in the paper. */
-    public static final Key<Double> STAGE2_RATE = fixed("stage2.rate", "learning rate in stage 2", NUMBER, 0.001);
+    /** The paper's for SGD; {@link UpdateRule} has that of AdamW. */
+    public static final Key<Double> STAGE2_RATE =
+            chosen("stage2.rate", "learning rate in stage 2", NUMBER, UpdateRule.STAGE2_RATE_RULE);
 
     public static final Key<Double> BACKBONE_RATE =
             chosen("stage2.backbone-rate", "factor on that rate for the network", NUMBER, FineTuning.RATE_RULE);
+
+    /** None: it pays where the backbone is deep and the images are few, which no measurement here shows yet. */
+    public static final Key<Double> LAYER_DECAY = fixed(
+            "stage2.layer-decay",
+            "factor on the backbone's learning rate per stage of the network, counted from the cut; 1: none",
+            Form.share(),
+            1.0);
 
     /** On plateau as in the paper; with a patience of one epoch, for an epoch of all layers costs much and gains little. */
     public static final Key<Schedule> STAGE2_SCHEDULE =
@@ -159,13 +169,38 @@ public final class Keys {
     public static final Key<Integer> ACCUMULATE =
             fixed("optimizer.accumulate", "batches whose gradients make one step", Form.whole(1), 1);
 
+    /** SGD, as in the paper. */
+    public static final Key<UpdateRule> OPTIMIZER = fixed(
+            "optimizer.name",
+            "sgd with momentum, or adamw (Riemannian Adam on the Stiefel manifold)",
+            Form.constant(UpdateRule.class),
+            UpdateRule.SGD);
+
     /** {@link SgdOptions#defaults} says why. */
     public static final Key<Double> MOMENTUM =
             fixed("optimizer.momentum", "share of the last step that goes on", Form.below(1), SGD.momentum());
 
-    /** {@link SgdOptions#defaults} says why. */
+    /** {@link AdamWOptions#defaults} says why. */
+    public static final Key<Double> BETA1 =
+            fixed("optimizer.beta1", "decay of the first moment of adamw", Form.below(1), ADAMW.beta1());
+
+    /** {@link AdamWOptions#defaults} says why. */
+    public static final Key<Double> BETA2 =
+            fixed("optimizer.beta2", "decay of the second moment of adamw", Form.below(1), ADAMW.beta2());
+
     public static final Key<Double> WEIGHT_DECAY =
-            fixed("optimizer.weight-decay", "pull of weights towards 0", NUMBER, SGD.weightDecay());
+            chosen("optimizer.weight-decay", "weight decay", NUMBER, UpdateRule.WEIGHT_DECAY_RULE);
+
+    /** None, as in the paper. */
+    public static final Key<Double> CLIP =
+            fixed("optimizer.clip", "largest norm of the gradient over all parameters; 0: no clipping", NUMBER, 0.0);
+
+    /** None: an average over many steps lags behind in short runs. */
+    public static final Key<Double> EMA = fixed(
+            "optimizer.ema",
+            "decay of the moving average of weights, which validation and the model use; 0: none",
+            Form.below(1),
+            0.0);
 
     /** None: the paper has none, and it makes probabilities too timid. */
     public static final Key<Double> LABEL_SMOOTHING =
@@ -188,12 +223,12 @@ public final class Keys {
             Form.constant(Precision.class),
             Precision.F32);
 
-    /** {@link StiefelOptions#defaults} says why. */
-    public static final Key<Double> MULTIPLIER = fixed(
+    /** {@link StiefelOptions#defaults} and {@link AdamWOptions#STIEFEL_MULTIPLIER} say why. */
+    public static final Key<Double> MULTIPLIER = chosen(
             "stiefel.multiplier",
-            "factor on the rate of matrices with orthonormal columns",
+            "factor on the learning rate of matrices with orthonormal columns",
             NUMBER,
-            STIEFEL.multiplier());
+            UpdateRule.MULTIPLIER_RULE);
 
     /** {@link StiefelOptions#defaults} says why. */
     public static final Key<Stiefel.Metric> METRIC =
@@ -257,12 +292,18 @@ public final class Keys {
             STAGE2_EPOCHS,
             STAGE2_RATE,
             BACKBONE_RATE,
+            LAYER_DECAY,
             STAGE2_SCHEDULE,
             STAGE2_WARMUP,
             BATCH,
             ACCUMULATE,
+            OPTIMIZER,
             MOMENTUM,
+            BETA1,
+            BETA2,
             WEIGHT_DECAY,
+            CLIP,
+            EMA,
             LABEL_SMOOTHING,
             CLASS_WEIGHTS,
             PRECISION,

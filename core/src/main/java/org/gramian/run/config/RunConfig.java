@@ -1,9 +1,8 @@
 package org.gramian.run.config;
 
 import org.gramian.pooling.Fidelity;
-import org.gramian.train.SgdOptions;
-import org.gramian.train.StiefelOptions;
 import org.gramian.train.recipe.LossRecipe;
+import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.StageRecipe;
 
@@ -66,14 +65,13 @@ public record RunConfig(
                 all.get(Keys.STAGE2_RATE),
                 all.get(Keys.BACKBONE_RATE),
                 all.get(Keys.STAGE2_SCHEDULE),
-                all.get(Keys.STAGE2_WARMUP));
-        StiefelOptions stiefel = new StiefelOptions(
-                all.get(Keys.MULTIPLIER), all.get(Keys.METRIC), all.get(Keys.RETRACTION), all.get(Keys.CONSTANT_RATE));
-        SgdOptions sgd = new SgdOptions(stage1.rate(), all.get(Keys.MOMENTUM), all.get(Keys.WEIGHT_DECAY), stiefel);
+                all.get(Keys.STAGE2_WARMUP),
+                all.get(Keys.LAYER_DECAY),
+                false);
         return new Recipe(
                 stage1,
                 stage2,
-                sgd,
+                new OptimizerRecipe(UpdateRule.options(all), all.get(Keys.CLIP), all.get(Keys.EMA)),
                 new Recipe.Batching(all.get(Keys.BATCH), all.get(Keys.ACCUMULATE)),
                 new LossRecipe(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)),
                 all.get(Keys.PRECISION),
@@ -101,22 +99,19 @@ public record RunConfig(
                 .with(Keys.STAGE2_EPOCHS, recipe.stage2().epochs())
                 .with(Keys.STAGE2_RATE, recipe.stage2().rate())
                 .with(Keys.BACKBONE_RATE, recipe.stage2().backboneRate())
+                .with(Keys.LAYER_DECAY, recipe.stage2().layerDecay())
                 .with(Keys.STAGE2_SCHEDULE, recipe.stage2().schedule())
                 .with(Keys.STAGE2_WARMUP, recipe.stage2().warmup());
     }
 
     private Settings optimizer(Settings settings) {
-        StiefelOptions stiefel = recipe.sgd().stiefel();
-        return settings.with(Keys.BATCH, recipe.batching().batch())
+        return UpdateRule.addTo(settings, recipe.optimizer().rule())
+                .with(Keys.BATCH, recipe.batching().batch())
                 .with(Keys.ACCUMULATE, recipe.batching().accumulate())
-                .with(Keys.MOMENTUM, recipe.sgd().momentum())
-                .with(Keys.WEIGHT_DECAY, recipe.sgd().weightDecay())
+                .with(Keys.CLIP, recipe.optimizer().clip())
+                .with(Keys.EMA, recipe.optimizer().ema())
                 .with(Keys.LABEL_SMOOTHING, recipe.loss().smoothing())
                 .with(Keys.CLASS_WEIGHTS, recipe.loss().weights())
-                .with(Keys.PRECISION, recipe.precision())
-                .with(Keys.MULTIPLIER, stiefel.multiplier())
-                .with(Keys.METRIC, stiefel.metric())
-                .with(Keys.RETRACTION, stiefel.retraction())
-                .with(Keys.CONSTANT_RATE, stiefel.constantRate());
+                .with(Keys.PRECISION, recipe.precision());
     }
 }

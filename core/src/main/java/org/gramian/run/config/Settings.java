@@ -107,14 +107,17 @@ public record Settings(Map<String, Setting> values) {
         return has(key) ? this : with(key.name(), key.form().write(value), Origin.chosen(reason));
     }
 
+    /** Returns these values, and the fixed default of a key that has no value yet. */
+    Settings orDefault(Key<?> key) {
+        Optional<String> fixed = key.fixedText();
+        return fixed.isPresent() && !has(key) ? with(key.name(), fixed.get(), Origin.DEFAULT) : this;
+    }
+
     /** These values, and the default for every key that has a fixed one and no value yet. */
     Settings orDefaults() {
         Settings all = this;
         for (Key<?> key : Keys.all()) {
-            Optional<String> fixed = key.fixedText();
-            if (fixed.isPresent() && !has(key)) {
-                all = all.with(key.name(), fixed.get(), Origin.DEFAULT);
-            }
+            all = all.orDefault(key);
         }
         return all;
     }

@@ -1,11 +1,14 @@
 package org.gramian.run.plan;
 
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Tape;
@@ -22,7 +25,8 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.Sgd;
+import org.gramian.train.Optimizer;
+import org.gramian.train.ParameterGroup;
 
 /**
  * Finds the pace of a machine by one small batch of random pictures, after another one to warm up.
@@ -88,11 +92,13 @@ public record Probe(Model model, RunConfig config, PictureReader reader) {
                 .filter(spec -> spec.role() != ParameterSpec.Role.FITTED && !tail.contains(spec.name()))
                 .toList();
         try (ParameterSet twins = ParameterSet.initialize(moved, new SplittableRandom(0), DType.F32, model.device());
-                Sgd sgd = new Sgd(config.recipe().sgd())) {
+                Optimizer optimizer = config.recipe().optimizer().create()) {
             return seconds(() -> {
                 try (Scope _ = Scope.open()) {
                     // Any gradient takes as long; its own value is one of the right shape.
-                    twins.all().forEach(twin -> sgd.step(twin, Tensors.copy(twin.value())));
+                    Map<Parameter, Tensor> gradients = new HashMap<>();
+                    twins.all().forEach(twin -> gradients.put(twin, Tensors.copy(twin.value())));
+                    optimizer.step(List.of(ParameterGroup.of(twins)), gradients);
                 }
             });
         }

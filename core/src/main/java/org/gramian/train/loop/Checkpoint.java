@@ -9,33 +9,35 @@ import java.util.SequencedMap;
 import org.gramian.autodiff.Parameter;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
-import org.gramian.train.Sgd;
+import org.gramian.train.Optimizer;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The whole state of training as a safetensors file: values, velocities, the best so far, and the {@link Position}.
+ * The whole state of training as a safetensors file: values, the optimizer's state, the best so far, and the {@link Position}.
  *
- * <p>Tensors are named {@code value.}, {@code velocity.} and {@code best.} with the part and the name of a parameter behind
- * it. Order and crops follow from the seed and the position, so no generator needs to be kept.
+ * <p>Tensors are named {@code value.}, {@code best.} and by the optimizer's state, as {@code velocity.} or {@code first-moment.},
+ * with the part and the name of a parameter behind it. Order and crops follow from the seed and the position, so no generator needs to be kept.
  *
  * @param file where it was read
  * @param position how far it had come
+ * @param steps that the optimizer had taken
  * @param tensors copies on the processor, outside every scope
  */
-record Checkpoint(Path file, Position position, Map<String, Tensor> tensors) implements AutoCloseable {
+record Checkpoint(Path file, Position position, long steps, Map<String, Tensor> tensors) implements AutoCloseable {
     private static final String FORMAT = "gramian-checkpoint";
-    private static final String VERSION = "1";
+    private static final String VERSION = "2";
     private static final JsonMapper MAPPER = JsonMapper.shared();
 
     /** What is kept of a stage. */
-    record State(Trainee trainee, Sgd sgd, Snapshot best) {}
+    record State(Trainee trainee, Optimizer optimizer, Snapshot best) {}
 
     /** Writes, whole or not at all. */
     static void write(Keeper keeper, Position position, State state) throws IOException {
@@ -43,16 +45,16 @@ record Checkpoint(Path file, Position position, Map<String, Tensor> tensors) imp
             SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
             state.trainee.parameters().forEach((name, parameter) -> {
                 tensors.put("value." + name, StoredTensor.of(parameter.value()));
-                Tensor velocity = state.sgd.velocity(parameter);
-                if (velocity != null) {
-                    tensors.put("velocity." + name, StoredTensor.of(velocity));
-                }
+                state.optimizer
+                        .state(parameter)
+                        .forEach((what, tensor) -> tensors.put(what + "." + name, StoredTensor.of(tensor)));
             });
             state.best.values().forEach((name, value) -> tensors.put("best." + name, StoredTensor.of(value)));
             SequencedMap<String, String> metadata = new LinkedHashMap<>();
             metadata.put("format", FORMAT);
             metadata.put("version", VERSION);
             metadata.put("identity", keeper.identity());
+            metadata.put("optimizer-steps", Long.toString(state.optimizer.steps()));
             metadata.put("position", MAPPER.writeValueAsString(position));
             Safetensors.write(keeper.file(), tensors, metadata);
         }
@@ -80,13 +82,14 @@ record Checkpoint(Path file, Position position, Map<String, Tensor> tensors) imp
                                 + " go on with what it was begun with, or begin anew in another folder");
             }
             Position position = MAPPER.readValue(file.metadata().getOrDefault("position", ""), Position.class);
+            long steps = Long.parseUnsignedLong(file.metadata().getOrDefault("optimizer-steps", ""));
             Map<String, Tensor> tensors = new LinkedHashMap<>();
             for (Map.Entry<String, StoredTensor> entry : file.tensors().entrySet()) {
                 tensors.put(entry.getKey(), entry.getValue().toTensor());
             }
             tensors.values().forEach(scope::release); // only now: if one cannot be read, the scope frees the others
-            return new Checkpoint(keeper.file(), position, tensors);
-        } catch (JacksonException damaged) {
+            return new Checkpoint(keeper.file(), position, steps, tensors);
+        } catch (JacksonException | NumberFormatException damaged) {
             throw new TensorFileException(keeper.file(), "its position is damaged; begin anew");
         }
     }
@@ -101,23 +104,30 @@ record Checkpoint(Path file, Position position, Map<String, Tensor> tensors) imp
         for (Map.Entry<String, Parameter> entry : state.trainee.parameters().entrySet()) {
             String name = entry.getKey();
             Parameter parameter = entry.getValue();
-            parameter.set(owned("value." + name, parameter, device));
-            state.best.put(name, owned("best." + name, parameter, device));
-            if (tensors.containsKey("velocity." + name)) {
-                state.sgd.setVelocity(parameter, owned("velocity." + name, parameter, device));
+            Shape shape = parameter.spec().shape();
+            parameter.set(owned("value." + name, parameter, shape, device));
+            state.best.put(name, owned("best." + name, parameter, shape, device));
+            for (Map.Entry<String, Shape> kept :
+                    state.optimizer.stateShapes(parameter).entrySet()) {
+                String stored = kept.getKey() + "." + name;
+                if (tensors.containsKey(stored)) {
+                    state.optimizer.setState(
+                            parameter, kept.getKey(), owned(stored, parameter, kept.getValue(), device));
+                }
             }
         }
+        state.optimizer.setSteps(steps);
     }
 
-    private Tensor owned(String name, Parameter parameter, Device device) throws IOException {
+    private Tensor owned(String name, Parameter parameter, Shape shape, Device device) throws IOException {
         Tensor stored = tensors.get(name);
         if (stored == null
-                || !stored.shape().equals(parameter.spec().shape())
+                || !stored.shape().equals(shape)
                 || stored.type() != parameter.value().type()) {
             throw new TensorFileException(
                     file,
-                    "expected " + name + " of " + parameter.value() + ", found " + (stored == null ? "none" : stored)
-                            + "; begin anew");
+                    "expected " + name + " of " + parameter.value().type() + " " + shape + ", found "
+                            + (stored == null ? "none" : stored) + "; begin anew");
         }
         try (Scope scope = Scope.open()) {
             Tensor there = Tensors.to(stored, device);

@@ -12,20 +12,20 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
-import org.gramian.train.Sgd;
 
 /** Steps of stage 1 whose gradients come from {@link HeadWorkers}; only the move itself is made here. */
 final class GatheredSteps implements Steps {
     private final StageLoop.Setup setup;
     private final HeadWorkers workers;
-    private final Sgd sgd;
+    private final Optimizer optimizer;
     private final List<ParameterGroup> moved;
 
-    GatheredSteps(StageLoop.Setup setup, HeadWorkers workers, Sgd sgd, HeadRates rates) {
+    GatheredSteps(StageLoop.Setup setup, HeadWorkers workers, Optimizer optimizer, HeadRates rates) {
         this.setup = setup;
         this.workers = workers;
-        this.sgd = sgd;
+        this.optimizer = optimizer;
         this.moved = setup.trainee().moved(rates);
     }
 
@@ -57,8 +57,8 @@ final class GatheredSteps implements Steps {
         }
         try (Scope _ = Scope.open()) {
             Map<Parameter, Tensor> gradients = gradients(whole);
-            sgd.setLearningRate(rate);
-            moved.forEach(group -> sgd.step(group, gradients));
+            optimizer.setLearningRate(rate);
+            optimizer.step(moved, gradients);
         }
         return new Taken(1, position.sums().plusAll(whole.loss(), whole.right(), whole.crops()));
     }

@@ -23,9 +23,9 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
+import org.gramian.train.CudaGraphOptimizer;
+import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
-import org.gramian.train.RecordedSgd;
-import org.gramian.train.Sgd;
 import org.gramian.train.StepCells;
 import org.gramian.train.feature.FeatureTable;
 
@@ -44,13 +44,13 @@ final class RecordedSteps implements Steps {
     private final List<ParameterGroup> moved;
     private final CudaStream stream;
     private final StepCells cells;
-    private final RecordedSgd sgd;
+    private final CudaGraphOptimizer optimizer;
     private final Tensor order;
     private final Tensor labels;
     private final Tensor targets;
     private final Map<Integer, Work> works = new HashMap<>();
 
-    RecordedSteps(StageLoop.Setup setup, Sgd sgd, HeadRates rates, SingleSteps single) {
+    RecordedSteps(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates, SingleSteps single) {
         this.setup = setup;
         this.single = single;
         this.source = single.source();
@@ -69,7 +69,7 @@ final class RecordedSteps implements Steps {
             cells = new StepCells(device);
             List.of(order, labels, targets).forEach(scope::release);
         }
-        this.sgd = new RecordedSgd(sgd, cells);
+        this.optimizer = new CudaGraphOptimizer(optimizer, cells);
         this.stream = CudaStream.open(device); // last: nothing that fails may leave it open
     }
 
@@ -78,8 +78,8 @@ final class RecordedSteps implements Steps {
         return feed(setup, source).isPresent()
                 && setup.recipe().batching().accumulate() == 1
                 && !setup.trainee().model().head().normalized()
-                && RecordedSgd.suits(
-                        setup.trainee().moved(rates), setup.recipe().sgd());
+                && CudaGraphOptimizer.suits(
+                        setup.trainee().moved(rates), setup.recipe().optimizer().rule());
     }
 
     private static Optional<Feed> feed(StageLoop.Setup setup, Source source) {
@@ -116,10 +116,11 @@ final class RecordedSteps implements Steps {
             Work work = works.computeIfAbsent(batch, Work::new);
             cells.begin(next);
             for (int i = 0; i < count; i++) {
-                cells.setRate(rate.applyAsDouble(position.step() + i));
+                optimizer.prepare(rate.applyAsDouble(position.step() + i), i);
                 work.run();
             }
             StepCells.Outcome outcome = cells.read();
+            optimizer.taken(outcome.steps());
             next += outcome.steps() * batch;
             EpochSums sums = position.sums().plusAll(outcome.loss(), outcome.right(), outcome.steps() * batch);
             ahead = outcome.wrong() ? 1 : feed.stepsAtOnce();
@@ -174,7 +175,7 @@ final class RecordedSteps implements Steps {
                 Var loss = Classification.crossEntropy(forward.scores(), Views.select(targets, 0, batchLabels));
                 cells.observe(forward.scores().value(), batchLabels, loss.value());
                 try (Gradients gradients = tape.backward(loss)) {
-                    sgd.step(moved, reached(forward, gradients));
+                    optimizer.step(moved, reached(forward, gradients));
                 }
             }
         }

@@ -3,8 +3,8 @@ package org.gramian.train.loop;
 import java.util.List;
 import java.util.function.IntToDoubleFunction;
 import org.gramian.tensor.Scope;
+import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
-import org.gramian.train.Sgd;
 import org.gramian.train.loop.BatchLearning.Learned;
 import org.gramian.train.loop.Examples.Minibatch;
 import org.gramian.train.loop.Examples.Pass;
@@ -13,14 +13,14 @@ import org.gramian.train.loop.Examples.Pass;
 final class SingleSteps implements Steps {
     private final StageLoop.Setup setup;
     private final Source source;
-    private final Sgd sgd;
+    private final Optimizer optimizer;
     private final BatchLearning learning;
     private final List<ParameterGroup> moved;
 
-    SingleSteps(StageLoop.Setup setup, Source source, Sgd sgd, HeadRates rates) {
+    SingleSteps(StageLoop.Setup setup, Source source, Optimizer optimizer, HeadRates rates) {
         this.setup = setup;
         this.source = source;
-        this.sgd = sgd;
+        this.optimizer = optimizer;
         this.learning = new BatchLearning(setup.trainee());
         this.moved = setup.trainee().moved(rates);
     }
@@ -66,8 +66,8 @@ final class SingleSteps implements Steps {
                     sums = sums.plus(learned.loss(), learned.right(), size);
                 }
             }
-            sgd.setLearningRate(rate);
-            moved.forEach(group -> sgd.step(group, sum.sums()));
+            optimizer.setLearningRate(rate);
+            optimizer.step(moved, sum.sums());
             return new Taken(1, sums);
         }
     }

@@ -83,7 +83,7 @@ public final class SpreadStage {
                     recipe,
                     workers.count(),
                     workers.judges() ? workers::judge : null,
-                    (stage, sgd, rates) -> new GatheredSteps(stage, workers, sgd, rates));
+                    (stage, optimizer, rates) -> new GatheredSteps(stage, workers, optimizer, rates));
             Position start = Position.startOf(1, Judgement.NONE, checkpoint == null ? scale() : 1);
             try (StageLoop loop = new StageLoop(setup, start, session)) {
                 return loop.train(checkpoint);
@@ -112,7 +112,10 @@ public final class SpreadStage {
     private double scale() {
         return recipe.stage1().perLength()
                 ? DescriptorLength.unitRate(
-                        model, workers.count(), workers::rows, recipe.sgd().momentum())
+                        model,
+                        workers.count(),
+                        workers::rows,
+                        recipe.optimizer().rule().momentum())
                 : 1;
     }
 }

@@ -9,7 +9,8 @@ import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.Sgd;
+import org.gramian.train.AveragedWeights;
+import org.gramian.train.Optimizer;
 import org.gramian.train.recipe.Judgement;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Precision;
@@ -62,7 +63,7 @@ final class StageLoop implements AutoCloseable {
     private final Breaks breaks;
     private final Saver saver;
     private final Consumer<TrainEvent> events;
-    private final Sgd sgd;
+    private final Optimizer optimizer;
     private final Snapshot best = new Snapshot();
     private Position position;
     private @Nullable Steps steps;
@@ -73,7 +74,7 @@ final class StageLoop implements AutoCloseable {
         this.breaks = session.breaks();
         this.events = session.events();
         this.saver = new Saver(session.keeper(), new Stopwatch());
-        this.sgd = new Sgd(setup.recipe.sgd());
+        this.optimizer = setup.recipe.optimizer().create();
     }
 
     /**
@@ -102,7 +103,7 @@ final class StageLoop implements AutoCloseable {
     }
 
     private Checkpoint.State state() {
-        return new Checkpoint.State(setup.trainee, sgd, best);
+        return new Checkpoint.State(setup.trainee, optimizer, best);
     }
 
     Position position() {
@@ -150,7 +151,16 @@ final class StageLoop implements AutoCloseable {
     private void useBest() {
         if (position.epoch() > 0 || !position.initial().equals(Judgement.NONE)) {
             best.restore(setup.trainee.parameters());
+        } else {
+            try (AveragedWeights averages = averages()) {
+                averages.keep();
+            }
         }
+    }
+
+    /** Gives the model the averaged weights, where the recipe has them, until closed. */
+    private AveragedWeights averages() {
+        return new AveragedWeights(optimizer, setup.trainee.parameters().values());
     }
 
     private void keepBest() {
@@ -200,7 +210,7 @@ final class StageLoop implements AutoCloseable {
     private Steps steps() {
         Steps present = steps;
         if (present == null) {
-            present = setup.maker.make(setup, sgd, HeadRates.of(setup.stage(), position));
+            present = setup.maker.make(setup, optimizer, HeadRates.of(setup.stage(), position));
             steps = present;
         }
         return present;
@@ -221,6 +231,13 @@ final class StageLoop implements AutoCloseable {
     }
 
     private void finishEpoch(double rate) throws IOException {
+        try (AveragedWeights _ = averages()) {
+            validate(rate);
+        }
+        saver.save(position, state());
+    }
+
+    private void validate(double rate) {
         EpochSums sums = position.sums();
         Judgement judgement = setup.judge == null ? new Judgement(0, sums.meanLoss()) : setup.judge.judge();
         boolean better = keeps(judgement);
@@ -239,7 +256,6 @@ final class StageLoop implements AutoCloseable {
                 setup.trainee.orthogonality()));
         position =
                 position.epochDone(new Position.EpochRecord(rate, sums.meanLoss(), sums.accuracy(), judgement), better);
-        saver.save(position, state());
     }
 
     /**
@@ -261,7 +277,7 @@ final class StageLoop implements AutoCloseable {
         if (steps != null) {
             steps.close();
         }
-        sgd.close();
+        optimizer.close();
         best.close();
     }
 }

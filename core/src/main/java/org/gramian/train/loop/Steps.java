@@ -3,7 +3,7 @@ package org.gramian.train.loop;
 import java.util.function.Function;
 import java.util.function.IntToDoubleFunction;
 import org.gramian.tensor.Tensor;
-import org.gramian.train.Sgd;
+import org.gramian.train.Optimizer;
 
 /** The way in which the steps of a stage are taken: one by one, many before anybody looks, or by gradients from elsewhere. */
 interface Steps extends AutoCloseable {
@@ -40,7 +40,7 @@ interface Steps extends AutoCloseable {
     /** Makes the steps of a stage once it is known where it begins. */
     @FunctionalInterface
     interface Maker {
-        Steps make(StageLoop.Setup setup, Sgd sgd, HeadRates rates);
+        Steps make(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates);
     }
 
     /**
@@ -53,9 +53,11 @@ interface Steps extends AutoCloseable {
 
     /** The fastest way over examples on this machine. */
     static Maker over(Source source) {
-        return (setup, sgd, rates) -> {
-            SingleSteps single = new SingleSteps(setup, source, sgd, rates);
-            return RecordedSteps.suits(setup, source, rates) ? new RecordedSteps(setup, sgd, rates, single) : single;
+        return (setup, optimizer, rates) -> {
+            SingleSteps single = new SingleSteps(setup, source, optimizer, rates);
+            return RecordedSteps.suits(setup, source, rates)
+                    ? new RecordedSteps(setup, optimizer, rates, single)
+                    : single;
         };
     }
 }

@@ -30,12 +30,18 @@ import org.gramian.train.recipe.Recipe.Precision;
  * @param model the model
  * @param stage 1 or 2
  * @param backboneRate factor on the learning rate for the backbone and its tail
+ * @param layerDecay factor on that for each stage of the backbone between a parameter and the cut; 1 for none
  * @param precision of the backbone's convolutions where it is BF16; {@link StageLoop.Setup#math} cares for TF32
  */
-record Trainee(Model model, int stage, double backboneRate, Precision precision) {
+record Trainee(Model model, int stage, double backboneRate, double layerDecay, Precision precision) {
     static final String BACKBONE = "backbone";
     static final String TAIL = "tail";
     static final String HEAD = "head";
+
+    /** Moves all of the backbone at one learning rate. */
+    Trainee(Model model, int stage, double backboneRate, Precision precision) {
+        this(model, stage, backboneRate, 1, precision);
+    }
 
     /**
      * A way through the model.
@@ -71,11 +77,28 @@ record Trainee(Model model, int stage, double backboneRate, Precision precision)
                 ParameterSet head = group.parameters();
                 moved.add(new ParameterGroup(head.only(name -> !isClassifier(name)), rates.pooling(), 1));
                 moved.add(new ParameterGroup(head.only(Trainee::isClassifier), rates.classifier(), 1));
+            } else if (part.equals(BACKBONE) && layerDecay != 1) {
+                moved.addAll(byDepth(group));
             } else {
                 moved.add(group);
             }
         });
         return moved;
+    }
+
+    /**
+     * Splits the backbone by stages: k stages with parameters before the last one, the learning rate is multiplied by
+     * {@code layerDecay^k} (Clark et al., ELECTRA, 2020).
+     */
+    private List<ParameterGroup> byDepth(ParameterGroup backbone) {
+        List<ParameterGroup> groups = new ArrayList<>();
+        double factor = 1;
+        for (Set<String> names : model.backbone().parameterNames().reversed()) {
+            ParameterSet stageParameters = backbone.parameters().only(names::contains);
+            groups.add(new ParameterGroup(stageParameters, backbone.rate() * factor, backbone.decay()));
+            factor *= layerDecay;
+        }
+        return groups.reversed();
     }
 
     private static boolean isClassifier(String name) {

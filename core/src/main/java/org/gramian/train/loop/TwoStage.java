@@ -170,7 +170,7 @@ public final class TwoStage {
                             model,
                             training.count(),
                             training::rows,
-                            recipe.sgd().momentum())
+                            recipe.optimizer().rule().momentum())
                     : 1;
             return stage(
                     setup,
@@ -202,7 +202,8 @@ public final class TwoStage {
         PictureScores judging = scores("judging", parts.heldBack());
         Examples examples = new PictureExamples(
                 parts.training(), material.rendering(material.trainingCrops()), material.threads(), model.device());
-        Trainee trainee = new Trainee(model, 2, recipe.stage2().backboneRate(), recipe.precision());
+        Trainee trainee = new Trainee(
+                model, 2, recipe.stage2().backboneRate(), recipe.stage2().layerDecay(), recipe.precision());
         StageLoop.Setup setup = new StageLoop.Setup(
                 trainee,
                 recipe,

@@ -2,14 +2,13 @@ package org.gramian.train.recipe;
 
 import java.util.Optional;
 import org.gramian.linear.LinearSolver;
-import org.gramian.train.SgdOptions;
 
 /**
  * How a model is trained: Algorithm 1 of the paper with its constants.
  *
  * @param stage1 the new layers on a frozen backbone
  * @param stage2 all layers
- * @param sgd momentum, weight decay and the Stiefel manifold; its rate is set by the stages
+ * @param optimizer SGD or AdamW, gradient clipping and averaged weights; the stages set its learning rate
  * @param batching how many examples make a step
  * @param loss what is minimized
  * @param precision of training steps
@@ -19,7 +18,7 @@ import org.gramian.train.SgdOptions;
 public record Recipe(
         StageRecipe stage1,
         StageRecipe stage2,
-        SgdOptions sgd,
+        OptimizerRecipe optimizer,
         Batching batching,
         LossRecipe loss,
         Precision precision,
@@ -29,12 +28,12 @@ public record Recipe(
     public Recipe(
             StageRecipe stage1,
             StageRecipe stage2,
-            SgdOptions sgd,
+            OptimizerRecipe optimizer,
             Batching batching,
             LossRecipe loss,
             Precision precision,
             long seed) {
-        this(stage1, stage2, sgd, batching, loss, precision, Optional.empty(), seed);
+        this(stage1, stage2, optimizer, batching, loss, precision, Optional.empty(), seed);
     }
 
     /**

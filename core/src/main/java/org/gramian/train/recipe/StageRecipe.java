@@ -8,11 +8,25 @@ package org.gramian.train.recipe;
  * @param backboneRate factor on that rate for the backbone; has no meaning in stage 1, where the backbone is frozen
  * @param schedule how the rate falls
  * @param warmup epochs in which the rate rises from 0, linearly; 0 for none, parts allowed
+ * @param layerDecay factor on the backbone's learning rate for each stage of the network between a parameter and the cut, so that
+ *     early layers move less; 1 for none, no meaning in stage 1
  * @param perLength whether the classifier's rate is divided by the squared length of the first descriptors about their mean: its
  *     gradient is as long as they are, and so is what its step changes in the scores; layers before it then take a hundredth
  */
 public record StageRecipe(
-        int epochs, double rate, double backboneRate, Schedule schedule, double warmup, boolean perLength) {
+        int epochs,
+        double rate,
+        double backboneRate,
+        Schedule schedule,
+        double warmup,
+        double layerDecay,
+        boolean perLength) {
+    /** Without layer-wise decay. */
+    public StageRecipe(
+            int epochs, double rate, double backboneRate, Schedule schedule, double warmup, boolean perLength) {
+        this(epochs, rate, backboneRate, schedule, warmup, 1, perLength);
+    }
+
     /** With the rate as it is. */
     public StageRecipe(int epochs, double rate, double backboneRate, Schedule schedule, double warmup) {
         this(epochs, rate, backboneRate, schedule, warmup, false);
@@ -26,6 +40,10 @@ public record StageRecipe(
         require("the backbone's factor", backboneRate);
         require("the backbone's learning rate", rate * backboneRate);
         require("the warm-up", warmup);
+        if (!(layerDecay > 0 && layerDecay <= 1)) {
+            throw new IllegalArgumentException(
+                    "the layer decay must be a number above 0 and at most 1, found " + layerDecay);
+        }
     }
 
     private static void require(String what, double value) {

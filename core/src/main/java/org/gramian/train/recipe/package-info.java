@@ -2,7 +2,7 @@
  * How a model is trained, as records: the Java API, the YAML file and the model file speak of the same ones.
  *
  * <p>A {@link org.gramian.train.recipe.Recipe} is the paper's Algorithm 1 with its constants: two {@link
- * org.gramian.train.recipe.StageRecipe}s, the optimizer's {@link org.gramian.train.SgdOptions}, the size of a step ({@link
+ * org.gramian.train.recipe.StageRecipe}s, the {@link org.gramian.train.recipe.OptimizerRecipe}, the size of a step ({@link
  * org.gramian.train.recipe.Recipe.Batching}), the {@link org.gramian.train.recipe.LossRecipe}, the {@link
  * org.gramian.train.recipe.Recipe.Precision} of convolutions and a seed. It holds numbers only; {@code train.loop} follows it.
  *
@@ -17,7 +17,7 @@
  * Recipe recipe = new Recipe(
  *         first,
  *         none,
- *         SgdOptions.defaults(first.rate()),
+ *         new OptimizerRecipe(SgdOptions.defaults(first.rate())),
  *         new Recipe.Batching(32, 1),
  *         new LossRecipe(0, LossRecipe.ClassWeights.NONE),
  *         Recipe.Precision.F32,

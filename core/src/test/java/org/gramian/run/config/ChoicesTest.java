@@ -149,8 +149,8 @@ final class ChoicesTest {
         assertThat(config.recipe().stage2().epochs()).isPositive();
         assertThat(config.recipe().stage2().rate()).isEqualTo(1e-5);
         assertThat(config.recipe().batching().batch()).isEqualTo(16);
-        assertThat(config.recipe().sgd().weightDecay()).isEqualTo(5e-6);
-        assertThat(config.recipe().sgd().stiefel()).isEqualTo(StiefelOptions.of(Fidelity.AUTHORS));
+        assertThat(config.recipe().optimizer().rule().weightDecay()).isEqualTo(5e-6);
+        assertThat(config.recipe().optimizer().rule().stiefel()).isEqualTo(StiefelOptions.of(Fidelity.AUTHORS));
         assertThat(config.network().logitNorm()).isTrue();
         assertThat(config.data().crops().text()).isEqualTo("paper:224");
     }

@@ -171,7 +171,9 @@ class BrokenTrainingTest {
         byte[] whole = Files.readAllBytes(keeper.file());
         List<Change> changes = List.of(
                 (_, metadata) -> metadata.remove("format"),
-                (_, metadata) -> metadata.put("version", "2"),
+                (_, metadata) -> metadata.put("version", "1"),
+                (_, metadata) -> metadata.remove("optimizer-steps"),
+                (_, metadata) -> metadata.put("optimizer-steps", "-3"),
                 (_, metadata) -> metadata.remove("position"),
                 (_, metadata) -> metadata.put("position", "{\"stage\":3}"),
                 (_, metadata) ->

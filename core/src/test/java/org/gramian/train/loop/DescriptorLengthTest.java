@@ -43,14 +43,14 @@ class DescriptorLengthTest {
     /** Their squared distance from the mean is at most 1, and β of {@link Recipes} bounds the rate from above. */
     @Test
     void descriptorsOfLengthOneTakeLargerStepsButNoneThatDiverge() throws IOException {
-        double bound = 4 * (1 + Recipes.of(NONE, NONE).sgd().momentum());
+        double bound = 4 * (1 + Recipes.of(NONE, NONE).optimizer().rule().momentum());
         assertThat(rate(Recipes.perLength(1, 0.5), "average/l2")).isBetween(0.5, 0.5 * bound * (1 + 1e-6));
     }
 
     /** Painted pictures are alike to the kernel of their maps: the mean is nearly all of it. */
     @Test
     void whatAllDescriptorsShareBoundsTheRate() throws IOException {
-        double bound = 4 * (1 + Recipes.of(NONE, NONE).sgd().momentum());
+        double bound = 4 * (1 + Recipes.of(NONE, NONE).optimizer().rule().momentum());
         assertThat(rate(Recipes.perLength(1, 0.5), "rbf:sigma=1e6/flat/l2")).isCloseTo(0.5 * bound, within(1e-4));
     }
 

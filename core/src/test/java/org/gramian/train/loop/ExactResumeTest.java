@@ -12,12 +12,14 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.image.dataset.Sample;
 import org.gramian.testing.PaintedPictures;
+import org.gramian.train.AdamWOptions;
 import org.gramian.train.loop.Material.Parts;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.Stepped;
 import org.gramian.train.recipe.LossRecipe;
 import org.gramian.train.recipe.LossRecipe.ClassWeights;
+import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Batching;
 import org.junit.jupiter.api.BeforeEach;
@@ -61,6 +63,14 @@ class ExactResumeTest {
             SmallTraining on(Parts parts) {
                 return SmallTraining.of(Recipes.of(Recipes.perLength(2, 0.5), stage(1, 0.001, "constant", 0)), parts)
                         .with("pca:6/covariance/sqrt/triu");
+            }
+        },
+        ADAMW_CLIPPING_AND_AVERAGED_WEIGHTS {
+            @Override
+            SmallTraining on(Parts parts) {
+                Recipe recipe = Recipes.of(stage(2, 0.01, "cosine", 0.5), stage(2, 0.001, "plateau:1,0", 0));
+                OptimizerRecipe optimizer = new OptimizerRecipe(AdamWOptions.defaults(0), 0.5, 0.9);
+                return SmallTraining.of(Recipes.with(recipe, optimizer), parts);
             }
         },
         SECOND_STAGE_ALONE_AND_A_FITTED_POOLING {

@@ -4,6 +4,7 @@ import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
 import org.gramian.train.recipe.LossRecipe;
 import org.gramian.train.recipe.LossRecipe.ClassWeights;
+import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Batching;
 import org.gramian.train.recipe.Schedule;
@@ -26,7 +27,8 @@ final class Recipes {
 
     /** One stage after the other, in batches of 4, with momentum and weight decay. */
     static Recipe of(StageRecipe stage1, StageRecipe stage2) {
-        return new Recipe(stage1, stage2, SgdOptions.defaults(0), new Batching(4, 1), PLAIN, Recipe.Precision.F32, 7);
+        return new Recipe(
+                stage1, stage2, new OptimizerRecipe(SgdOptions.defaults(0)), new Batching(4, 1), PLAIN, Recipe.Precision.F32, 7);
     }
 
     /** Two epochs of each stage. */
@@ -43,7 +45,7 @@ final class Recipes {
         return new Recipe(
                 recipe.stage1(),
                 recipe.stage2(),
-                recipe.sgd(),
+                recipe.optimizer(),
                 batching,
                 recipe.loss(),
                 recipe.precision(),
@@ -54,7 +56,7 @@ final class Recipes {
         return new Recipe(
                 recipe.stage1(),
                 recipe.stage2(),
-                recipe.sgd(),
+                recipe.optimizer(),
                 recipe.batching(),
                 loss,
                 recipe.precision(),
@@ -65,7 +67,7 @@ final class Recipes {
         return new Recipe(
                 recipe.stage1(),
                 recipe.stage2(),
-                recipe.sgd(),
+                recipe.optimizer(),
                 recipe.batching(),
                 recipe.loss(),
                 precision,
@@ -76,7 +78,7 @@ final class Recipes {
         return new Recipe(
                 recipe.stage1(),
                 recipe.stage2(),
-                recipe.sgd(),
+                recipe.optimizer(),
                 recipe.batching(),
                 recipe.loss(),
                 recipe.precision(),
@@ -84,11 +86,14 @@ final class Recipes {
     }
 
     static Recipe withoutMomentum(Recipe recipe) {
-        SgdOptions sgd = new SgdOptions(0, 0, 0, StiefelOptions.defaults());
+        return with(recipe, new OptimizerRecipe(new SgdOptions(0, 0, 0, StiefelOptions.defaults())));
+    }
+
+    static Recipe with(Recipe recipe, OptimizerRecipe optimizer) {
         return new Recipe(
                 recipe.stage1(),
                 recipe.stage2(),
-                sgd,
+                optimizer,
                 recipe.batching(),
                 recipe.loss(),
                 recipe.precision(),

@@ -46,7 +46,7 @@ class SolvedHeadTest {
         return new Recipe(
                 plain.stage1(),
                 plain.stage2(),
-                plain.sgd(),
+                plain.optimizer(),
                 plain.batching(),
                 new LossRecipe(0, weights),
                 plain.precision(),
@@ -124,7 +124,7 @@ class SolvedHeadTest {
         Recipe both = new Recipe(
                 trained.stage1(),
                 trained.stage2(),
-                trained.sgd(),
+                trained.optimizer(),
                 trained.batching(),
                 trained.loss(),
                 trained.precision(),

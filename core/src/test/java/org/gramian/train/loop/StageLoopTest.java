@@ -26,7 +26,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.Sgd;
+import org.gramian.train.Optimizer;
 import org.gramian.train.recipe.Judgement;
 import org.gramian.train.recipe.LossRecipe;
 import org.gramian.train.recipe.LossRecipe.ClassWeights;
@@ -107,9 +107,9 @@ class StageLoopTest {
                 new Stopwatch(() -> Duration.ofSeconds(seconds[0]).toNanos()));
         Position position = Position.startOf(1, Judgement.NONE, 1);
         try (Model model = model("average");
-                Sgd sgd = new Sgd(Recipes.usual().sgd());
+                Optimizer optimizer = Recipes.usual().optimizer().create();
                 Snapshot best = new Snapshot()) {
-            Checkpoint.State state = new Checkpoint.State(new Trainee(model, 1, 1, Recipe.Precision.F32), sgd, best);
+            Checkpoint.State state = new Checkpoint.State(new Trainee(model, 1, 1, Recipe.Precision.F32), optimizer, best);
             List<Long> written = new ArrayList<>();
             for (; seconds[0] <= -65; seconds[0]++) {
                 if (seconds[0] == -83) {

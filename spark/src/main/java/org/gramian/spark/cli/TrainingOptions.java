@@ -69,6 +69,18 @@ final class TrainingOptions {
     @Option(names = "--batch", paramLabel = "N", description = "crops of a step, over all executors")
     private @Nullable String batch;
 
+    @Option(names = "--optimizer", paramLabel = "NAME", description = "sgd or adamw")
+    private @Nullable String optimizer;
+
+    @Option(names = "--weight-decay", paramLabel = "NUMBER", description = "weight decay")
+    private @Nullable String weightDecay;
+
+    @Option(names = "--clip", paramLabel = "NORM", description = "largest norm of the gradient; 0: no clipping")
+    private @Nullable String clip;
+
+    @Option(names = "--ema", paramLabel = "DECAY", description = "decay of averaged weights, as 0.999; 0: none")
+    private @Nullable String ema;
+
     @Option(names = "--seed", paramLabel = "N", description = "of first values, order and crops")
     private @Nullable String seed;
 
@@ -87,6 +99,10 @@ final class TrainingOptions {
                 new Asked("--lr", Keys.STAGE1_RATE, rate),
                 new Asked("--schedule", Keys.STAGE1_SCHEDULE, schedule),
                 new Asked("--batch", Keys.BATCH, batch),
+                new Asked("--optimizer", Keys.OPTIMIZER, optimizer),
+                new Asked("--weight-decay", Keys.WEIGHT_DECAY, weightDecay),
+                new Asked("--clip", Keys.CLIP, clip),
+                new Asked("--ema", Keys.EMA, ema),
                 new Asked("--seed", Keys.SEED, seed));
     }
 

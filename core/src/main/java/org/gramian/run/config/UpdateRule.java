@@ -1,0 +1,82 @@
+package org.gramian.run.config;
+
+import org.gramian.train.AdamWOptions;
+import org.gramian.train.OptimizerOptions;
+import org.gramian.train.SgdOptions;
+import org.gramian.train.StiefelOptions;
+
+/** The optimizer that a run uses, and the defaults that follow from it. */
+public enum UpdateRule {
+    /** Stochastic gradient descent with momentum. */
+    SGD,
+    /** Adam with decoupled weight decay. */
+    ADAMW;
+
+    private static final SgdOptions SGD_DEFAULTS = SgdOptions.defaults(0);
+    private static final AdamWOptions ADAMW_DEFAULTS = AdamWOptions.defaults(0);
+
+    /**
+     * Learning rate of AdamW in both stages. A weight of the head changes by about that much in each step, whatever the scale of
+     * descriptors and loss: 2e-3 moves a classifier from its first values, about 0.01, within some steps.
+     */
+    static final double ADAMW_RATE = 2e-3;
+
+    /** Factor on that for the backbone, whose pretrained weights change by 2e-4 in a step then: the rate usual for fine-tuning. */
+    static final double ADAMW_BACKBONE_RATE = 0.1;
+
+    private static final double SGD_STAGE2_RATE = 0.001;
+
+    static final String WEIGHT_DECAY_RULE = "0.0005, or 0.02 under adamw";
+    static final String MULTIPLIER_RULE = "0.001, or 10 under adamw";
+    static final String STAGE2_RATE_RULE = "0.001, or 0.002 under adamw";
+
+    static Settings choose(Settings settings) {
+        boolean adamW = settings.get(Keys.OPTIMIZER) == ADAMW;
+        return settings.orElse(
+                        Keys.WEIGHT_DECAY,
+                        adamW ? ADAMW_DEFAULTS.weightDecay() : SGD_DEFAULTS.weightDecay(),
+                        adamW
+                                ? "AdamW multiplies weight decay by its learning rate, which is small"
+                                : "the usual weight decay of SGD")
+                .orElse(
+                        Keys.MULTIPLIER,
+                        adamW
+                                ? ADAMW_DEFAULTS.stiefel().multiplier()
+                                : SGD_DEFAULTS.stiefel().multiplier(),
+                        adamW
+                                ? "AdamW's steps on the Stiefel manifold have the length of rate times multiplier"
+                                : "gradients of these matrices are about a thousand times as long as others")
+                .orElse(
+                        Keys.STAGE2_RATE,
+                        adamW ? ADAMW_RATE : SGD_STAGE2_RATE,
+                        adamW ? "AdamW scales its steps itself" : "as in the paper");
+    }
+
+    /** Returns the constants of the rule in settings that have a value for every key. */
+    static OptimizerOptions options(Settings all) {
+        StiefelOptions stiefel = new StiefelOptions(
+                all.get(Keys.MULTIPLIER), all.get(Keys.METRIC), all.get(Keys.RETRACTION), all.get(Keys.CONSTANT_RATE));
+        double rate = all.get(Keys.STAGE1_RATE);
+        double decay = all.get(Keys.WEIGHT_DECAY);
+        return switch (all.get(Keys.OPTIMIZER)) {
+            case SGD -> new SgdOptions(rate, all.get(Keys.MOMENTUM), decay, stiefel);
+            case ADAMW -> new AdamWOptions(rate, all.get(Keys.BETA1), all.get(Keys.BETA2), decay, stiefel);
+        };
+    }
+
+    /** Returns settings with the constants of a rule; keys of the other rule get their defaults. */
+    static Settings addTo(Settings settings, OptimizerOptions rule) {
+        SgdOptions sgd = rule instanceof SgdOptions own ? own : SGD_DEFAULTS;
+        AdamWOptions adamW = rule instanceof AdamWOptions own ? own : ADAMW_DEFAULTS;
+        StiefelOptions stiefel = rule.stiefel();
+        return settings.with(Keys.OPTIMIZER, rule instanceof AdamWOptions ? ADAMW : SGD)
+                .with(Keys.MOMENTUM, sgd.momentum())
+                .with(Keys.BETA1, adamW.beta1())
+                .with(Keys.BETA2, adamW.beta2())
+                .with(Keys.WEIGHT_DECAY, rule.weightDecay())
+                .with(Keys.MULTIPLIER, stiefel.multiplier())
+                .with(Keys.METRIC, stiefel.metric())
+                .with(Keys.RETRACTION, stiefel.retraction())
+                .with(Keys.CONSTANT_RATE, stiefel.constantRate());
+    }
+}

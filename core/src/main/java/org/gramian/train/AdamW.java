@@ -1,0 +1,116 @@
+package org.gramian.train;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.spd.Stiefel;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Views;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Adam with decoupled weight decay (Loshchilov and Hutter, ICLR 2019), and Riemannian Adam on the Stiefel manifold (Bécigneul and
+ * Ganea, ICLR 2019).
+ *
+ * <p>In step t, with the gradient g:
+ *
+ * <pre>
+ * m ← β₁m + (1 − β₁)g          m̂ = m/(1 − β₁ᵗ)
+ * v ← β₂v + (1 − β₂)g²         v̂ = v/(1 − β₂ᵗ)
+ * w ← w − α(m̂/(√v̂ + ε) + d·w)
+ * </pre>
+ *
+ * <p>Weight decay d applies to weights alone. For W with orthonormal columns {@code [C, C']} and its Riemannian gradient ∇ in the
+ * metric of {@link StiefelOptions}:
+ *
+ * <pre>
+ * M ← β₁P_W(M) + (1 − β₁)∇     M̂ = M/(1 − β₁ᵗ)
+ * v ← β₂v + (1 − β₂)‖∇‖²_F     v̂ = v/(1 − β₂ᵗ), one number for the matrix
+ * W ← R_W(−α·multiplier·M̂/(√v̂ + ε))
+ * </pre>
+ *
+ * The tangent projection {@code P_W(Z) = Z − W·sym(WᵀZ)} transports the first moment from the last point, R is the retraction of the
+ * options. A single second moment keeps the direction in the tangent space, which one per element would not. A step's Frobenius
+ * length is about {@code α·multiplier} while gradients agree, and shorter when they do not, whatever the scale of the loss.
+ *
+ * <p>At a {@link StiefelOptions#constantRate} W takes plain Riemannian gradient steps without state, as under {@link Sgd}.
+ */
+public final class AdamW extends Optimizer {
+    static final String FIRST_MOMENT = "first-moment";
+    static final String SECOND_MOMENT = "second-moment";
+
+    public AdamW(AdamWOptions options) {
+        this(options, 0, 0);
+    }
+
+    AdamW(AdamWOptions options, double clip, double ema) {
+        super(options, clip, ema);
+    }
+
+    @Override
+    void update(Parameter parameter, Tensor gradient, OptimizerOptions own) {
+        AdamWOptions options = (AdamWOptions) own;
+        if (parameter.spec().role() == Role.STIEFEL) {
+            turn(parameter, gradient, options);
+            return;
+        }
+        Tensor first = mean(state(parameter, FIRST_MOMENT), gradient, options.beta1());
+        Tensor second = mean(state(parameter, SECOND_MOMENT), Elementwise.mul(gradient, gradient), options.beta2());
+        double rate = options.learningRate();
+        Tensor root = Elementwise.mul(Elementwise.sqrt(second), 1 / Math.sqrt(correction(options.beta2(), steps())));
+        Tensor direction = Elementwise.div(first, Elementwise.add(root, AdamWOptions.EPSILON));
+        double decay = parameter.spec().role() == Role.WEIGHT ? options.weightDecay() : 0;
+        Tensor decayed = decay == 0 ? parameter.value() : Elementwise.mul(parameter.value(), 1 - rate * decay);
+        Tensor moved = Elementwise.addScaled(decayed, direction, -rate / correction(options.beta1(), steps()));
+        remember(parameter, FIRST_MOMENT, first);
+        remember(parameter, SECOND_MOMENT, second);
+        assign(parameter, moved);
+    }
+
+    private void turn(Parameter parameter, Tensor gradient, AdamWOptions options) {
+        StiefelOptions stiefel = options.stiefel();
+        Tensor w = parameter.value();
+        Tensor riemannian = Stiefel.gradient(w, gradient, stiefel.metric());
+        if (stiefel.constantRate().isPresent()) {
+            double rate = stiefel.constantRate().getAsDouble();
+            assign(parameter, stiefel.retraction().apply(w, Elementwise.mul(riemannian, -rate)));
+            return;
+        }
+        Tensor former = state(parameter, FIRST_MOMENT);
+        Tensor first = mean(former == null ? null : Stiefel.project(w, former), riemannian, options.beta1());
+        Tensor square = Views.reshape(Reductions.sum(Elementwise.mul(riemannian, riemannian)), 1);
+        Tensor second = mean(state(parameter, SECOND_MOMENT), square, options.beta2());
+        double root = Math.sqrt(second.item() / correction(options.beta2(), steps()));
+        double rate = options.learningRate() * stiefel.multiplier() / correction(options.beta1(), steps());
+        Tensor step = Elementwise.mul(first, -rate / (root + AdamWOptions.EPSILON));
+        Tensor point = stiefel.retraction().apply(w, step);
+        remember(parameter, FIRST_MOMENT, first);
+        remember(parameter, SECOND_MOMENT, second);
+        assign(parameter, point);
+    }
+
+    /** Returns {@code β·former + (1 − β)·value}; a moment begins with 0. */
+    private static Tensor mean(@Nullable Tensor former, Tensor value, double beta) {
+        return former == null
+                ? Elementwise.mul(value, 1 - beta)
+                : Elementwise.addScaled(Elementwise.mul(former, beta), value, 1 - beta);
+    }
+
+    /** Returns {@code 1 − βᵗ}, by which a moment that began with 0 is divided. */
+    static double correction(double beta, long step) {
+        return 1 - Math.pow(beta, step);
+    }
+
+    @Override
+    Map<String, Shape> ruleState(Parameter parameter) {
+        Map<String, Shape> shapes = new LinkedHashMap<>();
+        Shape shape = parameter.spec().shape();
+        shapes.put(FIRST_MOMENT, shape);
+        shapes.put(SECOND_MOMENT, parameter.spec().role() == Role.STIEFEL ? Shape.of(1) : shape);
+        return shapes;
+    }
+}

@@ -1,0 +1,57 @@
+package org.gramian.train;
+
+import org.gramian.spd.Retraction;
+import org.gramian.spd.Stiefel;
+
+/**
+ * Constants of {@link AdamW}.
+ *
+ * @param learningRate α, about the change of each weight in a step
+ * @param beta1 β₁, decay of the first moment
+ * @param beta2 β₂, decay of the second moment
+ * @param weightDecay decoupled weight decay; never on biases or on the Stiefel manifold
+ * @param stiefel how parameters with orthonormal columns are moved
+ */
+public record AdamWOptions(double learningRate, double beta1, double beta2, double weightDecay, StiefelOptions stiefel)
+        implements OptimizerOptions {
+    /** Added to the root of the second moment; the value of Kingma and Ba (2015) and of PyTorch. */
+    public static final double EPSILON = 1e-8;
+
+    /**
+     * Multiplier of the learning rate on the Stiefel manifold. A step has the Frobenius length {@code multiplier · rate}: 0.02 at
+     * a rate of 2e-3, about 1 degree for one column, so that the retraction by products converges in three iterations.
+     */
+    public static final double STIEFEL_MULTIPLIER = 10;
+
+    public AdamWOptions {
+        OptimizerOptions.requireAtLeastZero("learning rate", learningRate);
+        OptimizerOptions.requireAtLeastZero("weight decay", weightDecay);
+        OptimizerOptions.requireBelowOne("beta1", beta1);
+        OptimizerOptions.requireBelowOne("beta2", beta2);
+    }
+
+    /** Returns β = (0.9, 0.999) of Kingma and Ba (2015), weight decay 0.02, and the canonical metric with QR. */
+    public static AdamWOptions defaults(double learningRate) {
+        return new AdamWOptions(
+                learningRate,
+                0.9,
+                0.999,
+                0.02,
+                new StiefelOptions(STIEFEL_MULTIPLIER, Stiefel.Metric.CANONICAL, Retraction.QR));
+    }
+
+    @Override
+    public double momentum() {
+        return beta1;
+    }
+
+    @Override
+    public AdamWOptions at(double rate) {
+        return new AdamWOptions(rate, beta1, beta2, weightDecay, stiefel);
+    }
+
+    @Override
+    public AdamWOptions times(double rate, double decay) {
+        return new AdamWOptions(learningRate * rate, beta1, beta2, weightDecay * decay, stiefel);
+    }
+}

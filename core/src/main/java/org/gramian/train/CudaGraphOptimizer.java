@@ -1,0 +1,379 @@
+package org.gramian.train;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.spd.Retraction;
+import org.gramian.spd.Stiefel;
+import org.gramian.tensor.CudaProgram;
+import org.gramian.tensor.CudaProgram.Grid;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The steps of an {@link Optimizer} on a GPU without host synchronization: they can be captured in a CUDA graph and replayed, for
+ * they read the learning rate and the bias corrections from {@link StepCells} and move parameters in place.
+ *
+ * <p>A step is taken wholly or not at all. If the loss or a gradient is not finite, or the retraction onto the Stiefel manifold does
+ * not converge, the cells say so and this step and all later ones change nothing, until the host reads the cells and takes that step
+ * by the optimizer itself.
+ *
+ * <p>One launch handles up to {@value Launches#ENTRIES} parameters: it carries a table of their addresses, sizes, rates and decays by
+ * value. The finite check, the norm for clipping and the update are each one pass; sums have a fixed order, so that the same
+ * gradients give the same bits.
+ *
+ * <p>The retraction is {@link Retraction#QR} by products alone: with {@code E = QᵀQ − I} and its upper part {@code Ψ(E)}, the
+ * diagonal halved, {@code Q ← Q(I − Ψ(E))} squares the error; every factor is upper triangular with a positive diagonal, so that
+ * the limit is the Q of {@code W + ξ = QR}. For a tangent ξ the first error is {@code ξᵀξ}, which is far below 1 at usual rates.
+ */
+public final class CudaGraphOptimizer {
+    /** Blocks of a kernel that goes over all elements: enough for any GPU to be busy. */
+    private static final int BLOCKS = 2048;
+
+    private static final Grid ONE_BLOCK = new Grid(1, 1, 1, Launches.THREADS, 1);
+    private static final int ITERATIONS = 3;
+
+    /** What the last correction may be: its square is left, about the rounding error of float32. */
+    private static final float LARGEST_CORRECTION = 3e-4f;
+
+    private final Optimizer optimizer;
+    private final StepCells cells;
+
+    public CudaGraphOptimizer(Optimizer optimizer, StepCells cells) {
+        this.optimizer = optimizer;
+        this.cells = cells;
+    }
+
+    /** Returns whether the parameters of some groups can be moved like this. */
+    public static boolean suits(List<ParameterGroup> groups, OptimizerOptions options) {
+        return groups.stream()
+                .flatMap(group -> group.parameters().all().stream())
+                .filter(parameter -> parameter.spec().role() != Role.FITTED)
+                .allMatch(parameter -> CudaProgram.suits(parameter.value())
+                        && (parameter.spec().role() != Role.STIEFEL
+                                || options.stiefel().retraction() == Retraction.QR));
+    }
+
+    /**
+     * Sets the constants of the next step in the cells, before the step or the replay of its graph.
+     *
+     * @param rate learning rate
+     * @param ahead steps that were begun since the host last set the optimizer's step count
+     */
+    public void prepare(double rate, int ahead) {
+        long before = optimizer.steps() + ahead;
+        double correction1 = 1;
+        double correction2 = 1;
+        if (optimizer.options() instanceof AdamWOptions options) {
+            correction1 = AdamW.correction(options.beta1(), before + 1);
+            correction2 = AdamW.correction(options.beta2(), before + 1);
+        }
+        cells.setStep(rate, correction1, correction2, optimizer.averageDecay(before));
+    }
+
+    /** Adds steps that the cells counted to the optimizer's own count. */
+    public void taken(int steps) {
+        optimizer.setSteps(optimizer.steps() + steps);
+    }
+
+    /** Moves the parameters of all groups that have a gradient, if all is finite; the batch was observed before. */
+    public void step(List<ParameterGroup> groups, Map<Parameter, Tensor> computed) {
+        try (Scope _ = Scope.open()) {
+            List<Move> all = moves(groups, computed);
+            check(all);
+            Map<Move, Turn> turns = new LinkedHashMap<>();
+            all.stream().filter(Move::isStiefel).forEach(move -> turns.put(move, turn(move)));
+            cells.count();
+            update(all.stream().filter(move -> !move.isStiefel()).toList());
+            turns.forEach((move, turn) -> {
+                takeOver(move.parameter.value(), turn.point);
+                turn.state.forEach((name, value) -> takeOver(state(move.parameter, name), value));
+            });
+            if (optimizer.ema() > 0 && !turns.isEmpty()) {
+                launches(List.copyOf(turns.keySet()))
+                        .forEach((grid, table) -> launch("average_weights", grid, cells.tensor(), table));
+            }
+        }
+    }
+
+    /** A parameter with its gradient and its group. */
+    private record Move(Parameter parameter, Tensor gradient, ParameterGroup group) {
+        boolean isStiefel() {
+            return parameter.spec().role() == Role.STIEFEL;
+        }
+    }
+
+    /** Where a step on the Stiefel manifold ends: the point and the next state. */
+    private record Turn(Tensor point, Map<String, Tensor> state) {}
+
+    private List<Move> moves(List<ParameterGroup> groups, Map<Parameter, Tensor> gradients) {
+        List<Move> moves = new ArrayList<>();
+        for (ParameterGroup group : groups) {
+            for (Parameter parameter : group.parameters().all()) {
+                Tensor gradient = gradients.get(parameter);
+                if (gradient != null) {
+                    if (optimizer.ema() > 0 && optimizer.state(parameter, Optimizer.AVERAGE) == null) {
+                        optimizer.setState(parameter, Optimizer.AVERAGE, Tensors.copy(parameter.value()));
+                    }
+                    moves.add(new Move(parameter, Views.contiguous(gradient), group));
+                }
+            }
+        }
+        return moves;
+    }
+
+    private void check(List<Move> moves) {
+        if (moves.isEmpty()) {
+            return;
+        }
+        Launches launches = launches(moves);
+        boolean clips = optimizer.clip() > 0;
+        Tensor partial = Tensors.empty(
+                Shape.of(clips ? launches.blocks() : 1),
+                DType.F64,
+                cells.tensor().device());
+        launches.forEach(
+                (grid, table) -> launch("check_gradients", grid, cells.tensor(), partial, clips ? 1 : 0, table));
+        if (clips) {
+            launch(
+                    "clip_factor",
+                    ONE_BLOCK,
+                    cells.tensor(),
+                    partial,
+                    launches.blocks(),
+                    optimizer.clip(),
+                    Optimizer.NORM_EPSILON);
+        }
+    }
+
+    private void update(List<Move> moves) {
+        Launches launches = launches(moves);
+        switch (optimizer.options()) {
+            case SgdOptions options ->
+                launches.forEach(
+                        (grid, table) -> launch("sgd", grid, cells.tensor(), (float) options.momentum(), table));
+            case AdamWOptions options ->
+                launches.forEach((grid, table) -> launch(
+                        "adamw",
+                        grid,
+                        cells.tensor(),
+                        (float) options.beta1(),
+                        (float) (1 - options.beta1()),
+                        (float) options.beta2(),
+                        (float) (1 - options.beta2()),
+                        (float) AdamWOptions.EPSILON,
+                        table));
+        }
+    }
+
+    /** Computes a step as {@link StiefelStep} and {@link AdamW} do, but for the retraction and the rate, which is in the cells. */
+    private Turn turn(Move move) {
+        StiefelOptions options = optimizer.options().stiefel();
+        Tensor w = move.parameter.value();
+        Tensor riemannian = Stiefel.gradient(w, clipped(move.gradient), options.metric());
+        Map<String, Tensor> state = new LinkedHashMap<>();
+        Tensor start;
+        if (options.constantRate().isPresent()) {
+            start = along(w, riemannian, -options.constantRate().getAsDouble(), true);
+        } else {
+            double factor = -move.group.rate() * options.multiplier();
+            start = switch (optimizer.options()) {
+                case SgdOptions sgd -> {
+                    Tensor velocity = riemannian;
+                    if (sgd.momentum() != 0) {
+                        Tensor former = Stiefel.project(w, state(move.parameter, Sgd.VELOCITY));
+                        velocity = Elementwise.addScaled(riemannian, former, sgd.momentum());
+                        state.put(Sgd.VELOCITY, velocity);
+                    }
+                    yield along(w, velocity, factor, false);
+                }
+                case AdamWOptions adamW -> {
+                    Tensor former = Stiefel.project(w, state(move.parameter, AdamW.FIRST_MOMENT));
+                    Tensor first = Elementwise.addScaled(
+                            Elementwise.mul(former, adamW.beta1()), riemannian, 1 - adamW.beta1());
+                    state.put(AdamW.FIRST_MOMENT, first);
+                    yield alongAdam(move.parameter, first, riemannian, new Adaptive(factor, adamW), state);
+                }
+            };
+        }
+        Libtorch.load().exactly(() -> orthonormalize(start));
+        return new Turn(start, state);
+    }
+
+    private record Adaptive(double factor, AdamWOptions options) {}
+
+    private Tensor alongAdam(
+            Parameter parameter, Tensor first, Tensor riemannian, Adaptive adaptive, Map<String, Tensor> state) {
+        Tensor w = parameter.value();
+        Tensor second = state(parameter, AdamW.SECOND_MOMENT);
+        Tensor next = Tensors.empty(second.shape(), second);
+        Tensor rate = Tensors.empty(second.shape(), second);
+        long count = w.shape().elements();
+        launch(
+                "riemannian_rate",
+                ONE_BLOCK,
+                cells.tensor(),
+                Views.contiguous(riemannian),
+                second,
+                next,
+                rate,
+                count,
+                adaptive.factor,
+                adaptive.options.beta2(),
+                AdamWOptions.EPSILON);
+        state.put(AdamW.SECOND_MOMENT, next);
+        Tensor start = Tensors.empty(w.shape(), w);
+        launch("along_rate", Grid.over(count, BLOCKS), w, Views.contiguous(first), rate, start, count);
+        return start;
+    }
+
+    private Tensor along(Tensor w, Tensor direction, double factor, boolean constant) {
+        Tensor start = Tensors.empty(w.shape(), w);
+        long count = w.shape().elements();
+        launch(
+                "along",
+                Grid.over(count, BLOCKS),
+                w,
+                direction,
+                cells.tensor(),
+                start,
+                count,
+                (float) factor,
+                constant ? 1 : 0);
+        return start;
+    }
+
+    private Tensor clipped(Tensor gradient) {
+        if (optimizer.clip() == 0) {
+            return gradient;
+        }
+        Tensor out = Tensors.empty(gradient.shape(), gradient);
+        long count = gradient.shape().elements();
+        launch("clipped", Grid.over(count, BLOCKS), cells.tensor(), gradient, out, count);
+        return out;
+    }
+
+    /** Makes columns orthonormal, in place. */
+    private void orthonormalize(Tensor q) {
+        int columns = Math.toIntExact(q.size(1));
+        for (int i = 0; i < ITERATIONS; i++) {
+            Tensor error = Products.matmul(Views.transpose(q), q);
+            launch("upper_error", new Grid(Math.ceilDiv(columns, 256), columns, 1, 256, 1), error, columns);
+            if (i == ITERATIONS - 1) {
+                long count = error.shape().elements();
+                launch("check_bound", Grid.over(count, BLOCKS), error, cells.tensor(), count, LARGEST_CORRECTION);
+            }
+            q.copyFrom(Elementwise.sub(q, Products.matmul(q, error)));
+        }
+    }
+
+    private void takeOver(Tensor target, Tensor value) {
+        long count = target.shape().elements();
+        launch("take_over", Grid.over(count, BLOCKS), target, Views.contiguous(value), cells.tensor(), count);
+    }
+
+    private static void launch(String kernel, Grid grid, Object... arguments) {
+        StepCells.PROGRAM.launch(kernel, grid, arguments);
+    }
+
+    /** Returns a state tensor of a parameter, zeros at first; its address stays. */
+    private Tensor state(Parameter parameter, String name) {
+        Tensor state = optimizer.state(parameter, name);
+        if (state == null) {
+            Shape shape = optimizer.stateShapes(parameter).get(name);
+            if (shape == null) {
+                throw new IllegalArgumentException(optimizer.getClass().getSimpleName() + " has no state " + name);
+            }
+            state = Tensors.zeros(shape, DType.F32, parameter.value().device());
+            optimizer.setState(parameter, name, state);
+        }
+        return state;
+    }
+
+    private Launches launches(List<Move> moves) {
+        Launches launches = new Launches();
+        boolean adaptive = optimizer instanceof AdamW;
+        for (Move move : moves) {
+            boolean own = !move.isStiefel();
+            launches.add(
+                    move,
+                    own ? state(move.parameter, adaptive ? AdamW.FIRST_MOMENT : Sgd.VELOCITY) : null,
+                    own && adaptive ? state(move.parameter, AdamW.SECOND_MOMENT) : null,
+                    optimizer.state(move.parameter, Optimizer.AVERAGE),
+                    optimizer.options().weightDecay());
+        }
+        return launches;
+    }
+
+    /** Launches over many parameters; the layout of {@code struct Table} in {@code step.cu}. */
+    private static final class Launches {
+        static final int ENTRIES = 64;
+        static final int THREADS = 256;
+        private static final int CHUNK = 8192;
+        private static final int ENTRY_BYTES = 56;
+        private static final int FIRST = ENTRIES * ENTRY_BYTES;
+        private static final int SIZE = FIRST + 4 * ENTRIES;
+        private static final int START = SIZE + 4;
+
+        private final List<CudaProgram.Struct> tables = new ArrayList<>();
+        private final List<Integer> blocks = new ArrayList<>();
+        private int used = ENTRIES;
+
+        void add(Move move, @Nullable Tensor m, @Nullable Tensor v, @Nullable Tensor a, double weightDecay) {
+            long count = move.gradient.shape().elements();
+            if (count == 0) {
+                return;
+            }
+            if (used == ENTRIES) {
+                CudaProgram.Struct table = new CudaProgram.Struct(START + 4);
+                table.set(START, blocks());
+                tables.add(table);
+                blocks.add(0);
+                used = 0;
+            }
+            CudaProgram.Struct table = tables.getLast();
+            int at = used * ENTRY_BYTES;
+            table.set(at, move.parameter.value());
+            address(table, at + 8, m);
+            address(table, at + 16, v);
+            address(table, at + 24, a);
+            table.set(at + 32, move.gradient);
+            table.set(at + 40, count);
+            table.set(at + 48, (float) move.group.rate());
+            double decay = move.parameter.spec().role() == Role.WEIGHT ? weightDecay * move.group.decay() : 0;
+            table.set(at + 52, (float) decay);
+            int first = blocks.getLast();
+            table.set(FIRST + 4 * used, first);
+            used++;
+            table.set(SIZE, used);
+            blocks.set(blocks.size() - 1, first + Math.toIntExact(Math.ceilDiv(count, (long) CHUNK)));
+        }
+
+        private static void address(CudaProgram.Struct table, int offset, @Nullable Tensor tensor) {
+            table.set(offset, tensor == null ? (Object) 0L : tensor);
+        }
+
+        /** Returns the blocks of all launches together. */
+        int blocks() {
+            return blocks.stream().mapToInt(Integer::intValue).sum();
+        }
+
+        void forEach(BiConsumer<Grid, CudaProgram.Struct> launch) {
+            for (int i = 0; i < tables.size(); i++) {
+                launch.accept(new Grid(blocks.get(i), 1, 1, THREADS, 1), tables.get(i));
+            }
+        }
+    }
+}

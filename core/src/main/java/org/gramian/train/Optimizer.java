@@ -1,0 +1,259 @@
+package org.gramian.train;
+
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.autodiff.Var;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves parameters along gradients of the loss: clips the gradients, applies the rule of {@link Sgd} or {@link AdamW}, and keeps a
+ * moving average of the weights.
+ *
+ * <ul>
+ *   <li>Clipping scales all gradients by {@code min(1, clip / (‖g‖ + 1e-6))}, where ‖g‖ is the norm over all parameters of all
+ *       groups, as {@code torch.nn.utils.clip_grad_norm_} does; Stiefel parameters count with their Euclidean gradient.
+ *   <li>The exponential moving average is {@code a ← d·a + (1 − d)·w} with {@code d = min(ema, (1 + t)/(10 + t))} after t earlier
+ *       steps; it begins with the weights before the first step. {@link AveragedWeights} puts it to use.
+ * </ul>
+ *
+ * <p>The state is a step count and named tensors per parameter, which this object owns until it is closed. On a GPU they keep their
+ * addresses, and so do the parameters, for captured steps refer to them.
+ */
+public abstract sealed class Optimizer implements AutoCloseable permits Sgd, AdamW {
+    /** The name of the moving average in the state of a parameter. */
+    public static final String AVERAGE = "average";
+
+    /** PyTorch's, against a division by 0. */
+    static final double NORM_EPSILON = 1e-6;
+
+    private final Map<Parameter, SequencedMap<String, Tensor>> states = new HashMap<>();
+    private final double clip;
+    private final double ema;
+    private OptimizerOptions options;
+    private long steps;
+
+    /**
+     * Creates an optimizer without state.
+     *
+     * @param clip largest norm of the gradient; 0 for no clipping
+     * @param ema decay of the moving average of weights; 0 for none
+     */
+    Optimizer(OptimizerOptions options, double clip, double ema) {
+        OptimizerOptions.requireAtLeastZero("largest gradient norm", clip);
+        OptimizerOptions.requireBelowOne("the decay of averaged weights", ema);
+        this.options = options;
+        this.clip = clip;
+        this.ema = ema;
+    }
+
+    /** Creates the optimizer that has these constants. */
+    public static Optimizer of(OptimizerOptions options, double clip, double ema) {
+        return switch (options) {
+            case SgdOptions sgd -> new Sgd(sgd, clip, ema);
+            case AdamWOptions adamW -> new AdamW(adamW, clip, ema);
+        };
+    }
+
+    /** Moves one parameter by the optimizer's rule and updates its state. */
+    abstract void update(Parameter parameter, Tensor gradient, OptimizerOptions own);
+
+    /** Returns the names of the rule's state tensors, with their shapes for a parameter. */
+    abstract Map<String, Shape> ruleState(Parameter parameter);
+
+    public OptimizerOptions options() {
+        return options;
+    }
+
+    /** Changes the learning rate from the next step on. */
+    public final void setLearningRate(double rate) {
+        options = options.at(rate);
+    }
+
+    /** Returns the largest gradient norm, 0 for no clipping. */
+    public final double clip() {
+        return clip;
+    }
+
+    /** Returns the decay of averaged weights, 0 for none. */
+    public final double ema() {
+        return ema;
+    }
+
+    /** Returns how many steps were taken. */
+    public final long steps() {
+        return steps;
+    }
+
+    /** Sets the step count, after a resume or after steps that were taken on a GPU. */
+    public final void setSteps(long taken) {
+        if (taken < 0) {
+            throw new IllegalArgumentException("a step count must be at least 0, found " + taken);
+        }
+        steps = taken;
+    }
+
+    /** Returns d, the decay of averaged weights in the step after so many others. */
+    final double averageDecay(long taken) {
+        return Math.min(ema, (1.0 + taken) / (10.0 + taken));
+    }
+
+    /** Takes a step with every parameter that a gradient reached. */
+    public final void step(ParameterSet parameters, Map<String, Var> variables, Gradients gradients) {
+        ParameterGroup group = ParameterGroup.of(parameters);
+        step(List.of(group), group.reached(variables, gradients));
+    }
+
+    /** Takes a step with one parameter alone. */
+    public final void step(Parameter parameter, Tensor gradient) {
+        double scale = clipFactor(Map.of(parameter, gradient));
+        steps++;
+        move(parameter, gradient, scale, options);
+    }
+
+    /** Takes a step with every parameter of the groups that has a gradient, each at its group's rate and decay. */
+    public final void step(List<ParameterGroup> groups, Map<Parameter, Tensor> gradients) {
+        Map<Parameter, Tensor> moved = new LinkedHashMap<>();
+        groups.forEach(group -> group.parameters().all().forEach(parameter -> {
+            Tensor gradient = gradients.get(parameter);
+            if (gradient != null) {
+                moved.put(parameter, gradient);
+            }
+        }));
+        double scale = clipFactor(moved);
+        steps++;
+        for (ParameterGroup group : groups) {
+            OptimizerOptions own = options.times(group.rate(), group.decay());
+            for (Parameter parameter : group.parameters().all()) {
+                Tensor gradient = gradients.get(parameter);
+                if (gradient != null) {
+                    move(parameter, gradient, scale, own);
+                }
+            }
+        }
+    }
+
+    private void move(Parameter parameter, Tensor gradient, double scale, OptimizerOptions own) {
+        if (parameter.spec().role() == Role.FITTED) {
+            throw new IllegalArgumentException("parameter " + parameter.name() + " is fitted to data, not trained");
+        }
+        try (Scope _ = Scope.open()) {
+            if (ema > 0 && state(parameter, AVERAGE) == null) {
+                remember(parameter, AVERAGE, Tensors.copy(parameter.value()));
+            }
+            update(parameter, scale == 1 ? gradient : Elementwise.mul(gradient, scale), own);
+            Tensor average = state(parameter, AVERAGE);
+            if (average != null) {
+                double decay = averageDecay(steps - 1);
+                remember(
+                        parameter,
+                        AVERAGE,
+                        Elementwise.addScaled(Elementwise.mul(average, decay), parameter.value(), 1 - decay));
+            }
+        }
+    }
+
+    /** Returns the factor on all gradients that bounds their common norm. */
+    private double clipFactor(Map<Parameter, Tensor> gradients) {
+        return clip == 0 ? 1 : Math.min(1, clip / (norm(gradients) + NORM_EPSILON));
+    }
+
+    /** Returns the Frobenius norm over all gradients, free of overflow where each is finite. */
+    private static double norm(Map<Parameter, Tensor> gradients) {
+        double norm = 0;
+        for (Tensor gradient : gradients.values()) {
+            double largest = Reductions.largestMagnitude(gradient);
+            if (largest > 0) {
+                try (Scope _ = Scope.open()) {
+                    // divided twice: the reciprocal of a subnormal number would be infinite
+                    double root = Math.sqrt(largest);
+                    Tensor unit = Elementwise.mul(Elementwise.mul(gradient, 1 / root), 1 / root);
+                    double length = Math.sqrt(
+                            Reductions.sum(Elementwise.mul(unit, unit)).item());
+                    norm = Math.hypot(norm, largest * length);
+                }
+            }
+        }
+        return norm;
+    }
+
+    /** Returns the named tensors of a parameter, valid until the next step. */
+    public final Map<String, Tensor> state(Parameter parameter) {
+        return Collections.unmodifiableMap(states.getOrDefault(parameter, new LinkedHashMap<>()));
+    }
+
+    /** Returns a state tensor of a parameter, valid until the next step; null where it has none. */
+    public final @Nullable Tensor state(Parameter parameter, String name) {
+        SequencedMap<String, Tensor> state = states.get(parameter);
+        return state == null ? null : state.get(name);
+    }
+
+    /** Returns the names of all state tensors that a parameter may have, with their shapes. */
+    public final Map<String, Shape> stateShapes(Parameter parameter) {
+        Map<String, Shape> shapes = new LinkedHashMap<>(ruleState(parameter));
+        if (ema > 0) {
+            shapes.put(AVERAGE, parameter.spec().shape());
+        }
+        return shapes;
+    }
+
+    /** Gives a parameter a state tensor that {@link #state} returned before; takes the tensor over. */
+    public final void setState(Parameter parameter, String name, Tensor value) {
+        Shape shape = stateShapes(parameter).get(name);
+        if (!value.shape().equals(shape)) {
+            throw new IllegalArgumentException("the state " + name + " of " + parameter.name() + ": expected "
+                    + (shape == null ? "none" : shape) + ", found " + value);
+        }
+        replace(parameter, name, value);
+    }
+
+    /** Keeps a new state tensor; null removes it. Copies in place on a GPU, where captured steps refer to the address. */
+    final void remember(Parameter parameter, String name, @Nullable Tensor value) {
+        Tensor present = state(parameter, name);
+        if (present != null && value != null && present.device().kind() == Device.Kind.CUDA) {
+            present.copyFrom(value);
+        } else {
+            replace(parameter, name, value);
+        }
+    }
+
+    private void replace(Parameter parameter, String name, @Nullable Tensor value) {
+        SequencedMap<String, Tensor> state = states.computeIfAbsent(parameter, _ -> new LinkedHashMap<>());
+        Tensor former = value == null ? state.remove(name) : state.put(name, value);
+        if (value != null) {
+            Scope.detach(value);
+        }
+        if (former != null) {
+            former.close();
+        }
+    }
+
+    /** Replaces the value of a parameter, in place on a GPU. */
+    static void assign(Parameter parameter, Tensor moved) {
+        if (moved.device().kind() == Device.Kind.CUDA) {
+            parameter.value().copyFrom(moved);
+        } else {
+            parameter.set(moved);
+        }
+    }
+
+    @Override
+    public final void close() {
+        states.values().forEach(state -> state.values().forEach(Tensor::close));
+        states.clear();
+    }
+}

@@ -1,0 +1,303 @@
+package org.gramian.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.OptionalDouble;
+import java.util.SplittableRandom;
+import java.util.stream.IntStream;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.spd.RelativeError;
+import org.gramian.spd.Retraction;
+import org.gramian.spd.SingleThreaded;
+import org.gramian.spd.Stiefel;
+import org.gramian.spd.Stiefel.Metric;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@ExtendWith(SingleThreaded.class)
+class AdamWTest {
+    private static final double RATE = 0.05;
+    private static final double DECAY = 0.1;
+
+    private static AdamWOptions options(double rate, double multiplier, Metric metric, Retraction retraction) {
+        return new AdamWOptions(rate, 0.9, 0.999, DECAY, new StiefelOptions(multiplier, metric, retraction));
+    }
+
+    private static Parameter parameter(Role role, Tensor value) {
+        return new Parameter(new ParameterSpec("p", value.shape(), role, Tensors::gaussian), value);
+    }
+
+    private static Parameter stiefel(SplittableRandom random, int rows, int columns, DType type) {
+        return parameter(Role.STIEFEL, Stiefel.random(random, Shape.of(rows, columns), type));
+    }
+
+    /** Computed with 40 decimal digits from the formulas of Loshchilov and Hutter's Algorithm 2. */
+    @Test
+    void threeStepsOfOneWeightAreTheGoldenOnes() {
+        double[] gradients = {0.5, -0.25, 2};
+        double[] golden = {0.89000000199999996, 0.85446629868784616, 0.77885687152227444};
+        try (Scope _ = Scope.open();
+                Parameter weight =
+                        parameter(Role.WEIGHT, Tensors.of(new double[] {1}, Shape.of(1), DType.F64));
+                AdamW adamW = new AdamW(new AdamWOptions(0.1, 0.9, 0.999, 0.1, StiefelOptions.defaults()))) {
+            for (int step = 0; step < 3; step++) {
+                adamW.step(weight, Tensors.of(new double[] {gradients[step]}, Shape.of(1), DType.F64));
+                assertThat(weight.value().item()).as("step %d", step).isCloseTo(golden[step], within(1e-14));
+            }
+            assertThat(adamW.steps()).isEqualTo(3);
+        }
+    }
+
+    @RandomTest(times = 8)
+    void fiftyStepsAreThoseOfPlainArithmetic(Seed seed) {
+        SplittableRandom random = seed.random();
+        try (Scope _ = Scope.open();
+                Parameter weight = parameter(Role.WEIGHT, Tensors.gaussian(random, Shape.of(2, 3), DType.F64));
+                AdamW adamW = new AdamW(options(RATE, 1, Metric.CANONICAL, Retraction.QR))) {
+            double[] w = weight.value().toDoubles();
+            double[] m = new double[w.length];
+            double[] v = new double[w.length];
+            for (int step = 1; step <= 50; step++) {
+                double[] g = random.doubles(w.length, -1, 1).toArray();
+                adamW.step(weight, Tensors.of(g, Shape.of(2, 3), DType.F64));
+                for (int i = 0; i < w.length; i++) {
+                    m[i] = 0.9 * m[i] + 0.1 * g[i];
+                    v[i] = 0.999 * v[i] + 0.001 * g[i] * g[i];
+                    double first = m[i] / (1 - Math.pow(0.9, step));
+                    double second = v[i] / (1 - Math.pow(0.999, step));
+                    w[i] -= RATE * (first / (Math.sqrt(second) + 1e-8) + DECAY * w[i]);
+                }
+                assertThat(weight.value().toDoubles())
+                        .as("step %d, %s", step, seed)
+                        .containsExactly(w, within(1e-12));
+            }
+        }
+    }
+
+    @Test
+    void weightDecayShrinksWeightsAndNothingElse() {
+        SplittableRandom random = new SplittableRandom(2);
+        try (Scope _ = Scope.open();
+                Parameter weight = parameter(Role.WEIGHT, Tensors.gaussian(random, Shape.of(2, 3), DType.F64));
+                Parameter bias = parameter(Role.BIAS, Tensors.gaussian(random, Shape.of(2, 3), DType.F64));
+                Parameter w = stiefel(random, 4, 2, DType.F64);
+                AdamW adamW = new AdamW(options(RATE, 10, Metric.CANONICAL, Retraction.QR))) {
+            double[] shrunk = Arrays.stream(weight.value().toDoubles())
+                    .map(x -> x * (1 - RATE * DECAY))
+                    .toArray();
+            double[] before = bias.value().toDoubles();
+            double[] turned = w.value().toDoubles();
+            for (Parameter parameter : new Parameter[] {weight, bias, w}) {
+                adamW.step(parameter, Tensors.zeros(parameter.value().shape(), DType.F64, Device.CPU));
+            }
+            assertThat(weight.value().toDoubles()).containsExactly(shrunk, within(1e-15));
+            assertThat(bias.value().toDoubles()).containsExactly(before);
+            assertThat(w.value().toDoubles()).containsExactly(turned, within(1e-15));
+        }
+    }
+
+    /** Adam's steps do not depend on the scale of the loss, but for ε. */
+    @ParameterizedTest
+    @ValueSource(doubles = {1e-3, 1e4})
+    void scalingTheLossChangesNoStep(double scale) {
+        SplittableRandom random = new SplittableRandom(3);
+        try (Scope _ = Scope.open();
+                Parameter bias = parameter(Role.BIAS, Tensors.gaussian(random, Shape.of(2, 3), DType.F64));
+                Parameter scaledBias = parameter(Role.BIAS, Tensors.copy(bias.value()));
+                Parameter w = stiefel(random, 9, 4, DType.F64);
+                Parameter scaledW = parameter(Role.STIEFEL, Tensors.copy(w.value()));
+                AdamW plain = new AdamW(options(0.01, 5, Metric.CANONICAL, Retraction.QR));
+                AdamW scaled = new AdamW(options(0.01, 5, Metric.CANONICAL, Retraction.QR))) {
+            for (int step = 0; step < 20; step++) {
+                Tensor ofBias = Tensors.gaussian(random, Shape.of(2, 3), DType.F64);
+                Tensor ofW = Tensors.gaussian(random, Shape.of(9, 4), DType.F64);
+                plain.step(bias, ofBias);
+                plain.step(w, ofW);
+                scaled.step(scaledBias, Elementwise.mul(ofBias, scale));
+                scaled.step(scaledW, Elementwise.mul(ofW, scale));
+            }
+            assertThat(RelativeError.of(scaledBias.value(), bias.value())).isLessThan(1e-4);
+            assertThat(RelativeError.of(scaledW.value(), w.value())).isLessThan(1e-5);
+        }
+    }
+
+    /** The first moment lies in the tangent space of the point where it was computed, for every metric. */
+    @ParameterizedTest
+    @EnumSource
+    void theFirstMomentIsTangentAndTheSecondIsOneNumber(Metric metric) {
+        SplittableRandom random = new SplittableRandom(4);
+        try (Scope _ = Scope.open();
+                Parameter w = stiefel(random, 7, 3, DType.F64);
+                AdamW adamW = new AdamW(options(0.01, 10, metric, Retraction.QR))) {
+            double second = 0;
+            for (int step = 0; step < 10; step++) {
+                Tensor point = Tensors.copy(w.value());
+                Tensor gradient = Tensors.gaussian(random, Shape.of(7, 3), DType.F64);
+                Tensor riemannian = Stiefel.gradient(point, gradient, metric);
+                adamW.step(w, gradient);
+                Tensor first = Objects.requireNonNull(adamW.state(w, AdamW.FIRST_MOMENT));
+                assertThat(RelativeError.of(Stiefel.project(point, first), first))
+                        .as("step %d", step)
+                        .isLessThan(1e-14);
+                second = 0.999 * second
+                        + 0.001
+                                * Reductions.sum(Elementwise.mul(riemannian, riemannian))
+                                        .item();
+                assertThat(Objects.requireNonNull(adamW.state(w, AdamW.SECOND_MOMENT))
+                                .item())
+                        .isCloseTo(second, within(1e-13));
+            }
+        }
+    }
+
+    @Test
+    void theFirstStepHasTheLengthOfRateTimesMultiplier() {
+        SplittableRandom random = new SplittableRandom(5);
+        try (Scope _ = Scope.open();
+                Parameter w = stiefel(random, 40, 12, DType.F64);
+                AdamW adamW = new AdamW(options(2e-3, 10, Metric.CANONICAL, Retraction.QR))) {
+            Tensor before = Tensors.copy(w.value());
+            adamW.step(w, Elementwise.mul(Tensors.gaussian(random, Shape.of(40, 12), DType.F64), 1e4));
+            Tensor moved = Elementwise.sub(w.value(), before);
+            double length =
+                    Math.sqrt(Reductions.sum(Elementwise.mul(moved, moved)).item());
+            assertThat(length).isCloseTo(0.02, within(1e-5));
+        }
+    }
+
+    /** On the circle, a flat manifold, Riemannian Adam is Adam of the angle, up to the second order of a step's length. */
+    @Test
+    void onTheCircleItIsAdamOfTheAngle() {
+        double rate = 1e-4;
+        SplittableRandom random = new SplittableRandom(6);
+        double angle = 0.3;
+        try (Scope _ = Scope.open();
+                Parameter w = parameter(
+                        Role.STIEFEL,
+                        Tensors.of(new double[] {Math.cos(angle), Math.sin(angle)}, Shape.of(2, 1), DType.F64));
+                Parameter theta =
+                        parameter(Role.BIAS, Tensors.of(new double[] {angle}, Shape.of(1), DType.F64));
+                AdamW onCircle = new AdamW(options(rate, 1, Metric.EUCLIDEAN, Retraction.QR));
+                AdamW ofAngle = new AdamW(options(rate, 1, Metric.EUCLIDEAN, Retraction.QR))) {
+            for (int step = 0; step < 200; step++) {
+                double[] g = random.doubles(2, -1, 2).toArray();
+                double now = theta.value().item();
+                double slope = -g[0] * Math.sin(now) + g[1] * Math.cos(now);
+                onCircle.step(w, Tensors.of(g, Shape.of(2, 1), DType.F64));
+                ofAngle.step(theta, Tensors.of(new double[] {slope}, Shape.of(1), DType.F64));
+            }
+            double[] point = w.value().toDoubles();
+            double reached = theta.value().item();
+            assertThat(Math.abs(reached - angle)).as("it moves").isGreaterThan(20 * rate);
+            assertThat(Math.atan2(point[1], point[0])).isCloseTo(reached, within(1e-6));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Retraction.class,
+            names = {"QR", "CHOLESKY_QR"})
+    void tenThousandFloat32StepsStayOnTheManifold(Retraction retraction) {
+        SplittableRandom random = new SplittableRandom(7);
+        double worst = 0;
+        try (Scope _ = Scope.open();
+                Parameter w = stiefel(random, 64, 32, DType.F32);
+                AdamW adamW = new AdamW(options(2e-3, 10, Metric.CANONICAL, retraction))) {
+            double[] start = w.value().toDoubles();
+            Tensor[] gradients = new Tensor[64];
+            for (int i = 0; i < gradients.length; i++) {
+                gradients[i] = Tensors.gaussian(random, Shape.of(64, 32), DType.F32);
+            }
+            for (int step = 0; step < 10_000; step++) {
+                adamW.step(w, gradients[random.nextInt(gradients.length)]);
+                if (step % 100 == 99) {
+                    worst = Math.max(worst, Stiefel.orthogonalityError(w.value()));
+                }
+            }
+            assertThat(RelativeError.of(w.value().toDoubles(), start))
+                    .as("it moves")
+                    .isGreaterThan(0.1);
+        }
+        assertThat(worst).as("%s", retraction).isLessThanOrEqualTo(5e-6);
+    }
+
+    /** Minimizes {@code −tr(WᵀAW)}, whose minimum is reached in the eigenspace of the largest eigenvalues. */
+    @ParameterizedTest
+    @EnumSource
+    void descentOfTheTraceEndsInTheTopEigenspace(Metric metric) {
+        SplittableRandom random = new SplittableRandom(8);
+        try (Scope _ = Scope.open();
+                Parameter w = stiefel(random, 10, 3, DType.F64);
+                AdamW adamW = new AdamW(options(1, 1, metric, Retraction.QR))) {
+            // eigenvalues 1 to 10 along the axes
+            Tensor a = Tensors.of(
+                    IntStream.range(0, 100)
+                            .mapToDouble(i -> i % 11 == 0 ? 1 + i / 11.0 : 0)
+                            .toArray(),
+                    Shape.of(10, 10),
+                    DType.F64);
+            for (int step = 0; step < 1500; step++) {
+                try (Scope _ = Scope.open()) {
+                    adamW.setLearningRate(0.05 * (1 - step / 1500.0));
+                    adamW.step(w, Elementwise.mul(Products.matmul(a, w.value()), -2));
+                }
+            }
+            Tensor image = Products.matmul(Views.transpose(w.value()), Products.matmul(a, w.value()));
+            double trace = Reductions.sum(Views.diagonal(image)).item();
+            assertThat(trace).isBetween(27 - 1e-4, 27 + 1e-9);
+        }
+    }
+
+    @Test
+    void aConstantRateMeansPlainRiemannianSteps() {
+        StiefelOptions constant = new StiefelOptions(
+                1, Metric.EUCLIDEAN, Retraction.QR, OptionalDouble.of(0.01));
+        SplittableRandom random = new SplittableRandom(9);
+        try (Scope _ = Scope.open();
+                Parameter w = stiefel(random, 6, 2, DType.F64);
+                Parameter twin = parameter(Role.STIEFEL, Tensors.copy(w.value()));
+                AdamW adamW = new AdamW(new AdamWOptions(5, 0.9, 0.999, 0, constant));
+                Sgd sgd = new Sgd(new SgdOptions(5, 0.9, 0, constant))) {
+            for (int step = 0; step < 3; step++) {
+                Tensor gradient = Tensors.gaussian(random, Shape.of(6, 2), DType.F64);
+                adamW.step(w, gradient);
+                sgd.step(twin, gradient);
+            }
+            assertThat(w.value().toDoubles()).containsExactly(twin.value().toDoubles());
+            assertThat(adamW.state(w)).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {-0.1, 1, Double.NaN})
+    void decaysOutsideZeroToOneAreRejectedByTheirValue(double bad) {
+        StiefelOptions stiefel = StiefelOptions.defaults();
+        assertThatThrownBy(() -> new AdamWOptions(0.1, bad, 0.999, 0, stiefel))
+                .hasMessageContainingAll("beta1", "found " + bad);
+        assertThatThrownBy(() -> new AdamWOptions(0.1, 0.9, bad, 0, stiefel))
+                .hasMessageContainingAll("beta2", "found " + bad);
+        assertThatThrownBy(() -> Optimizer.of(AdamWOptions.defaults(0.1), 0, bad))
+                .hasMessageContainingAll("averaged weights", "found " + bad);
+    }
+}

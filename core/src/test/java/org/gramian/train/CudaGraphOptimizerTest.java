@@ -1,0 +1,180 @@
+package org.gramian.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SplittableRandom;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.spd.Retraction;
+import org.gramian.spd.Stiefel;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.testing.Gpu;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Steps without host synchronization against those of {@link Optimizer}. */
+class CudaGraphOptimizerTest {
+    private static final SgdOptions SGD =
+            new SgdOptions(0.1, 0.9, 0.01, new StiefelOptions(0.5, Stiefel.Metric.CANONICAL, Retraction.QR));
+    private static final AdamWOptions ADAMW = new AdamWOptions(
+            0.01, 0.9, 0.99, 0.1, new StiefelOptions(5, Stiefel.Metric.CANONICAL, Retraction.QR));
+
+    /** More parameters than one launch takes, small and large ones, of sizes that are no multiples of anything. */
+    private static final List<ParameterSpec> SPECS = specs();
+
+    private static List<ParameterSpec> specs() {
+        List<ParameterSpec> specs = new ArrayList<>(List.of(
+                new ParameterSpec("weight", Shape.of(5, 7), Role.WEIGHT, Tensors::gaussian),
+                new ParameterSpec("bias", Shape.of(7), Role.BIAS, Tensors::gaussian),
+                new ParameterSpec("large", Shape.of(301, 103), Role.WEIGHT, Tensors::gaussian),
+                new ParameterSpec("turned", Shape.of(40, 12), Role.STIEFEL, Stiefel::random)));
+        for (int i = 0; i < 140; i++) {
+            specs.add(new ParameterSpec("small" + i, Shape.of(1 + i % 5, 3), Role.WEIGHT, Tensors::gaussian));
+        }
+        return List.copyOf(specs);
+    }
+
+    static Stream<Arguments> optimizers() {
+        return Stream.of(SGD, ADAMW)
+                .flatMap(rule -> Stream.of(0.0, 0.5)
+                        .flatMap(clip -> Stream.of(0.0, 0.9).map(ema -> Arguments.of(rule, clip, ema))));
+    }
+
+    private static ParameterSet parameters(Device device) {
+        return ParameterSet.initialize(SPECS, new SplittableRandom(3), DType.F32, device);
+    }
+
+    private static Map<Parameter, Tensor> gradients(ParameterSet parameters, SplittableRandom random, double scale) {
+        return Map.copyOf(parameters.all().stream()
+                .collect(Collectors.toMap(
+                        parameter -> parameter,
+                        parameter -> Tensors.to(
+                                Elementwise.mul(
+                                        Tensors.gaussian(
+                                                random.split(), parameter.spec().shape(), DType.F32),
+                                        scale),
+                                parameter.value().device()))));
+    }
+
+    /** A batch of one crop whose score is right. */
+    private static void observe(StepCells cells, double loss) {
+        Device gpu = Gpu.required();
+        cells.observe(
+                Tensors.to(Tensors.of(new double[] {0, 1}, Shape.of(1, 2), DType.F32), gpu),
+                Tensors.to(Tensors.ofLongs(new long[] {1}, Shape.of(1)), gpu),
+                Tensors.full(loss, Shape.of(1), DType.F32, gpu));
+    }
+
+    @ParameterizedTest
+    @MethodSource("optimizers")
+    void thirtyStepsAreThoseOfTheHost(OptimizerOptions rule, double clip, double ema) {
+        Device gpu = Gpu.required();
+        try (Scope _ = Scope.open();
+                ParameterSet plain = parameters(Device.CPU);
+                ParameterSet fast = parameters(gpu);
+                Optimizer host = Optimizer.of(rule, clip, ema);
+                Optimizer device = Optimizer.of(rule, clip, ema);
+                StepCells cells = new StepCells(gpu)) {
+            CudaGraphOptimizer graph = new CudaGraphOptimizer(device, cells);
+            List<ParameterGroup> groups = List.of(new ParameterGroup(fast, 0.7, 1.5));
+            assertThat(CudaGraphOptimizer.suits(groups, rule)).isTrue();
+            cells.begin(0);
+            for (int step = 0; step < 30; step++) {
+                double rate = rule.learningRate() / (1 + step);
+                host.setLearningRate(rate);
+                host.step(
+                        List.of(new ParameterGroup(plain, 0.7, 1.5)),
+                        gradients(plain, new SplittableRandom(step), 0.3));
+                graph.prepare(rate, step);
+                observe(cells, 2);
+                graph.step(groups, gradients(fast, new SplittableRandom(step), 0.3));
+            }
+            assertThat(cells.read()).isEqualTo(new StepCells.Outcome(30, 60, 30, false, 2));
+            graph.taken(30);
+            assertThat(device.steps()).isEqualTo(host.steps());
+            for (ParameterSpec spec : SPECS) {
+                assertThat(fast.get(spec.name()).value().toDoubles())
+                        .as(spec.name())
+                        .containsExactly(plain.get(spec.name()).value().toDoubles(), within(5e-5));
+                assertThat(device.state(fast.get(spec.name())).keySet())
+                        .isEqualTo(host.state(plain.get(spec.name())).keySet());
+                host.state(plain.get(spec.name())).forEach((name, state) -> assertThat(
+                                Objects.requireNonNull(device.state(fast.get(spec.name()), name))
+                                        .toDoubles())
+                        .as("%s of %s", name, spec.name())
+                        .containsExactly(state.toDoubles(), within(5e-4)));
+            }
+            assertThat(Stiefel.orthogonalityError(fast.get("turned").value())).isLessThan(1e-6);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("optimizers")
+    void afterAStepThatWentWrongNothingMovesUntilItIsSeenTo(OptimizerOptions rule, double clip, double ema) {
+        requireWrong(Optimizer.of(rule, clip, ema), 1, Double.NaN);
+        requireWrong(Optimizer.of(rule, clip, ema), Double.POSITIVE_INFINITY, 1);
+    }
+
+    /** A turn by so much that corrections do not end on the manifold is left to the host. */
+    @Test
+    void aTurnThatIsTooLargeIsNotTaken() {
+        requireWrong(new Sgd(SGD), 1, 1e3);
+    }
+
+    private static void requireWrong(Optimizer optimizer, double loss, double scale) {
+        Device gpu = Gpu.required();
+        try (Scope _ = Scope.open();
+                ParameterSet parameters = parameters(gpu);
+                optimizer;
+                StepCells cells = new StepCells(gpu)) {
+            CudaGraphOptimizer graph = new CudaGraphOptimizer(optimizer, cells);
+            List<ParameterGroup> groups = List.of(ParameterGroup.of(parameters));
+            double rate = optimizer.options().learningRate();
+            cells.begin(0);
+            graph.prepare(rate, 0);
+            observe(cells, 1);
+            graph.step(groups, gradients(parameters, new SplittableRandom(1), 0.1));
+            List<double[]> before = values(parameters, optimizer);
+            graph.prepare(rate, 1);
+            observe(cells, loss);
+            graph.step(groups, gradients(parameters, new SplittableRandom(2), scale));
+            graph.prepare(rate, 2);
+            observe(cells, 1);
+            graph.step(groups, gradients(parameters, new SplittableRandom(3), 0.1));
+            assertThat(cells.read().wrong()).isTrue();
+            assertThat(cells.read().steps()).isEqualTo(1);
+            assertThat(values(parameters, optimizer)).usingRecursiveComparison().isEqualTo(before);
+            graph.taken(1);
+            cells.begin(1);
+            graph.prepare(rate, 0);
+            observe(cells, 1);
+            graph.step(groups, gradients(parameters, new SplittableRandom(3), 0.1));
+            assertThat(cells.read().steps()).isEqualTo(1);
+        }
+    }
+
+    private static List<double[]> values(ParameterSet parameters, Optimizer optimizer) {
+        return parameters.all().stream()
+                .flatMap(parameter -> Stream.concat(
+                        Stream.of(parameter.value()), optimizer.state(parameter).values().stream()))
+                .map(Tensor::toDoubles)
+                .toList();
+    }
+}

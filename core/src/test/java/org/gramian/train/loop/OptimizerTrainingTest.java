@@ -1,0 +1,137 @@
+package org.gramian.train.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+import static org.gramian.train.loop.Recipes.stage;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.backbone.Backbone;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.AdamWOptions;
+import org.gramian.train.ParameterGroup;
+import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.SmallTraining.Outcome;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.recipe.OptimizerRecipe;
+import org.gramian.train.recipe.Recipe;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Whole trainings with AdamW, averaged weights and layer-wise decay. */
+class OptimizerTrainingTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private SmallTraining training(double ema) throws IOException {
+        Recipe recipe = Recipes.of(stage(4, 0.05, "constant", 0), stage(0, 0, "constant", 0));
+        Parts parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("images" + ema), 5, 6, 7));
+        OptimizerRecipe optimizer = new OptimizerRecipe(AdamWOptions.defaults(0), 1, ema);
+        // Without a validation set the last epoch is kept, whatever it is worth.
+        return SmallTraining.of(Recipes.with(recipe, optimizer), parts)
+                .with(new Parts(parts.training(), List.of(), parts.test()));
+    }
+
+    @Test
+    void adamWLowersTheTrainingLoss() throws IOException {
+        List<EpochDone> epochs = training(0).run().events(EpochDone.class);
+        assertThat(epochs).hasSize(4);
+        assertThat(epochs.getLast().loss()).isLessThan(0.9 * epochs.getFirst().loss());
+    }
+
+    /** A decay next to 0 averages over the last step alone: the model is the one without averages, up to rounding. */
+    @Test
+    void theModelHasTheAveragedWeights() throws IOException {
+        float[] plain = training(0).run().numbers();
+        float[] last = training(1e-30).run().numbers();
+        float[] averaged = training(0.9).run().numbers();
+        assertThat(last).hasSameSizeAs(plain);
+        double most = 0;
+        for (int i = 0; i < plain.length; i++) {
+            assertThat(last[i]).as("number %d", i).isCloseTo(plain[i], within(1e-6f));
+            most = Math.max(most, Math.abs(averaged[i] - plain[i]));
+        }
+        assertThat(most).as("an average over ten steps differs").isGreaterThan(5e-3);
+    }
+
+    /** Averages serve validation and the model; the steps go on from the trained weights. */
+    @Test
+    void averagesDoNotChangeTheSteps() throws IOException {
+        List<EpochDone> plain = training(0).run().events(EpochDone.class);
+        List<EpochDone> averaged = training(0.9).run().events(EpochDone.class);
+        assertThat(averaged.stream().map(EpochDone::loss).toList())
+                .isEqualTo(plain.stream().map(EpochDone::loss).toList());
+    }
+
+    /** Time is over before the first epoch is: the model has the averages of the steps so far. */
+    @Test
+    void aTrainingOutOfTimeInItsFirstEpochLeavesAveragedWeights() throws IOException {
+        float[][] models = new float[2][];
+        int place = 0;
+        for (double ema : new double[] {0, 0.9}) {
+            SmallTraining training = training(ema);
+            long[] now = {0};
+            Outcome outcome = training.run(
+                    event -> now[0] += event instanceof Stepped ? 1 : 0,
+                    Breaks.after(Duration.ofNanos(1), () -> now[0]),
+                    Optional.empty());
+            assertThat(outcome.early()).hasValue(Breaks.Reason.OUT_OF_TIME);
+            models[place++] = outcome.numbers();
+        }
+        assertThat(models[1]).isNotEqualTo(models[0]);
+    }
+
+    @Test
+    void theLearningRateFallsWithTheStagesBeforeTheCut() {
+        Backbone backbone = Backbone.of("squeezenet", "fire3");
+        SplittableRandom random = new SplittableRandom(5);
+        ParameterSet parameters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
+        Head head = new Head(Pooling.parse("average"), 3, false);
+        try (Model model = Model.begin(backbone, parameters, head, random, Device.CPU)) {
+            Trainee trainee = new Trainee(model, 2, 0.5, 0.1, Recipe.Precision.F32);
+            Map<String, Double> rates = new HashMap<>();
+            List<Parameter> moved = new ArrayList<>();
+            for (ParameterGroup group : trainee.moved(new HeadRates(1, 1))) {
+                assertThat(group.decay()).isEqualTo(1);
+                group.parameters().all().forEach(parameter -> {
+                    rates.put(parameter.name(), group.rate());
+                    moved.add(parameter);
+                });
+            }
+            assertThat(moved)
+                    .doesNotHaveDuplicates()
+                    .containsExactlyInAnyOrderElementsOf(trainee.parameters().values().stream()
+                            .filter(parameter -> parameter.spec().role() != Role.FITTED)
+                            .toList());
+            rates.forEach((name, rate) -> assertThat(rate)
+                    .as(name)
+                    .isCloseTo(
+                            name.startsWith("classifier")
+                                    ? 1
+                                    : backbone.parameterNames().get(0).contains(name)
+                                            ? 0.005
+                                            : backbone.parameterNames().get(1).contains(name) ? 0.05 : 0.5,
+                            within(1e-12)));
+            assertThat(backbone.parameterNames()).hasSize(3); // conv1, fire2, fire3
+            assertThat(rates.values()).contains(0.5, 1.0);
+            assertThat(new Trainee(model, 2, 0.5, Recipe.Precision.F32).moved(new HeadRates(1, 1)))
+                    .hasSize(3);
+        }
+    }
+}

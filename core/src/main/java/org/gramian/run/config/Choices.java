@@ -27,7 +27,7 @@ public final class Choices {
         Fidelity fidelity = settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED);
         settings = settings.over(Followed.of(fidelity, backbone.parameterCount() > 0));
         settings = FineTuning.choose(settings, backbone, surroundings.device());
-        settings = settings.orDefaults();
+        settings = Keys.chooseMixing(settings.orDefaults());
         settings = FaithfulPooling.spellOut(settings);
         Pooling pooling = FaithfulPooling.of(settings);
         settings = HeadRate.choose(settings, pooling);

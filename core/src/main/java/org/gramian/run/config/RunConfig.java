@@ -70,6 +70,7 @@ public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, F
                 new Recipe.Batching(all.get(Keys.BATCH), all.get(Keys.ACCUMULATE)),
                 new LossRecipe(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)),
                 all.get(Keys.PRECISION),
+                new Recipe.Augmenting(all.get(Keys.AUGMENT), all.get(Keys.MIXUP), all.get(Keys.CUTMIX)),
                 all.get(Keys.CLASSIFIER),
                 all.get(Keys.SEED));
     }
@@ -105,6 +106,9 @@ public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, F
                 .with(Keys.WEIGHT_DECAY, recipe.sgd().weightDecay())
                 .with(Keys.LABEL_SMOOTHING, recipe.loss().smoothing())
                 .with(Keys.CLASS_WEIGHTS, recipe.loss().weights())
+                .with(Keys.AUGMENT, recipe.augmenting().policy())
+                .with(Keys.MIXUP, recipe.augmenting().mixup())
+                .with(Keys.CUTMIX, recipe.augmenting().cutmix())
                 .with(Keys.PRECISION, recipe.precision())
                 .with(Keys.MULTIPLIER, stiefel.multiplier())
                 .with(Keys.METRIC, stiefel.metric())

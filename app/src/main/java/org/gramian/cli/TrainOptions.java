@@ -59,6 +59,12 @@ final class TrainOptions {
         private @Nullable String crops;
 
         @Option(
+                names = "--augment",
+                paramLabel = "POLICY",
+                description = "augmentation in stage 2: none, light, standard or strong, as standard+erase:0.25")
+        private @Nullable String augment;
+
+        @Option(
                 names = "--validation",
                 paramLabel = "SHARE",
                 description = "of the training pictures, held back to judge epochs by; 0: by the training loss")
@@ -128,6 +134,12 @@ final class TrainOptions {
         @Option(names = "--label-smoothing", paramLabel = "SHARE", description = "of a label, spread over all classes")
         private @Nullable String smoothing;
 
+        @Option(names = "--mixup", paramLabel = "ALPHA", description = "mixup of images in stage 2; 0: off")
+        private @Nullable String mixup;
+
+        @Option(names = "--cutmix", paramLabel = "ALPHA", description = "CutMix of images in stage 2; 0: off")
+        private @Nullable String cutmix;
+
         @Option(names = "--class-weights", paramLabel = "WORD", description = "none, or balanced for rare classes")
         private @Nullable String classWeights;
 
@@ -193,6 +205,7 @@ final class TrainOptions {
         flags.put("--layout", new Asked(Keys.LAYOUT, pictures.layout));
         flags.put("--protocol", new Asked(Keys.PROTOCOL, pictures.protocol));
         flags.put("--crops", new Asked(Keys.CROPS, pictures.crops));
+        flags.put("--augment", new Asked(Keys.AUGMENT, pictures.augment));
         flags.put("--validation", new Asked(Keys.VALIDATION, pictures.validation));
         flags.put("--backbone", new Asked(Keys.BACKBONE, network.backbone));
         flags.put("--layer", new Asked(Keys.LAYER, network.layer));
@@ -212,6 +225,8 @@ final class TrainOptions {
         flags.put("--clip", new Asked(Keys.CLIP, learning.clip));
         flags.put("--ema", new Asked(Keys.EMA, learning.ema));
         flags.put("--label-smoothing", new Asked(Keys.LABEL_SMOOTHING, learning.smoothing));
+        flags.put("--mixup", new Asked(Keys.MIXUP, learning.mixup));
+        flags.put("--cutmix", new Asked(Keys.CUTMIX, learning.cutmix));
         flags.put("--class-weights", new Asked(Keys.CLASS_WEIGHTS, learning.classWeights));
         flags.put("--seed", new Asked(Keys.SEED, learning.seed));
         flags.put("--no-gallery", new Asked(Keys.GALLERY, learning.noGallery ? "false" : null));

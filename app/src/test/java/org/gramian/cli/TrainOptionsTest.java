@@ -27,6 +27,7 @@ class TrainOptionsTest {
             Map.entry("--layout=fmd", "data.layout"),
             Map.entry("--protocol=thirds:3", "data.protocol"),
             Map.entry("--crops=paper:96", "data.crops"),
+            Map.entry("--augment=standard+erase:0.25", "data.augment"),
             Map.entry("--validation=0.25", "data.validation"),
             Map.entry("--backbone=vgg16", "network.backbone"),
             Map.entry("--layer=conv5_3", "network.layer"),
@@ -46,6 +47,8 @@ class TrainOptionsTest {
             Map.entry("--clip=1", "optimizer.clip"),
             Map.entry("--ema=0.999", "optimizer.ema"),
             Map.entry("--label-smoothing=0.1", "optimizer.label-smoothing"),
+            Map.entry("--mixup=0.2", "optimizer.mixup"),
+            Map.entry("--cutmix=1", "optimizer.cutmix"),
             Map.entry("--class-weights=balanced", "optimizer.class-weights"),
             Map.entry("--seed=-9", "seed"));
 

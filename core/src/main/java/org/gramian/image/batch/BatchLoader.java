@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
+import java.util.Optional;
+import java.util.function.Function;
 import org.gramian.tensor.Shape;
 
 /**
@@ -29,23 +31,59 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
     private final List<Thread> threads = new ArrayList<>();
     private long left;
 
+    /** Writes one crop of a batch. */
+    @FunctionalInterface
+    public interface CropWriter {
+        /**
+         * Called once for each crop, by several threads at once.
+         *
+         * @param index of the crop in the order of the epoch
+         * @param slot {@code [3, size, size]} in single precision
+         */
+        void write(int index, MemorySegment slot);
+    }
+
     /**
      * Starts loading.
      *
      * @param list must not change; it is asked by several threads, and may make its elements as they are asked for
      */
     public BatchLoader(Rendering rendering, List<Work> list, Prefetch prefetch) {
-        long crops = list.stream().mapToLong(work -> work.crops().size()).sum();
-        int size = rendering.crops().size();
+        this(
+                list.stream().mapToLong(work -> work.crops().size()).sum(),
+                rendering.crops().size(),
+                prefetch,
+                queue -> new Worker(list.size(), new DecodedWork(rendering, list, queue), queue));
+    }
+
+    /**
+     * Starts filling batches with crops that a writer renders, for instance from images that are decoded already.
+     *
+     * @param crops number of crops
+     * @param size columns and rows of each
+     */
+    public BatchLoader(int crops, int size, Prefetch prefetch, CropWriter writer) {
+        this(crops, size, prefetch, queue -> new Worker(crops, index -> fill(queue, index, writer), queue));
+    }
+
+    private static void fill(BatchQueue queue, int index, CropWriter writer) throws InterruptedException {
+        Optional<MemorySegment> slot = queue.slot(index);
+        if (slot.isPresent()) {
+            writer.write(index, slot.get());
+            queue.filled(index, new Place(index, 0, Optional.empty()));
+        }
+    }
+
+    private BatchLoader(long crops, int size, Prefetch prefetch, Function<BatchQueue, Worker> workers) {
         this.shape = Shape.of(prefetch.batch(), 3, size, size);
         this.left = Math.ceilDiv(crops, prefetch.batch());
         List<MemorySegment> buffers = new ArrayList<>();
         for (long i = 0; i < Math.min(prefetch.ahead(), left); i++) {
-            buffers.add(allocate(prefetch, rendering.bytes()));
+            buffers.add(allocate(prefetch, 3L * size * size * Float.BYTES));
         }
         this.queue = new BatchQueue(crops, prefetch.batch(), buffers);
-        Worker worker = new Worker(rendering, list, queue);
-        for (int i = 0; i < Math.min(prefetch.threads(), list.size()); i++) {
+        Worker worker = workers.apply(queue);
+        for (int i = 0; i < Math.min(prefetch.threads(), worker.count()); i++) {
             // Platform threads, for decoding computes; daemons, so that they never keep a program from ending.
             Thread.Builder kind =
                     Thread.ofPlatform().name("gramian-pictures-" + i).daemon();

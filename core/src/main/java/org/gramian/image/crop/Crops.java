@@ -65,6 +65,11 @@ public final class Crops {
         return size;
     }
 
+    /** Whether crops keep the aspect of their image; if not, the whole image is squeezed to a square. */
+    public boolean aspectKept() {
+        return aspectKept;
+    }
+
     /**
      * What of a picture crops are taken from: all of it or, where the plan says so, what lies in the box of its object; empty
      * where there is no box, or nothing of the picture in it.

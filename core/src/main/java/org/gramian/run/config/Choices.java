@@ -28,7 +28,7 @@ public final class Choices {
         settings = settings.over(Followed.of(fidelity, backbone.parameterCount() > 0));
         settings = UpdateRule.choose(settings.orDefault(Keys.OPTIMIZER));
         settings = FineTuning.choose(settings, backbone, surroundings.device());
-        settings = settings.orDefaults();
+        settings = Keys.chooseMixing(settings.orDefaults());
         settings = DefaultRecipe.crops(settings, backbone, settings.get(Keys.QUALITY));
         settings = DefaultRecipe.validation(settings);
         settings = FaithfulPooling.spellOut(settings);

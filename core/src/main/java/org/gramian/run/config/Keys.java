@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.gramian.backbone.Backbone;
+import org.gramian.image.augment.Augmentation;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Protocol;
@@ -34,7 +35,13 @@ public final class Keys {
     private static final AdamWOptions ADAMW = AdamWOptions.defaults(0);
     private static final StiefelOptions STIEFEL = StiefelOptions.defaults();
 
+    private static final double STRONG_MIXUP = 0.2;
+    private static final double STRONG_CUTMIX = 1;
+    private static final String MIXUP_RULE = STRONG_MIXUP + " with data.augment=strong, otherwise 0";
+    private static final String CUTMIX_RULE = (int) STRONG_CUTMIX + " with data.augment=strong, otherwise 0";
+
     private static final Form<Double> NUMBER = Form.number();
+    private static final Form<Double> ALPHA = Form.below(1000);
     private static final Form<Integer> EPOCHS = Form.whole(0);
     private static final Form<Schedule> SCHEDULES = Form.of("SCHEDULE", Schedule::parse, Schedule::text);
 
@@ -56,6 +63,16 @@ public final class Keys {
             "crops of an image, as resize:320 (the whole image), center:224+flips or paper",
             Form.of("CROPS", CropPlan::parse, CropPlan::text),
             DefaultRecipe.CROPS_RULE);
+
+    /** None: a run follows the crop plan alone. */
+    public static final Key<Augmentation> AUGMENT = fixed(
+            "data.augment",
+            "augmentation of training images in stage 2, as standard or light+erase:0.25",
+            Form.of(
+                    String.join("|", Augmentation.names()) + "[+PART:VALUE]...",
+                    Augmentation::parse,
+                    Augmentation::text),
+            Augmentation.NONE);
 
     /** A tenth: fewer pictures could not tell epochs apart, more are missed in training. */
     public static final Key<Double> VALIDATION = chosen(
@@ -213,6 +230,18 @@ public final class Keys {
             Form.constant(ClassWeights.class),
             ClassWeights.NONE);
 
+    public static final Key<Double> MIXUP = chosen(
+            "optimizer.mixup",
+            "alpha of mixup in stage 2: images and labels are blended by a share from Beta(alpha, alpha); 0: off",
+            ALPHA,
+            MIXUP_RULE);
+
+    public static final Key<Double> CUTMIX = chosen(
+            "optimizer.cutmix",
+            "alpha of CutMix in stage 2: a rectangle is pasted from another image of the batch; 0: off",
+            ALPHA,
+            CUTMIX_RULE);
+
     /**
      * Single precision, the same on every device. On an H200, GoogLeNet at batches of 32 learned 1,750 crops a second in stage 2 so,
      * 3,230 in bf16, with the same accuracy on FMD; tf32 moves stage 1, too (docs/performance.md).
@@ -276,6 +305,7 @@ public final class Keys {
             LAYOUT,
             PROTOCOL,
             CROPS,
+            AUGMENT,
             VALIDATION,
             FEATURE_TYPE,
             BACKBONE,
@@ -306,6 +336,8 @@ public final class Keys {
             EMA,
             LABEL_SMOOTHING,
             CLASS_WEIGHTS,
+            MIXUP,
+            CUTMIX,
             PRECISION,
             MULTIPLIER,
             METRIC,
@@ -346,6 +378,14 @@ public final class Keys {
                 .filter(key -> key.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> new ConfigException(Misspelling.of(name)));
+    }
+
+    /** Sets mixup and CutMix where they are unset: they belong to the policy {@code strong}. */
+    static Settings chooseMixing(Settings settings) {
+        boolean strong = settings.get(AUGMENT).equals(Augmentation.STRONG);
+        String reason = strong ? "part of data.augment=strong" : "data.augment is not strong";
+        return settings.orElse(MIXUP, strong ? STRONG_MIXUP : 0, reason)
+                .orElse(CUTMIX, strong ? STRONG_CUTMIX : 0, reason);
     }
 
     private static OptionalDouble constantRate(String text) {

@@ -75,6 +75,7 @@ public record RunConfig(
                 new Recipe.Batching(all.get(Keys.BATCH), all.get(Keys.ACCUMULATE)),
                 new LossRecipe(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)),
                 all.get(Keys.PRECISION),
+                new Recipe.Augmenting(all.get(Keys.AUGMENT), all.get(Keys.MIXUP), all.get(Keys.CUTMIX)),
                 all.get(Keys.CLASSIFIER),
                 all.get(Keys.SEED));
     }
@@ -112,6 +113,9 @@ public record RunConfig(
                 .with(Keys.EMA, recipe.optimizer().ema())
                 .with(Keys.LABEL_SMOOTHING, recipe.loss().smoothing())
                 .with(Keys.CLASS_WEIGHTS, recipe.loss().weights())
+                .with(Keys.AUGMENT, recipe.augmenting().policy())
+                .with(Keys.MIXUP, recipe.augmenting().mixup())
+                .with(Keys.CUTMIX, recipe.augmenting().cutmix())
                 .with(Keys.PRECISION, recipe.precision());
     }
 }

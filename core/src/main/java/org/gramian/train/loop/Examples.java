@@ -54,6 +54,10 @@ public interface Examples {
     /** The class of one of them. */
     int label(int place);
 
-    /** Goes through some of them in the given order. */
-    Pass pass(int[] order, int batch);
+    /**
+     * Goes through some of them in the given order.
+     *
+     * @param epoch unique number of stage and epoch, which augmentation follows from
+     */
+    Pass pass(int[] order, int batch, long epoch);
 }

@@ -20,7 +20,7 @@ record FeatureExamples(FeatureTable table) implements Examples {
     }
 
     @Override
-    public Pass pass(int[] order, int batch) {
+    public Pass pass(int[] order, int batch, long epoch) {
         return Pass.over(
                 order,
                 batch,

@@ -7,8 +7,12 @@ interface Feed extends AutoCloseable {
     /** Steps that are taken before anybody looks at what became of them: few enough for progress and Ctrl-C. */
     int stepsAtOnce();
 
-    /** Turns to a place of an epoch's order, from which on batches are taken. */
-    void turnTo(int[] order, int next);
+    /**
+     * Turns to a place of an epoch's order, from which on batches are taken.
+     *
+     * @param epoch unique number of stage and epoch
+     */
+    void turnTo(int[] order, int next, long epoch);
 
     /** Nothing more is taken until it turns somewhere again. */
     void rest();

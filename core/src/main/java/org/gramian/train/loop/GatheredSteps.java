@@ -30,7 +30,7 @@ final class GatheredSteps implements Steps {
     }
 
     @Override
-    public Epoch epoch(int[] order) {
+    public Epoch epoch(int[] order, long epoch) {
         return new Epoch() {
             private int next;
 

@@ -12,20 +12,20 @@ import org.gramian.tensor.Upload;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pictures that are decoded on the host and brought to the GPU while that computes the step before.
+ * Images that are decoded, or rendered from decoded ones, on the host and brought to the GPU while that computes the step before.
  *
  * <p>Batches come from one loader, whose memory the uploads read; so whoever turns elsewhere waits for them. It rests before its
  * entrances are closed.
  */
 final class PictureFeed implements Feed {
-    private final PictureExamples examples;
+    private final LoadedExamples examples;
     private final int batch;
     private final List<Arrival> arrivals = new ArrayList<>();
-    private PictureExamples.@Nullable Loaded loaded;
+    private @Nullable LoadedPass loaded;
     private @Nullable Arrival last;
 
     /** @param batch crops of every batch but the last of an epoch */
-    PictureFeed(PictureExamples examples, int batch) {
+    PictureFeed(LoadedExamples examples, int batch) {
         this.examples = examples;
         this.batch = batch;
     }
@@ -36,9 +36,9 @@ final class PictureFeed implements Feed {
     }
 
     @Override
-    public void turnTo(int[] order, int next) {
+    public void turnTo(int[] order, int next, long epoch) {
         rest();
-        loaded = examples.pass(Arrays.copyOfRange(order, next, order.length), batch);
+        loaded = examples.loaded(Arrays.copyOfRange(order, next, order.length), batch, epoch);
     }
 
     @Override
@@ -54,7 +54,7 @@ final class PictureFeed implements Feed {
         private final Upload upload;
 
         Arrival(int size) {
-            long side = examples.rendering().crops().size();
+            long side = examples.size();
             try (Scope scope = Scope.open()) {
                 input = Tensors.zeros(Shape.of(size, 3, side, side), DType.F32, examples.device());
                 upload = new Upload(input);
@@ -67,7 +67,7 @@ final class PictureFeed implements Feed {
             if (last != null) {
                 last.upload.awaitSource(); // the loader gets that memory back now
             }
-            PictureExamples.Loaded from = loaded;
+            LoadedPass from = loaded;
             if (from == null) {
                 throw new IllegalStateException("no place of an epoch was turned to");
             }

@@ -49,6 +49,7 @@ final class RecordedSteps implements Steps {
     private final Tensor labels;
     private final Tensor targets;
     private final Map<Integer, Work> works = new HashMap<>();
+    private final Optional<BatchMixing.OnDevice> mixing;
 
     RecordedSteps(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates, SingleSteps single) {
         this.setup = setup;
@@ -70,6 +71,7 @@ final class RecordedSteps implements Steps {
             List.of(order, labels, targets).forEach(scope::release);
         }
         this.optimizer = new CudaGraphOptimizer(optimizer, cells);
+        this.mixing = BatchMixing.of(setup).map(mix -> mix.on(device, source.examples()));
         this.stream = CudaStream.open(device); // last: nothing that fails may leave it open
     }
 
@@ -85,28 +87,31 @@ final class RecordedSteps implements Steps {
     private static Optional<Feed> feed(StageLoop.Setup setup, Source source) {
         return switch (source.examples()) {
             case FeatureExamples(FeatureTable table) when table.isResident() -> Optional.of(new ResidentFeed(table));
-            case PictureExamples pictures -> Optional.of(new PictureFeed(pictures, setup.stride()));
+            case StoredExamples stored when stored.isResident() -> Optional.of(new StoredFeed(stored));
+            case LoadedExamples pictures -> Optional.of(new PictureFeed(pictures, setup.stride()));
             default -> Optional.empty();
         };
     }
 
     @Override
-    public Epoch epoch(int[] places) {
+    public Epoch epoch(int[] places, long epoch) {
         try (Scope _ = Scope.open()) {
             long[] wide = Arrays.stream(places).asLongStream().toArray();
             Views.slice(order, 0, 0, wide.length).copyFrom(Tensors.ofLongs(wide, Shape.of(wide.length)));
         }
-        feed.turnTo(places, 0);
-        return new Recorded(places);
+        feed.turnTo(places, 0, epoch);
+        return new Recorded(places, epoch);
     }
 
     private final class Recorded implements Epoch {
         private final int[] places;
+        private final long number;
         private int next;
         private int ahead = feed.stepsAtOnce();
 
-        Recorded(int[] places) {
+        Recorded(int[] places, long number) {
             this.places = places;
+            this.number = number;
         }
 
         @Override
@@ -116,7 +121,9 @@ final class RecordedSteps implements Steps {
             Work work = works.computeIfAbsent(batch, Work::new);
             cells.begin(next);
             for (int i = 0; i < count; i++) {
-                optimizer.prepare(rate.applyAsDouble(position.step() + i), i);
+                int step = position.step() + i;
+                optimizer.prepare(rate.applyAsDouble(step), i);
+                mixing.ifPresent(mix -> mix.set(position, step));
                 work.run();
             }
             StepCells.Outcome outcome = cells.read();
@@ -132,10 +139,10 @@ final class RecordedSteps implements Steps {
         /** The step that went wrong, after some that did not. */
         private Taken alone(int batch, Position position, int before, IntToDoubleFunction rate) {
             int[] of = Arrays.copyOfRange(places, next, next + batch);
-            try (Epoch epoch = single.epoch(of)) {
+            try (Epoch epoch = single.epoch(of, number)) {
                 Taken taken = epoch.take(position, rate);
                 next += batch;
-                feed.turnTo(places, next);
+                feed.turnTo(places, next, number);
                 return new Taken(before + 1, taken.sums());
             }
         }
@@ -171,9 +178,12 @@ final class RecordedSteps implements Steps {
             cells.nextPlaces(order, labels, places, batchLabels);
             try (Scope _ = Scope.open();
                     Tape tape = Tape.recording()) {
-                Trainee.Forward forward = setup.trainee().forward(tape, entrance.input(places));
-                Var loss = Classification.crossEntropy(forward.scores(), Views.select(targets, 0, batchLabels));
-                cells.observe(forward.scores().value(), batchLabels, loss.value());
+                BatchMixing.Rows plain = new BatchMixing.Rows(
+                        entrance.input(places), Views.select(targets, 0, batchLabels), batchLabels);
+                BatchMixing.Rows rows = mixing.map(mix -> mix.apply(plain)).orElse(plain);
+                Trainee.Forward forward = setup.trainee().forward(tape, rows.input());
+                Var loss = Classification.crossEntropy(forward.scores(), rows.targets());
+                cells.observe(forward.scores().value(), rows.labels(), loss.value());
                 try (Gradients gradients = tape.backward(loss)) {
                     optimizer.step(moved, reached(forward, gradients));
                 }
@@ -205,6 +215,7 @@ final class RecordedSteps implements Steps {
         } finally {
             feed.close();
             works.values().forEach(Work::close);
+            mixing.ifPresent(BatchMixing.OnDevice::close);
             cells.close();
             order.close();
             labels.close();

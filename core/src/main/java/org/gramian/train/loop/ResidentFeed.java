@@ -15,7 +15,7 @@ record ResidentFeed(FeatureTable table) implements Feed {
     }
 
     @Override
-    public void turnTo(int[] order, int next) {}
+    public void turnTo(int[] order, int next, long epoch) {}
 
     @Override
     public void rest() {}

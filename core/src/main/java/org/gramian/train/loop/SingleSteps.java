@@ -1,11 +1,13 @@
 package org.gramian.train.loop;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.function.IntToDoubleFunction;
 import org.gramian.tensor.Scope;
 import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
 import org.gramian.train.loop.BatchLearning.Learned;
+import org.gramian.train.loop.BatchMixing.Mixed;
 import org.gramian.train.loop.Examples.Minibatch;
 import org.gramian.train.loop.Examples.Pass;
 
@@ -16,6 +18,7 @@ final class SingleSteps implements Steps {
     private final Optimizer optimizer;
     private final BatchLearning learning;
     private final List<ParameterGroup> moved;
+    private final Optional<BatchMixing> mixing;
 
     SingleSteps(StageLoop.Setup setup, Source source, Optimizer optimizer, HeadRates rates) {
         this.setup = setup;
@@ -23,6 +26,7 @@ final class SingleSteps implements Steps {
         this.optimizer = optimizer;
         this.learning = new BatchLearning(setup.trainee());
         this.moved = setup.trainee().moved(rates);
+        this.mixing = BatchMixing.of(setup);
     }
 
     /** What is learned from. */
@@ -31,8 +35,8 @@ final class SingleSteps implements Steps {
     }
 
     @Override
-    public Epoch epoch(int[] order) {
-        Pass pass = source.examples().pass(order, setup.recipe().batching().batch());
+    public Epoch epoch(int[] order, long epoch) {
+        Pass pass = source.examples().pass(order, setup.recipe().batching().batch(), epoch);
         return new Epoch() {
             private int left = order.length;
 
@@ -55,11 +59,10 @@ final class SingleSteps implements Steps {
             EpochSums sums = position.sums();
             for (int taken = 0; taken < crops; ) {
                 try (Scope _ = Scope.open()) { // of this batch: nothing of it is held while the next one is computed
-                    Minibatch batch = pass.next();
-                    int size = batch.labels().length;
+                    Mixed batch = mixed(pass.next(), position, taken);
+                    int size = batch.batch().labels().length;
                     taken += size;
-                    Learned learned =
-                            learning.learn(batch, source.targets().apply(batch.labels()), (double) size / crops, sum);
+                    Learned learned = learning.learn(batch.batch(), batch.targets(), (double) size / crops, sum);
                     if (learned.wrong().isPresent()) {
                         throw learned.wrong().get().in(position);
                     }
@@ -70,6 +73,13 @@ final class SingleSteps implements Steps {
             optimizer.step(moved, sum.sums());
             return new Taken(1, sums);
         }
+    }
+
+    /** @param taken examples of this step in earlier batches, whose number follows from it */
+    private Mixed mixed(Minibatch batch, Position position, int taken) {
+        Mixed plain = new Mixed(batch, source.targets().apply(batch.labels()));
+        int number = taken / setup.recipe().batching().batch();
+        return mixing.map(mix -> mix.apply(plain, position, number)).orElse(plain);
     }
 
     @Override

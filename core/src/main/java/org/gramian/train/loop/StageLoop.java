@@ -175,7 +175,7 @@ final class StageLoop implements AutoCloseable {
         long seen = Math.min(all.length, (long) position.step() * setup.stride());
         int[] order = Arrays.copyOfRange(all, (int) seen, all.length);
         Libtorch libtorch = Libtorch.load();
-        try (Steps.Epoch epoch = steps().epoch(order)) {
+        try (Steps.Epoch epoch = steps().epoch(order, epochNumber())) {
             int end = setup.steps();
             while (position.step() < end) {
                 Optional<Breaks.Reason> reason = breaks.due();
@@ -218,8 +218,12 @@ final class StageLoop implements AutoCloseable {
 
     /** The order of this epoch: it follows from seed, stage and epoch alone. */
     private int[] order() {
-        long epoch = setup.trainee.stage() * 1_000_000L + position.epoch();
-        return Shuffle.epoch(setup.crops, setup.recipe.seed(), epoch);
+        return Shuffle.epoch(setup.crops, setup.recipe.seed(), epochNumber());
+    }
+
+    /** Unique number of stage and epoch: order and augmentation follow from it and the seed. */
+    private long epochNumber() {
+        return setup.trainee.stage() * 1_000_000L + position.epoch();
     }
 
     /** The learning rate of a step of the present epoch, from 0 on; that of the classifier is a multiple of it. */

@@ -31,8 +31,12 @@ interface Steps extends AutoCloseable {
         void close();
     }
 
-    /** Begins to take steps through examples in the given order. */
-    Epoch epoch(int[] order);
+    /**
+     * Begins to take steps through examples in the given order.
+     *
+     * @param epoch unique number of stage and epoch, which augmentation follows from
+     */
+    Epoch epoch(int[] order, long epoch);
 
     @Override
     void close();

@@ -200,21 +200,32 @@ public final class TwoStage {
     private Ended second(@Nullable Checkpoint checkpoint, Judgement worth, StageEnd ends) throws IOException {
         Material.Parts parts = material.parts();
         PictureScores judging = scores("judging", parts.heldBack());
-        Examples examples = new PictureExamples(
-                parts.training(), material.rendering(material.trainingCrops()), material.threads(), model.device());
-        Trainee trainee = new Trainee(
-                model, 2, recipe.stage2().backboneRate(), recipe.stage2().layerDecay(), recipe.precision());
-        StageLoop.Setup setup = new StageLoop.Setup(
-                trainee,
-                recipe,
-                examples.count(),
-                judge(judging),
-                Steps.over(new Steps.Source(examples, this::targets)));
-        return stage(
-                setup,
-                checkpoint,
-                Position.startOf(2, worth, 1),
-                () -> ends.stageDone(2, new Scores(judging, scores("testing", parts.test()))));
+        try (StoredExamples stored = StoredExamples.open(material, recipe, session, model.device())) {
+            Examples examples = stored != null
+                    ? stored
+                    : new PictureExamples(
+                            parts.training(),
+                            material.rendering(material.trainingCrops()),
+                            material.threads(),
+                            model.device());
+            Trainee trainee = new Trainee(
+                    model,
+                    2,
+                    recipe.stage2().backboneRate(),
+                    recipe.stage2().layerDecay(),
+                    recipe.precision());
+            StageLoop.Setup setup = new StageLoop.Setup(
+                    trainee,
+                    recipe,
+                    examples.count(),
+                    judge(judging),
+                    Steps.over(new Steps.Source(examples, this::targets)));
+            return stage(
+                    setup,
+                    checkpoint,
+                    Position.startOf(2, worth, 1),
+                    () -> ends.stageDone(2, new Scores(judging, scores("testing", parts.test()))));
+        }
     }
 
     private PictureScores scores(String task, List<Sample> samples) {

@@ -1,6 +1,7 @@
 package org.gramian.train.recipe;
 
 import java.util.Optional;
+import org.gramian.image.augment.Augmentation;
 import org.gramian.linear.LinearSolver;
 
 /**
@@ -12,6 +13,7 @@ import org.gramian.linear.LinearSolver;
  * @param batching how many examples make a step
  * @param loss what is minimized
  * @param precision of training steps
+ * @param augmenting of the images in stage 2; features of the frozen backbone are never augmented
  * @param solver of the classifier, in place of stage 1, whose epochs are 0 then; nothing where it is trained
  * @param seed of first values, order and crops
  */
@@ -22,8 +24,22 @@ public record Recipe(
         Batching batching,
         LossRecipe loss,
         Precision precision,
+        Augmenting augmenting,
         Optional<LinearSolver> solver,
         long seed) {
+    /** A recipe without augmentation. */
+    public Recipe(
+            StageRecipe stage1,
+            StageRecipe stage2,
+            OptimizerRecipe optimizer,
+            Batching batching,
+            LossRecipe loss,
+            Precision precision,
+            Optional<LinearSolver> solver,
+            long seed) {
+        this(stage1, stage2, optimizer, batching, loss, precision, Augmenting.NONE, solver, seed);
+    }
+
     /** A recipe in which everything is trained. */
     public Recipe(
             StageRecipe stage1,
@@ -34,6 +50,33 @@ public record Recipe(
             Precision precision,
             long seed) {
         this(stage1, stage2, optimizer, batching, loss, precision, Optional.empty(), seed);
+    }
+
+    /** Returns the same recipe with another augmentation. */
+    public Recipe with(Augmenting other) {
+        return new Recipe(stage1, stage2, optimizer, batching, loss, precision, other, solver, seed);
+    }
+
+    /**
+     * Augmentation of training images in stage 2.
+     *
+     * @param policy of each image by itself
+     * @param mixup α of the Beta(α, α) distribution of mixup's share (Zhang et al., 2018); 0 for none
+     * @param cutmix α of that of CutMix (Yun et al., 2019); 0 for none. With both, each batch draws one of them
+     */
+    public record Augmenting(Augmentation policy, double mixup, double cutmix) {
+        /** Images as the crop plan has them. */
+        public static final Augmenting NONE = new Augmenting(Augmentation.NONE, 0, 0);
+
+        /** Beyond that all shares are about a half. */
+        private static final double LARGEST = 1000;
+
+        public Augmenting {
+            if (!(mixup >= 0 && mixup <= LARGEST && cutmix >= 0 && cutmix <= LARGEST)) {
+                throw new IllegalArgumentException("mixup and cutmix must be numbers from 0 to " + (long) LARGEST
+                        + ", found " + mixup + " and " + cutmix);
+            }
+        }
     }
 
     /**

@@ -42,6 +42,7 @@ final class RandomConfigs {
                 pick("folders", "fmd", "dtd:lists of mine/# 1", "csv:C:\\pictures: all", "fgvc-aircraft:family");
             case "data.protocol" -> pick("holdout:0.25", "thirds:3", "kfold:7", "given", "dtd-official:1..3");
             case "data.crops" -> pick("center+flips", "paper:96", "ten", "resize:300+flips+box");
+            case "data.augment" -> pick("none", "light", "standard", "strong+erase:0.125", "none+flip:0.5+scale:0.75");
             case "network.pooling" ->
                 pick("paper", "bcnn", "average", "isqrt", "rbf:sigma=2.5,jitter=0/triu/root:eps=0/l2");
             case "network.classifier" -> "softmax"; // the others allow no epochs
@@ -59,7 +60,7 @@ final class RandomConfigs {
     private String generic(Key<?> key) {
         return switch (key.form().expected()) {
             case "N" -> Integer.toString(random.nextInt(1, 500));
-            case "NUMBER" -> key.name().matches(".*(validation|momentum|smoothing|beta1|beta2|ema|layer-decay)") ? share() : number();
+            case "NUMBER" -> key.name().matches(".*(validation|momentum|smoothing|beta1|beta2|ema|layer-decay|mixup|cutmix)") ? share() : number();
             default -> pick(key.form().expected().split("\\|"));
         };
     }

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.gramian.image.augment.Augmentation;
 import org.gramian.image.dataset.Sample;
 import org.gramian.testing.PaintedPictures;
 import org.gramian.train.AdamWOptions;
@@ -21,6 +22,7 @@ import org.gramian.train.recipe.LossRecipe;
 import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Augmenting;
 import org.gramian.train.recipe.Recipe.Batching;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -78,6 +80,24 @@ class ExactResumeTest {
             SmallTraining on(Parts parts) {
                 return SmallTraining.of(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.1, "constant", 0)), parts)
                         .with("pca:6/rbf:sigma=estimate/spd:4/relu/triu/root/l2");
+            }
+        },
+        AUGMENTATION_MIXUP_AND_CUTMIX {
+            @Override
+            SmallTraining on(Parts parts) {
+                Recipe recipe = Recipes.of(stage(1, 0.5, "constant", 0), stage(3, 0.02, "cosine", 0));
+                return SmallTraining.of(
+                        recipe.with(new Augmenting(Augmentation.parse("strong+erase:0.5"), 0.4, 1)), parts);
+            }
+        },
+        AUGMENTATION_MIXUP_AND_ACCUMULATION {
+            @Override
+            SmallTraining on(Parts parts) {
+                Recipe recipe = Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.02, "constant", 0));
+                return SmallTraining.of(
+                        Recipes.with(recipe, new Batching(2, 2))
+                                .with(new Augmenting(Augmentation.STANDARD, 1, 0)),
+                        parts);
             }
         };
 

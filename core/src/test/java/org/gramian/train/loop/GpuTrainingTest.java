@@ -9,6 +9,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
+import org.gramian.image.augment.Augmentation;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
@@ -20,6 +21,7 @@ import org.gramian.train.recipe.Recipe;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Training on a GPU, whose steps are recorded, against training on the processor. */
@@ -50,6 +52,15 @@ class GpuTrainingTest {
         Device gpu = Gpu.required();
         requireClose(
                 on(gpu, Recipes.usual()).run(), on(Device.CPU, Recipes.usual()).run(), 1e-3);
+    }
+
+    /** Images that are rendered and mixed on the GPU, in a CUDA graph, against those of the CPU. */
+    @ParameterizedTest
+    @CsvSource({"standard, 0, 0", "strong, 0.4, 1", "none, 0.4, 1"})
+    void augmentedTrainingIsThatOfTheCpu(String policy, double mixup, double cutmix) throws IOException {
+        Device gpu = Gpu.required();
+        Recipe recipe = Recipes.usual().with(new Recipe.Augmenting(Augmentation.parse(policy), mixup, cutmix));
+        requireClose(on(gpu, recipe).run(), on(Device.CPU, recipe).run(), 3e-3);
     }
 
     @ParameterizedTest

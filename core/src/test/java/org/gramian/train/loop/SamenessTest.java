@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.assertj.core.data.Offset;
+import org.gramian.image.augment.Augmentation;
 import org.gramian.image.dataset.Sample;
 import org.gramian.testing.PaintedPictures;
 import org.gramian.train.loop.Material.Parts;
@@ -59,6 +60,30 @@ class SamenessTest {
                     .as("%d threads", threads)
                     .isEqualTo(model);
         }
+    }
+
+    @Test
+    void augmentationDoesNotDependOnThreads() throws IOException {
+        SmallTraining augmented =
+                training.with(Recipes.usual().with(new Recipe.Augmenting(Augmentation.STRONG, 0.2, 1)));
+        Outcome first = augmented.run();
+        assertThat(first.model()).isNotEqualTo(training.run().model());
+        for (int threads : List.of(1, 5)) {
+            Outcome other =
+                    augmented.with(new Means(threads, Optional.empty())).run();
+            assertThat(other.model()).as("%d threads", threads).isEqualTo(first.model());
+            assertThat(other.events()).as("%d threads", threads).isEqualTo(first.events());
+        }
+    }
+
+    @Test
+    void augmentationLeavesStage1Unchanged() throws IOException {
+        Outcome plain = training.run();
+        Outcome augmented = training.with(
+                        Recipes.usual().with(new Recipe.Augmenting(Augmentation.STANDARD, 0.2, 0)))
+                .run();
+        assertThat(augmented.stages().get(1)).isEqualTo(plain.stages().get(1));
+        assertThat(augmented.stages().get(2)).isNotEqualTo(plain.stages().get(2));
     }
 
     @Test

@@ -116,7 +116,7 @@ class SpreadStageTest {
                 }
 
                 @Override
-                public Pass pass(int[] order, int batch) {
+                public Pass pass(int[] order, int batch, long epoch) {
                     return Pass.over(order, batch, places -> new Minibatch(rows(places), labels(places)));
                 }
             };

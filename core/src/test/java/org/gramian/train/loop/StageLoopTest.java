@@ -52,7 +52,7 @@ class StageLoopTest {
         }
 
         @Override
-        public Pass pass(int[] order, int batch) {
+        public Pass pass(int[] order, int batch, long epoch) {
             SplittableRandom random = new SplittableRandom(7);
             return Pass.over(order, batch, places -> {
                 live.add(Tensor.live());

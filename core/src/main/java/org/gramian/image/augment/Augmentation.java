@@ -1,0 +1,347 @@
+package org.gramian.image.augment;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SplittableRandom;
+import org.gramian.basis.Found;
+import org.gramian.basis.KeyedRandom;
+import org.gramian.basis.NearestWord;
+import org.gramian.image.augment.CropParameters.Rectangle;
+
+/**
+ * Augmentation policy for training images, written {@code NAME[+PART:VALUE]...}, as {@code standard+erase:0.25+randaugment:2}.
+ *
+ * <table>
+ * <caption>The policies</caption>
+ * <tr><th>name</th><th>scale</th><th>aspect</th><th>flip</th><th>contrast</th><th>brightness</th><th>saturation</th>
+ *     <th>randaugment</th><th>erase</th></tr>
+ * <tr><td>{@code none}</td><td>1</td><td>0</td><td>0</td><td>0</td><td>0</td><td>0</td><td>0</td><td>0</td></tr>
+ * <tr><td>{@code light}</td><td>0.6</td><td>0</td><td>0.5</td><td>0.1</td><td>0.1</td><td>0</td><td>0</td><td>0</td></tr>
+ * <tr><td>{@code standard}</td><td>0.3</td><td>0.29</td><td>0.5</td><td>0.3</td><td>0.1</td><td>0.2</td><td>0</td><td>0</td></tr>
+ * <tr><td>{@code strong}</td><td>0.2</td><td>0.29</td><td>0.5</td><td>0.3</td><td>0.1</td><td>0.2</td><td>2</td><td>0.25</td></tr>
+ * </table>
+ *
+ * <p>Random resized crop: with {@code s ~ U(scale, 1)} and {@code a ~ U(−aspect, aspect)} the crop has the sides {@code
+ * √s·e^(a/2)·m} and {@code √s·e^(−a/2)·m}, cut to the image, at a uniform place. m is the image's short side, so that an object
+ * keeps its aspect up to {@code e^a}; where images are squeezed to a square ({@link Geometry#squeezed}) it is width and height
+ * themselves. RandAugment (Cubuk et al., 2020) adds operations of {@link Operation}; random erasing (Zhong et al., 2020) a
+ * rectangle of 2 to 33 % of the crop.
+ *
+ * @param scale smallest area of a crop
+ * @param aspect bound of the logarithm of its aspect ratio
+ * @param flip probability of a horizontal flip
+ * @param contrast factor of {@code 1 ± contrast}
+ * @param brightness summand of {@code ± brightness}, in parts of 255
+ * @param saturation factor of {@code 1 ± saturation}
+ * @param operations number of RandAugment operations
+ * @param erase probability of an erased rectangle
+ */
+public record Augmentation(
+        double scale,
+        double aspect,
+        double flip,
+        double contrast,
+        double brightness,
+        double saturation,
+        int operations,
+        double erase) {
+    /** Crops as the crop plan has them, unchanged. */
+    public static final Augmentation NONE = new Augmentation(1, 0, 0, 0, 0, 0, 0, 0);
+
+    /** Mild crops, flips and light. */
+    public static final Augmentation LIGHT = new Augmentation(0.6, 0, 0.5, 0.1, 0.1, 0, 0, 0);
+
+    /** Random resized crops, flips and colours: fine-tuning as usual. */
+    public static final Augmentation STANDARD = new Augmentation(0.3, 0.29, 0.5, 0.3, 0.1, 0.2, 0, 0);
+
+    /** With RandAugment and random erasing, for long fine-tuning. */
+    public static final Augmentation STRONG = new Augmentation(0.2, 0.29, 0.5, 0.3, 0.1, 0.2, 2, 0.25);
+
+    private static final Map<String, Augmentation> POLICIES = policies();
+    private static final List<String> PARTS =
+            List.of("scale", "aspect", "flip", "contrast", "brightness", "saturation", "randaugment", "erase");
+    private static final int MOST_OPERATIONS = 8;
+
+    /** Operations of RandAugment, each with a magnitude from −1 to 1. */
+    private enum Operation {
+        /** By up to 15 degrees. */
+        ROTATE,
+        /** By up to 0.2. */
+        SHEAR_X,
+        /** By up to 0.2. */
+        SHEAR_Y,
+        /** Factor 1 ± 0.5. */
+        CONTRAST,
+        /** Factor 1 ± 0.9. */
+        SATURATION,
+        /** Factor 1 ± 0.9. */
+        SHARPNESS,
+        /** To 4 to 7 bits. */
+        POSTERIZE,
+        /** From a byte between 128 and 255 on. */
+        SOLARIZE
+    }
+
+    /**
+     * Key of the random numbers of one crop.
+     *
+     * @param seed of the run
+     * @param epoch unique number of stage and epoch
+     * @param image index among the training images
+     */
+    public record Draw(long seed, long epoch, int image) {}
+
+    /**
+     * Size of a stored image.
+     *
+     * @param squeezed whether crops are taken in parts of width and height, as of the image squeezed to a square
+     */
+    public record Geometry(int width, int height, boolean squeezed) {}
+
+    /** @throws IllegalArgumentException if a part is out of its range */
+    public Augmentation {
+        require("scale", scale, scale > 0 && scale <= 1, "above 0 and at most 1");
+        require("aspect", aspect, aspect >= 0 && aspect <= 2, "from 0 to 2");
+        require("flip", flip, flip >= 0 && flip <= 1, "from 0 to 1");
+        require("contrast", contrast, contrast >= 0 && contrast <= 1, "from 0 to 1");
+        require("brightness", brightness, brightness >= 0 && brightness <= 1, "from 0 to 1");
+        require("saturation", saturation, saturation >= 0 && saturation <= 1, "from 0 to 1");
+        require("randaugment", operations, operations >= 0 && operations <= MOST_OPERATIONS, "from 0 to 8");
+        require("erase", erase, erase >= 0 && erase <= 1, "from 0 to 1");
+    }
+
+    private static void require(String part, double value, boolean fits, String range) {
+        if (!fits) {
+            throw new IllegalArgumentException(
+                    "augmentation '" + part + "': expected a number " + range + ", found " + number(value));
+        }
+    }
+
+    private static Map<String, Augmentation> policies() {
+        Map<String, Augmentation> policies = new LinkedHashMap<>();
+        policies.put("none", NONE);
+        policies.put("light", LIGHT);
+        policies.put("standard", STANDARD);
+        policies.put("strong", STRONG);
+        return policies;
+    }
+
+    /** Returns the names of all policies. */
+    public static List<String> names() {
+        return List.copyOf(POLICIES.keySet());
+    }
+
+    /**
+     * Reads {@code NAME[+PART:VALUE]...}.
+     *
+     * @throws IllegalArgumentException for anything else; the message lists names or parts
+     */
+    public static Augmentation parse(String text) {
+        String[] parts = text.split("\\+", -1);
+        Augmentation policy = POLICIES.get(parts[0]);
+        if (policy == null) {
+            throw new IllegalArgumentException("expected NAME[+PART:VALUE]... with NAME one of "
+                    + String.join(", ", names()) + ", found " + Found.text(text)
+                    + NearestWord.suggestion(parts[0], names()));
+        }
+        Set<String> seen = new HashSet<>();
+        for (int i = 1; i < parts.length; i++) {
+            int colon = parts[i].indexOf(':');
+            String part = colon < 0 ? parts[i] : parts[i].substring(0, colon);
+            if (!PARTS.contains(part)) {
+                throw new IllegalArgumentException("expected a part of " + String.join(", ", PARTS) + ", found "
+                        + Found.text(part) + NearestWord.suggestion(part, PARTS));
+            }
+            if (!seen.add(part)) {
+                throw new IllegalArgumentException(
+                        "expected each part once, found '" + part + "' twice in " + Found.text(text));
+            }
+            policy = policy.with(part, value(part, colon < 0 ? "" : parts[i].substring(colon + 1)));
+        }
+        return policy;
+    }
+
+    private static double value(String part, String digits) {
+        boolean whole = part.equals("randaugment");
+        if (!digits.matches(whole ? "[0-9]{1,3}" : "[0-9]{1,9}(\\.[0-9]{1,20})?")) {
+            throw new IllegalArgumentException("expected " + part + ":" + (whole ? "N" : "NUMBER") + " as in " + part
+                    + (whole ? ":2" : ":0.25") + ", found "
+                    + (digits.isEmpty() ? "no number" : Found.text(digits)));
+        }
+        return Double.parseDouble(digits);
+    }
+
+    private double get(String part) {
+        return switch (part) {
+            case "scale" -> scale;
+            case "aspect" -> aspect;
+            case "flip" -> flip;
+            case "contrast" -> contrast;
+            case "brightness" -> brightness;
+            case "saturation" -> saturation;
+            case "randaugment" -> operations;
+            default -> erase;
+        };
+    }
+
+    private Augmentation with(String part, double value) {
+        return new Augmentation(
+                part.equals("scale") ? value : scale,
+                part.equals("aspect") ? value : aspect,
+                part.equals("flip") ? value : flip,
+                part.equals("contrast") ? value : contrast,
+                part.equals("brightness") ? value : brightness,
+                part.equals("saturation") ? value : saturation,
+                part.equals("randaugment") ? (int) value : operations,
+                part.equals("erase") ? value : erase);
+    }
+
+    /** Returns the form that {@link #parse} reads: the nearest policy and the parts in which it differs. */
+    public String text() {
+        return POLICIES.entrySet().stream()
+                .map(policy -> {
+                    List<String> words = new ArrayList<>(List.of(policy.getKey()));
+                    PARTS.stream()
+                            .filter(part -> get(part) != policy.getValue().get(part))
+                            .forEach(part -> words.add(part + ":" + number(get(part))));
+                    return words;
+                })
+                .min(Comparator.comparingInt(List::size))
+                .map(words -> String.join("+", words))
+                .orElseThrow();
+    }
+
+    private static String number(double value) {
+        return value == Math.rint(value) && Math.abs(value) < 1e9
+                ? Long.toString((long) value)
+                : new BigDecimal(Double.toString(value)).toPlainString();
+    }
+
+    /** Whether images are used as the crop plan has them. */
+    public boolean isNone() {
+        return equals(NONE);
+    }
+
+    /**
+     * Draws the parameters of a crop; they follow from the key, the geometry and the size alone.
+     *
+     * @param size columns and rows of the crop
+     */
+    public CropParameters draw(Draw key, Geometry image, int size) {
+        return new Drawing(KeyedRandom.of(key.seed, key.epoch, key.image), size).draw(image);
+    }
+
+    /** One crop while its parameters are drawn; every part takes its numbers from the generator in the same order. */
+    private final class Drawing {
+        private final SplittableRandom random;
+        private final int size;
+        /** Rotation and shear about the crop's centre. */
+        private double a = 1;
+
+        private double b;
+        private double c;
+        private double d = 1;
+
+        private double contrastFactor;
+        private double saturationFactor;
+        private double sharpness = 1;
+        private int bits = 8;
+        private int solarize = 256;
+
+        Drawing(SplittableRandom random, int size) {
+            this.random = random;
+            this.size = size;
+        }
+
+        CropParameters draw(Geometry image) {
+            int shorter = Math.min(image.width, image.height);
+            double side = Math.sqrt(scale + (1 - scale) * random.nextDouble());
+            double ratio = StrictMath.exp(aspect * signed() / 2);
+            double width = Math.min(image.width, side * ratio * (image.squeezed ? image.width : shorter));
+            double height = Math.min(image.height, side / ratio * (image.squeezed ? image.height : shorter));
+            double centreX = width / 2 + random.nextDouble() * (image.width - width);
+            double centreY = height / 2 + random.nextDouble() * (image.height - height);
+            double mirror = random.nextDouble() < flip ? -1 : 1;
+            contrastFactor = 1 + contrast * signed();
+            double light = 255 * brightness * signed();
+            saturationFactor = 1 + saturation * signed();
+            Rectangle erased = erased();
+            for (int i = 0; i < operations; i++) {
+                operate(Operation.values()[random.nextInt(Operation.values().length)], signed());
+            }
+            double xx = width * a * mirror;
+            double xy = width * b;
+            double yx = height * c * mirror;
+            double yy = height * d;
+            return new CropParameters(
+                    new CropParameters.Map(
+                            (float) (xx / size),
+                            (float) (xy / size),
+                            (float) (centreX - (xx + xy) / 2),
+                            (float) (yx / size),
+                            (float) (yy / size),
+                            (float) (centreY - (yx + yy) / 2)),
+                    new CropParameters.Colours(
+                            (float) contrastFactor,
+                            (float) light,
+                            (float) saturationFactor,
+                            (float) sharpness,
+                            0xff & (0xff << (8 - bits)),
+                            solarize),
+                    erased);
+        }
+
+        private double signed() {
+            return 2 * random.nextDouble() - 1;
+        }
+
+        private Rectangle erased() {
+            boolean wanted = random.nextDouble() < erase;
+            double area = (0.02 + (1.0 / 3 - 0.02) * random.nextDouble()) * size * size;
+            double ratio = StrictMath.exp(StrictMath.log(10.0 / 3) * signed() / 2);
+            int width = Math.clamp(Math.round(Math.sqrt(area) * ratio), 1, size);
+            int height = Math.clamp(Math.round(Math.sqrt(area) / ratio), 1, size);
+            int left = (int) (random.nextDouble() * (size - width + 1));
+            int top = (int) (random.nextDouble() * (size - height + 1));
+            return wanted ? new Rectangle(left, top, left + width, top + height) : Rectangle.NONE;
+        }
+
+        private void operate(Operation operation, double magnitude) {
+            switch (operation) {
+                case ROTATE -> {
+                    double angle = StrictMath.toRadians(15 * magnitude);
+                    turn(StrictMath.cos(angle), -StrictMath.sin(angle), StrictMath.sin(angle), StrictMath.cos(angle));
+                }
+                case SHEAR_X -> turn(1, 0.2 * magnitude, 0, 1);
+                case SHEAR_Y -> turn(1, 0, 0.2 * magnitude, 1);
+                case CONTRAST -> contrastFactor *= 1 + 0.5 * magnitude;
+                case SATURATION -> saturationFactor *= 1 + 0.9 * magnitude;
+                case SHARPNESS -> sharpness *= 1 + 0.9 * magnitude;
+                case POSTERIZE -> bits = Math.min(bits, 4 + (int) (2 * (magnitude + 1) * 0.999));
+                case SOLARIZE -> solarize = Math.min(solarize, 192 + (int) (63 * magnitude));
+            }
+        }
+
+        /** Multiplies the matrix by another from the right. */
+        private void turn(double e, double f, double g, double h) {
+            double first = a * e + b * g;
+            double second = a * f + b * h;
+            double third = c * e + d * g;
+            d = c * f + d * h;
+            a = first;
+            b = second;
+            c = third;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return text();
+    }
+}

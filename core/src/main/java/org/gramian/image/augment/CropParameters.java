@@ -1,0 +1,125 @@
+package org.gramian.image.augment;
+
+/**
+ * All that is drawn for one augmented crop: where it lies in the stored image, how its colours change, what is erased.
+ *
+ * <p>The row form ({@link #write}) is what the CUDA kernels read; {@code augment.cu} names the same places.
+ *
+ * @param map from pixels of the crop to those of the stored image
+ * @param colours of the crop
+ * @param erased rectangle of the crop that becomes the mean colour, which is 0 after preprocessing
+ */
+public record CropParameters(Map map, Colours colours, Rectangle erased) {
+    /** Numbers of a row. */
+    public static final int COUNT = 18;
+
+    /**
+     * Affine map: the centre {@code (x + ½, y + ½)} of the crop's pixel has the source coordinates {@code u = xx·(x + ½) +
+     * xy·(y + ½) + x0} and {@code v = yx·(x + ½) + yy·(y + ½) + y0}, in which pixel (i, j) of the image has its centre at
+     * {@code (i + ½, j + ½)}. float32, as the GPU reads it.
+     */
+    public record Map(float xx, float xy, float x0, float yx, float yy, float y0) {
+        /** Maps a crop of {@code size×size} pixels onto the whole image. */
+        public static Map whole(int width, int height, int size) {
+            return new Map((float) width / size, 0, 0, 0, (float) height / size, 0);
+        }
+
+        /** Exchanges left and right of a crop of the given size. */
+        public Map flipped(int size) {
+            return new Map(-xx, xy, x0 + size * xx, -yx, yy, y0 + size * yx);
+        }
+
+        /** Whether columns of the crop depend on columns of the image only, and rows on rows. */
+        boolean separable() {
+            return xy == 0 && yx == 0;
+        }
+
+        /** Half-width of the filter along a row of the image: 1, or the reduction where that is greater. */
+        float supportX() {
+            return (float) Math.max(1, Math.sqrt((double) xx * xx + (double) xy * xy));
+        }
+
+        /** Half-width of the filter along a column of the image. */
+        float supportY() {
+            return (float) Math.max(1, Math.sqrt((double) yx * yx + (double) yy * yy));
+        }
+    }
+
+    /**
+     * Colour changes. Bytes of the stored image are reduced to {@code mask} and inverted from {@code solarize} on; the crop's
+     * values v, with its mean m over all pixels and channels and its 3×3 blur, become
+     *
+     * <pre>
+     * v ← blur + sharpness·(v − blur)
+     * v ← luma + saturation·(v − luma)            luma = 0.299 R + 0.587 G + 0.114 B
+     * v ← m + contrast·(v − m) + brightness       clamped to 0..255
+     * </pre>
+     *
+     * @param contrast factor, 1 for none
+     * @param brightness summand in levels of 0..255
+     * @param saturation factor, 1 for none
+     * @param sharpness factor, 1 for none
+     * @param mask bits of a byte that are kept, 255 for all
+     * @param solarize first byte that is inverted, 256 for none
+     */
+    public record Colours(float contrast, float brightness, float saturation, float sharpness, int mask, int solarize) {
+        /** No change. */
+        public static final Colours SAME = new Colours(1, 0, 1, 1, 255, 256);
+
+        /** What a byte of the stored image counts. */
+        float level(int value) {
+            int kept = value & mask;
+            return kept >= solarize ? 255 - kept : kept;
+        }
+    }
+
+    /** Pixels of a crop with {@code left ≤ x < right} and {@code top ≤ y < bottom}. */
+    public record Rectangle(int left, int top, int right, int bottom) {
+        /** No pixel. */
+        public static final Rectangle NONE = new Rectangle(0, 0, 0, 0);
+
+        boolean contains(int x, int y) {
+            return x >= left && x < right && y >= top && y < bottom;
+        }
+
+        /** Number of pixels. */
+        public int area() {
+            return (right - left) * (bottom - top);
+        }
+    }
+
+    /** Returns the parameters that only resize the whole image. */
+    public static CropParameters identity(int width, int height, int size) {
+        return new CropParameters(Map.whole(width, height, size), Colours.SAME, Rectangle.NONE);
+    }
+
+    /** Exchanges left and right of what is rendered, before anything is erased. */
+    public CropParameters flipped(int size) {
+        return new CropParameters(map.flipped(size), colours, erased);
+    }
+
+    /** Writes the row of {@link #COUNT} numbers that a GPU reads. */
+    void write(float[] rows, int at) {
+        float[] row = {
+            map.xx,
+            map.xy,
+            map.x0,
+            map.yx,
+            map.yy,
+            map.y0,
+            map.supportX(),
+            map.supportY(),
+            colours.contrast,
+            colours.brightness,
+            colours.saturation,
+            colours.sharpness,
+            colours.mask,
+            colours.solarize,
+            erased.left,
+            erased.top,
+            erased.right,
+            erased.bottom
+        };
+        System.arraycopy(row, 0, rows, at, COUNT);
+    }
+}

@@ -1,0 +1,317 @@
+package org.gramian.image.augment;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.management.ManagementFactory;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.function.LongConsumer;
+import org.gramian.image.Picture;
+import org.gramian.image.Reading;
+import org.gramian.image.Reading.Readable;
+import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.Resize;
+import org.gramian.image.crop.Crops;
+import org.gramian.image.dataset.Sample;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Training images, decoded once and kept as RGB bytes: {@code [height, width, 3]} each, the short side at most {@link
+ * Options#canvas}, the aspect kept, never enlarged.
+ *
+ * <p>They lie in host memory up to a bound, the rest in one scratch file that is mapped into memory and deleted when the store is
+ * closed. What is stored does not depend on the number of threads. Images may be read by many threads at once.
+ */
+public final class ImageStore implements AutoCloseable {
+    /** Margin of a stored image over the crop: 288 pixels for crops of 224, as in the reference recipe. */
+    private static final double MARGIN = 1.29;
+
+    /** Memory is taken in pieces of this size, which images share. */
+    private static final long SLAB_BYTES = 64L << 20;
+
+    /**
+     * How images are stored.
+     *
+     * @param canvas most pixels of the short side
+     * @param threads that decode at the same time
+     * @param hostBytes most bytes in memory; the rest goes to the scratch file
+     * @param folder of the scratch file
+     */
+    public record Options(int canvas, int threads, long hostBytes, Path folder) {
+        /** Returns the options for crops of some size: a quarter of the machine's memory at most. */
+        public static Options of(int cropSize, int threads, Path folder) {
+            long memory = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class)
+                    .getTotalMemorySize();
+            return new Options((int) Math.ceil(MARGIN * cropSize), threads, memory / 4, folder);
+        }
+    }
+
+    /** A piece of memory that is filled from its beginning. */
+    private static final class Slab {
+        final MemorySegment memory;
+        long used;
+
+        Slab(MemorySegment memory) {
+            this.memory = memory;
+        }
+    }
+
+    /** Where an image lies. */
+    private record Entry(Slab slab, long offset, int width, int height) {}
+
+    private final Options options;
+    private final Arena arena = Arena.ofShared();
+    private final List<Slab> slabs = new ArrayList<>();
+    private final @Nullable Entry[] entries;
+    private final long slabBytes;
+    private long hostBytes;
+    private @Nullable Path scratch;
+    private @Nullable FileChannel channel;
+
+    private ImageStore(int count, Options options) {
+        this.options = options;
+        this.entries = new Entry[count];
+        this.slabBytes = Math.clamp(options.hostBytes, 1 << 16, SLAB_BYTES);
+    }
+
+    /**
+     * Decodes images with all threads.
+     *
+     * @param reader decodes a file; called by many threads at once
+     * @param crops what of an image is seen: a box or all of it
+     * @param unreadable makes the exception for an image that cannot be read
+     * @param progress told the number of images so far, by the calling thread; may throw to stop
+     */
+    public static ImageStore read(
+            List<Sample> samples,
+            Function<Path, Reading> reader,
+            Crops crops,
+            Options options,
+            BiFunction<Sample, Unreadable, RuntimeException> unreadable,
+            LongConsumer progress) {
+        ImageStore store = new ImageStore(samples.size(), options);
+        try {
+            store.fill(samples, reader, crops, unreadable, progress);
+            return store;
+        } catch (RuntimeException | Error failed) {
+            store.close();
+            throw failed;
+        }
+    }
+
+    /** What came of an image: nothing where it is stored. */
+    private record Outcome(@Nullable Throwable failure) {}
+
+    private void fill(
+            List<Sample> samples,
+            Function<Path, Reading> reader,
+            Crops crops,
+            BiFunction<Sample, Unreadable, RuntimeException> unreadable,
+            LongConsumer progress) {
+        AtomicInteger next = new AtomicInteger();
+        BlockingQueue<Outcome> outcomes = new LinkedBlockingQueue<>();
+        Runnable worker = () -> {
+            for (int i = next.getAndIncrement(); i < samples.size(); i = next.getAndIncrement()) {
+                Outcome outcome;
+                try {
+                    Sample sample = samples.get(i);
+                    switch (crops.seen(reader.apply(sample.file()), sample)) {
+                        case Unreadable problem -> throw unreadable.apply(sample, problem);
+                        case Readable(Picture image, var _) -> put(i, scaled(image));
+                    }
+                    outcome = new Outcome(null);
+                } catch (Throwable failure) { // whatever it is, the calling thread must not wait for ever
+                    outcome = new Outcome(failure);
+                }
+                outcomes.add(outcome);
+            }
+        };
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < Math.min(options.threads, samples.size()); i++) {
+            threads.add(Thread.ofPlatform().name("gramian-decode-" + i).daemon().start(worker));
+        }
+        try {
+            for (int done = 1; done <= samples.size(); done++) {
+                rethrow(outcomes.take().failure);
+                progress.accept(done);
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("interrupted while decoding training images", interrupted);
+        } finally {
+            next.set(samples.size()); // threads end after their image
+            threads.forEach(ImageStore::join);
+        }
+    }
+
+    private static void rethrow(@Nullable Throwable failure) {
+        switch (failure) {
+            case null -> {}
+            case RuntimeException exception -> throw exception;
+            case Error error -> throw error;
+            default -> throw new IllegalStateException("training images could not be decoded: " + failure, failure);
+        }
+    }
+
+    private static void join(Thread thread) {
+        boolean interrupted = false;
+        while (thread.isAlive()) {
+            try {
+                thread.join();
+            } catch (InterruptedException _) {
+                interrupted = true; // memory must not be freed before the threads are gone
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Picture scaled(Picture image) {
+        return Math.min(image.width(), image.height()) > options.canvas
+                ? Resize.shortSide(image, options.canvas)
+                : image;
+    }
+
+    private void put(int index, Picture image) {
+        byte[] rgb = image.rgb();
+        Entry entry = reserve(image.width(), image.height(), rgb.length);
+        MemorySegment.copy(rgb, 0, entry.slab.memory, JAVA_BYTE, entry.offset, rgb.length);
+        entries[index] = entry;
+    }
+
+    private synchronized Entry reserve(int width, int height, long bytes) {
+        Slab slab = slabs.isEmpty() ? null : slabs.getLast();
+        if (slab == null || slab.memory.byteSize() - slab.used < bytes) {
+            slab = slab(Math.max(slabBytes, bytes));
+            slabs.add(slab);
+        }
+        Entry entry = new Entry(slab, slab.used, width, height);
+        slab.used += bytes;
+        return entry;
+    }
+
+    private Slab slab(long bytes) {
+        if (hostBytes + bytes <= options.hostBytes) {
+            hostBytes += bytes;
+            return new Slab(arena.allocate(bytes, 64));
+        }
+        try {
+            FileChannel file = channel;
+            if (file == null) {
+                Files.createDirectories(options.folder);
+                Path path = Files.createTempFile(options.folder, "images-", ".scratch");
+                scratch = path;
+                path.toFile().deleteOnExit();
+                file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+                channel = file;
+            }
+            if (Files.getFileStore(options.folder).getUsableSpace() < bytes) {
+                throw new IOException("the disk is full"); // a mapping beyond its end would fail on the first write
+            }
+            return new Slab(file.map(FileChannel.MapMode.READ_WRITE, file.size(), bytes, arena));
+        } catch (IOException failed) {
+            throw new UncheckedIOException(
+                    "expected room for " + (bytes >> 20) + " MiB more of decoded training images in " + options.folder
+                            + ", found none; free disk space there, or train with smaller crops",
+                    failed);
+        }
+    }
+
+    /** Number of images. */
+    public int count() {
+        return entries.length;
+    }
+
+    public int width(int index) {
+        return entry(index).width;
+    }
+
+    public int height(int index) {
+        return entry(index).height;
+    }
+
+    private Entry entry(int index) {
+        Entry entry = entries[index];
+        if (entry == null) {
+            throw new IllegalStateException("image " + index + " of " + entries.length + " was not stored");
+        }
+        return entry;
+    }
+
+    /** Returns a copy of an image's bytes. */
+    public Picture image(int index) {
+        Entry entry = entry(index);
+        byte[] rgb = entry.slab
+                .memory
+                .asSlice(entry.offset, 3L * entry.width * entry.height)
+                .toArray(JAVA_BYTE);
+        return new Picture(entry.width, entry.height, rgb);
+    }
+
+    /** Bytes of all images. */
+    public long bytes() {
+        return slabs.stream().mapToLong(slab -> slab.used).sum();
+    }
+
+    /** Whether some images lie in the scratch file. */
+    public boolean isSpilled() {
+        return scratch != null;
+    }
+
+    /** All bytes, in pieces behind one another. */
+    List<MemorySegment> pieces() {
+        return slabs.stream().map(slab -> slab.memory.asSlice(0, slab.used)).toList();
+    }
+
+    /** Where each image begins in the pieces. */
+    long[] offsets() {
+        Map<Slab, Long> starts = new IdentityHashMap<>();
+        long start = 0;
+        for (Slab slab : slabs) {
+            starts.put(slab, start);
+            start += slab.used;
+        }
+        long[] offsets = new long[entries.length];
+        for (int i = 0; i < offsets.length; i++) {
+            Entry entry = entry(i);
+            offsets[i] = starts.getOrDefault(entry.slab, 0L) + entry.offset;
+        }
+        return offsets;
+    }
+
+    /** Frees the memory and deletes the scratch file; sizes stay known. */
+    @Override
+    public void close() {
+        if (!arena.scope().isAlive()) {
+            return;
+        }
+        arena.close();
+        try {
+            if (channel != null) {
+                channel.close();
+            }
+            if (scratch != null) {
+                Files.deleteIfExists(scratch);
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException("the scratch file " + scratch + " could not be deleted", failed);
+        }
+    }
+}

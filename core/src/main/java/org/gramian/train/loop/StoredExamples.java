@@ -1,0 +1,178 @@
+package org.gramian.train.loop;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.gramian.image.augment.Augmentation;
+import org.gramian.image.augment.CropParameters;
+import org.gramian.image.augment.CropRenderer;
+import org.gramian.image.augment.ImageStore;
+import org.gramian.image.augment.ResidentImages;
+import org.gramian.image.batch.BatchLoader;
+import org.gramian.image.batch.Prefetch;
+import org.gramian.image.batch.Rendering;
+import org.gramian.image.crop.Crops;
+import org.gramian.image.dataset.Sample;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.train.recipe.Recipe;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Augmented training images: decoded once into an {@link ImageStore}, and rendered anew in every epoch with parameters that follow
+ * from (seed, epoch, image index). Each image is one example, whatever the number of training crops of the crop plan.
+ *
+ * <p>On a GPU with room the decoded images lie in its memory and are rendered there; elsewhere threads render them ahead.
+ */
+final class StoredExamples implements LoadedExamples, AutoCloseable {
+    private static final int AHEAD = 4;
+
+    private final List<Sample> samples;
+    private final ImageStore store;
+    private final CropRenderer renderer;
+    private final @Nullable ResidentImages resident;
+    private final Augmentation policy;
+    private final boolean squeezed;
+    private final long seed;
+    private final int threads;
+    private final Device device;
+    private long current = -1;
+
+    private StoredExamples(Material material, Recipe recipe, ImageStore store, CropRenderer renderer, Device device) {
+        this.samples = material.parts().training();
+        this.store = store;
+        this.renderer = renderer;
+        this.resident = ResidentImages.of(store, renderer, device).orElse(null);
+        this.policy = recipe.augmenting().policy();
+        this.squeezed = !material.trainingCrops().aspectKept();
+        this.seed = recipe.seed();
+        this.threads = material.threads();
+        this.device = device;
+        if (resident != null) {
+            store.close(); // sizes stay known
+        }
+    }
+
+    /**
+     * Decodes the training images if the recipe augments them; null where it does not.
+     *
+     * @throws InterruptedTrainingException if training is interrupted meanwhile
+     */
+    static @Nullable StoredExamples open(Material material, Recipe recipe, Session session, Device device) {
+        if (recipe.augmenting().policy().isNone()) {
+            return null;
+        }
+        Crops crops = material.trainingCrops();
+        Rendering rendering = material.rendering(crops);
+        List<Sample> training = material.parts().training();
+        Path folder = session.keeper()
+                .map(keeper -> keeper.file().toAbsolutePath().getParent())
+                .orElseGet(() -> Path.of(System.getProperty("java.io.tmpdir")));
+        ImageStore store = ImageStore.read(
+                training,
+                rendering.reader(),
+                crops,
+                ImageStore.Options.of(crops.size(), material.threads(), folder),
+                LostPicture::of,
+                done -> session.preparing(
+                        new TrainEvent.Collecting("decoding training images", done, training.size())));
+        try {
+            return new StoredExamples(
+                    material, recipe, store, new CropRenderer(crops.size(), rendering.preprocessing()), device);
+        } catch (RuntimeException | Error failed) {
+            store.close();
+            throw failed;
+        }
+    }
+
+    @Override
+    public int count() {
+        return samples.size();
+    }
+
+    @Override
+    public int label(int place) {
+        return samples.get(place).label();
+    }
+
+    @Override
+    public int size() {
+        return renderer.size();
+    }
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    /** Whether the decoded images lie in the memory of a GPU. */
+    boolean isResident() {
+        return resident != null;
+    }
+
+    private CropParameters parameters(long epoch, int image) {
+        Augmentation.Geometry geometry = new Augmentation.Geometry(store.width(image), store.height(image), squeezed);
+        return policy.draw(new Augmentation.Draw(seed, epoch, image), geometry, renderer.size());
+    }
+
+    @Override
+    public Pass pass(int[] order, int batch, long epoch) {
+        if (resident == null) {
+            return loaded(order, batch, epoch);
+        }
+        turnTo(epoch);
+        return Pass.over(order, batch, places -> {
+            long[] wide = Arrays.stream(places).asLongStream().toArray();
+            try (Scope scope = Scope.open()) {
+                Tensor indices = Tensors.to(Tensors.ofLongs(wide, Shape.of(wide.length)), device);
+                return new Minibatch(
+                        scope.keep(render(indices)),
+                        Arrays.stream(places).map(this::label).toArray());
+            }
+        });
+    }
+
+    @Override
+    public LoadedPass loaded(int[] order, int batch, long epoch) {
+        BatchLoader loader = new BatchLoader(
+                order.length,
+                renderer.size(),
+                new Prefetch(batch, threads, AHEAD),
+                (index, slot) -> renderer.render(store.image(order[index]), parameters(epoch, order[index]), slot));
+        return new LoadedPass(loader, index -> samples.get(order[index]), device);
+    }
+
+    /** Brings the parameters of an epoch to the GPU where the images are resident. */
+    void turnTo(long epoch) {
+        if (resident != null && epoch != current) {
+            resident.set(IntStream.range(0, count())
+                    .mapToObj(image -> parameters(epoch, image))
+                    .toList());
+            current = epoch;
+        }
+    }
+
+    /**
+     * Renders crops of the current epoch on the GPU.
+     *
+     * @param places I64 {@code [n]} on the GPU
+     */
+    Tensor render(Tensor places) {
+        if (resident == null) {
+            throw new IllegalStateException("images are not in the memory of a GPU");
+        }
+        return resident.render(places);
+    }
+
+    @Override
+    public void close() {
+        if (resident != null) {
+            resident.close();
+        }
+        store.close();
+    }
+}

@@ -116,6 +116,12 @@ final class TrainOptions {
         @Option(names = "--label-smoothing", paramLabel = "SHARE", description = "of a label, spread over all classes")
         private @Nullable String smoothing;
 
+        @Option(
+                names = "--dropout",
+                paramLabel = "SHARE",
+                description = "of descriptor elements set to 0 in training steps, before the classifier")
+        private @Nullable String dropout;
+
         @Option(names = "--class-weights", paramLabel = "WORD", description = "none, or balanced for rare classes")
         private @Nullable String classWeights;
 
@@ -196,6 +202,7 @@ final class TrainOptions {
         flags.put("--backbone-rate", new Asked(Keys.BACKBONE_RATE, learning.backboneRate));
         flags.put("--batch", new Asked(Keys.BATCH, learning.batch));
         flags.put("--label-smoothing", new Asked(Keys.LABEL_SMOOTHING, learning.smoothing));
+        flags.put("--dropout", new Asked(Keys.DROPOUT, learning.dropout));
         flags.put("--class-weights", new Asked(Keys.CLASS_WEIGHTS, learning.classWeights));
         flags.put("--seed", new Asked(Keys.SEED, learning.seed));
         flags.put("--no-gallery", new Asked(Keys.GALLERY, learning.noGallery ? "false" : null));

@@ -42,6 +42,7 @@ class TrainOptionsTest {
             Map.entry("--backbone-rate=0.5", "stage2.backbone-rate"),
             Map.entry("--batch=7", "optimizer.batch"),
             Map.entry("--label-smoothing=0.1", "optimizer.label-smoothing"),
+            Map.entry("--dropout=0.3", "network.dropout"),
             Map.entry("--class-weights=balanced", "optimizer.class-weights"),
             Map.entry("--seed=-9", "seed"));
 

@@ -34,7 +34,9 @@ public final class StepCells implements AutoCloseable {
         /** The loss of the present batch times its crops. */
         BATCH_LOSS(6),
         /** Crops of the present batch that were right. */
-        BATCH_RIGHT(7);
+        BATCH_RIGHT(7),
+        /** The key of the epoch's dropout, below 2^52. */
+        DROPOUT(8);
 
         private final int place;
 
@@ -57,6 +59,8 @@ public final class StepCells implements AutoCloseable {
      * @param last loss of the last batch times its crops, right or wrong
      */
     public record Outcome(int steps, double loss, int right, boolean wrong, double last) {}
+
+    private static final int DROPOUT_BLOCKS = 1024;
 
     private final Tensor cells;
 
@@ -83,6 +87,33 @@ public final class StepCells implements AutoCloseable {
     /** The learning rate of the steps that follow. */
     public void setRate(double rate) {
         set(Cell.RATE, rate);
+    }
+
+    /** Sets the key from which the dropout of the following steps is drawn, below 2^52. */
+    public void setDropout(long key) {
+        set(Cell.DROPOUT, key);
+    }
+
+    /**
+     * Draws factors {@code [n, columns]} of dropout: 0 or {@code kept}, by the key in the cells and the places of examples.
+     *
+     * @param places of the batch's examples in the training set, I64 {@code [n]}
+     * @param dropped how many of 2^24 draws give 0
+     * @param kept the other factor
+     */
+    public Tensor dropout(Tensor places, long columns, int dropped, float kept) {
+        Tensor factors = Tensors.empty(Shape.of(places.size(0), columns), DType.F32, places.device());
+        PROGRAM.launch(
+                "dropout",
+                new Grid(DROPOUT_BLOCKS, 1, 1, 256, 1),
+                cells,
+                places,
+                factors,
+                factors.shape().elements(),
+                columns,
+                dropped,
+                kept);
+        return factors;
     }
 
     private void set(Cell cell, double value) {

@@ -93,6 +93,11 @@ final class ClassifierChoice {
                 Keys.LABEL_SMOOTHING + ": expected 0",
                 solver,
                 "it has no cross-entropy whose labels could be softened");
+        require(
+                recipe.dropout() == 0,
+                Keys.DROPOUT + ": expected 0",
+                solver,
+                "it is solved for whole descriptors, without steps");
     }
 
     private static void require(boolean fits, String expectation, LinearSolver solver, String reason) {

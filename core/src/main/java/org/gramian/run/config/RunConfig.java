@@ -71,6 +71,7 @@ public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, F
                 new LossRecipe(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)),
                 all.get(Keys.PRECISION),
                 all.get(Keys.CLASSIFIER),
+                all.get(Keys.DROPOUT),
                 all.get(Keys.SEED));
     }
 
@@ -85,6 +86,7 @@ public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, F
 
     private Settings stages(Settings settings) {
         return settings.with(Keys.CLASSIFIER, recipe.solver())
+                .with(Keys.DROPOUT, recipe.dropout())
                 .with(Keys.STAGE1_EPOCHS, recipe.stage1().epochs())
                 .with(Keys.STAGE1_RATE, recipe.stage1().rate())
                 .with(Keys.PER_LENGTH, recipe.stage1().perLength())

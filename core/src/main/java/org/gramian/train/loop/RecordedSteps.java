@@ -115,6 +115,7 @@ final class RecordedSteps implements Steps {
             int count = Math.min(ahead, (places.length - next) / batch);
             Work work = works.computeIfAbsent(batch, Work::new);
             cells.begin(next);
+            cells.setDropout(setup.dropout(position.epoch()).key());
             for (int i = 0; i < count; i++) {
                 cells.setRate(rate.applyAsDouble(position.step() + i));
                 work.run();
@@ -170,7 +171,11 @@ final class RecordedSteps implements Steps {
             cells.nextPlaces(order, labels, places, batchLabels);
             try (Scope _ = Scope.open();
                     Tape tape = Tape.recording()) {
-                Trainee.Forward forward = setup.trainee().forward(tape, entrance.input(places));
+                Trainee.Forward forward = setup.trainee()
+                        .forward(
+                                tape,
+                                entrance.input(places),
+                                descriptors -> setup.dropout(0).apply(descriptors, places, cells)); // key in the cells
                 Var loss = Classification.crossEntropy(forward.scores(), Views.select(targets, 0, batchLabels));
                 cells.observe(forward.scores().value(), batchLabels, loss.value());
                 try (Gradients gradients = tape.backward(loss)) {

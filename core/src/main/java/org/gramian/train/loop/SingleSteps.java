@@ -1,5 +1,6 @@
 package org.gramian.train.loop;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntToDoubleFunction;
 import org.gramian.tensor.Scope;
@@ -38,9 +39,10 @@ final class SingleSteps implements Steps {
 
             @Override
             public Taken take(Position position, IntToDoubleFunction rate) {
-                int crops = Math.min(left, setup.stride());
-                left -= crops;
-                return step(pass, crops, rate.applyAsDouble(position.step()), position);
+                int start = order.length - left;
+                int[] places = Arrays.copyOfRange(order, start, start + Math.min(left, setup.stride()));
+                left -= places.length;
+                return step(pass, places, rate.applyAsDouble(position.step()), position);
             }
 
             @Override
@@ -50,16 +52,23 @@ final class SingleSteps implements Steps {
         };
     }
 
-    private Taken step(Pass pass, int crops, double rate, Position position) {
+    private Taken step(Pass pass, int[] places, double rate, Position position) {
+        int crops = places.length;
+        Dropout dropout = setup.dropout(position.epoch());
         try (GradientSum sum = new GradientSum()) {
             EpochSums sums = position.sums();
             for (int taken = 0; taken < crops; ) {
                 try (Scope _ = Scope.open()) { // of this batch: nothing of it is held while the next one is computed
                     Minibatch batch = pass.next();
                     int size = batch.labels().length;
+                    int[] of = Arrays.copyOfRange(places, taken, taken + size);
                     taken += size;
-                    Learned learned =
-                            learning.learn(batch, source.targets().apply(batch.labels()), (double) size / crops, sum);
+                    Learned learned = learning.learn(
+                            batch,
+                            source.targets().apply(batch.labels()),
+                            (double) size / crops,
+                            sum,
+                            descriptors -> dropout.apply(descriptors, of));
                     if (learned.wrong().isPresent()) {
                         throw learned.wrong().get().in(position);
                     }

@@ -14,7 +14,8 @@ import org.gramian.train.SgdOptions;
  * @param loss what is minimized
  * @param precision of training steps
  * @param solver of the classifier, in place of stage 1, whose epochs are 0 then; nothing where it is trained
- * @param seed of first values, order and crops
+ * @param dropout share of descriptor elements that are dropped in training steps
+ * @param seed of first values, order, crops and dropout
  */
 public record Recipe(
         StageRecipe stage1,
@@ -24,7 +25,27 @@ public record Recipe(
         LossRecipe loss,
         Precision precision,
         Optional<LinearSolver> solver,
+        double dropout,
         long seed) {
+    public Recipe {
+        if (!(dropout >= 0 && dropout < 1)) {
+            throw new IllegalArgumentException("dropout: expected a share of at least 0 and below 1, found " + dropout);
+        }
+    }
+
+    /** A recipe without dropout. */
+    public Recipe(
+            StageRecipe stage1,
+            StageRecipe stage2,
+            SgdOptions sgd,
+            Batching batching,
+            LossRecipe loss,
+            Precision precision,
+            Optional<LinearSolver> solver,
+            long seed) {
+        this(stage1, stage2, sgd, batching, loss, precision, solver, 0, seed);
+    }
+
     /** A recipe in which everything is trained. */
     public Recipe(
             StageRecipe stage1,

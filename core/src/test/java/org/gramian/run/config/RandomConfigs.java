@@ -59,7 +59,7 @@ final class RandomConfigs {
     private String generic(Key<?> key) {
         return switch (key.form().expected()) {
             case "N" -> Integer.toString(random.nextInt(1, 500));
-            case "NUMBER" -> key.name().matches(".*(validation|momentum|smoothing)") ? share() : number();
+            case "NUMBER" -> key.name().matches(".*(validation|momentum|smoothing|dropout)") ? share() : number();
             default -> pick(key.form().expected().split("\\|"));
         };
     }

@@ -69,6 +69,12 @@ final class TrainingOptions {
     @Option(names = "--batch", paramLabel = "N", description = "crops of a step, over all executors")
     private @Nullable String batch;
 
+    @Option(
+            names = "--dropout",
+            paramLabel = "SHARE",
+            description = "of descriptor elements set to 0 in training steps, before the classifier")
+    private @Nullable String dropout;
+
     @Option(names = "--seed", paramLabel = "N", description = "of first values, order and crops")
     private @Nullable String seed;
 
@@ -87,6 +93,7 @@ final class TrainingOptions {
                 new Asked("--lr", Keys.STAGE1_RATE, rate),
                 new Asked("--schedule", Keys.STAGE1_SCHEDULE, schedule),
                 new Asked("--batch", Keys.BATCH, batch),
+                new Asked("--dropout", Keys.DROPOUT, dropout),
                 new Asked("--seed", Keys.SEED, seed));
     }
 

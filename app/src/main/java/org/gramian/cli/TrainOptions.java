@@ -140,6 +140,12 @@ final class TrainOptions {
         @Option(names = "--cutmix", paramLabel = "ALPHA", description = "CutMix of images in stage 2; 0: off")
         private @Nullable String cutmix;
 
+        @Option(
+                names = "--dropout",
+                paramLabel = "SHARE",
+                description = "of descriptor elements set to 0 in training steps, before the classifier")
+        private @Nullable String dropout;
+
         @Option(names = "--class-weights", paramLabel = "WORD", description = "none, or balanced for rare classes")
         private @Nullable String classWeights;
 
@@ -227,6 +233,7 @@ final class TrainOptions {
         flags.put("--label-smoothing", new Asked(Keys.LABEL_SMOOTHING, learning.smoothing));
         flags.put("--mixup", new Asked(Keys.MIXUP, learning.mixup));
         flags.put("--cutmix", new Asked(Keys.CUTMIX, learning.cutmix));
+        flags.put("--dropout", new Asked(Keys.DROPOUT, learning.dropout));
         flags.put("--class-weights", new Asked(Keys.CLASS_WEIGHTS, learning.classWeights));
         flags.put("--seed", new Asked(Keys.SEED, learning.seed));
         flags.put("--no-gallery", new Asked(Keys.GALLERY, learning.noGallery ? "false" : null));

@@ -49,6 +49,7 @@ class TrainOptionsTest {
             Map.entry("--label-smoothing=0.1", "optimizer.label-smoothing"),
             Map.entry("--mixup=0.2", "optimizer.mixup"),
             Map.entry("--cutmix=1", "optimizer.cutmix"),
+            Map.entry("--dropout=0.3", "network.dropout"),
             Map.entry("--class-weights=balanced", "optimizer.class-weights"),
             Map.entry("--seed=-9", "seed"));
 

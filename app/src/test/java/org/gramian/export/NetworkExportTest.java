@@ -66,6 +66,20 @@ class NetworkExportTest {
         }
     }
 
+    /** Sizes of which one is not a multiple of the other, and a tail that undoes the resizing. */
+    @ParameterizedTest
+    @CsvSource({
+        "squeezenet, fire3+fire5+fire9, 64, average/l2, 13",
+        "squeezenet, fire4+fire8, 75, [tail/l2+average]/l2/scale, 18",
+        "efficientnet-lite4, block8+block12, 51, [layer:block12/average+average/l2/scale:3], 21"
+    })
+    void layersOfDifferentSizesAreResized(String network, String layers, int side, String pooling, int opset)
+            throws IOException {
+        try (SmallModel small = SmallModel.of(Backbone.of(network, layers), pooling, side, false)) {
+            requireAgreement(small, opset);
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {13, 14, 15, 16, 18, 19, 20, 21})
     void everyOperatorSetThatIsOfferedAgrees(int opset) throws IOException {

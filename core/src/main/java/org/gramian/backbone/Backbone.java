@@ -7,6 +7,7 @@ import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Interpolation;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Shapes;
@@ -17,7 +18,8 @@ import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 
 /**
- * A convolutional network cut at a named layer, or at two: pictures {@code [n, 3, h, w]} to feature maps {@code [n, c, h', w']}.
+ * A convolutional network cut at a named layer, or at two to four: images {@code [n, 3, h, w]} to feature maps {@code [n, c,
+ * h', w']}.
  *
  * <p>The features of a layer are what leaves it, after its activation: those of VGG's {@code conv5_3} are rectified. It
  * can be applied on any tape: what is bound to variables that want gradients is trained, what is bound to constants is
@@ -51,22 +53,22 @@ public final class Backbone {
     }
 
     /**
-     * A network cut at a layer, or at two as {@code a+b}: their maps are then stacked, those of a first, which wants maps of
-     * the same height and width.
+     * Returns a network cut at a layer, or at two to four as {@code a+b}: maps of later layers are resized bilinearly to the
+     * height and width of the first one's, see {@link Interpolation}, and all are stacked along channels in that order.
      *
-     * @throws IllegalArgumentException if it has no such layer, or the two do not go together; the message says which do
+     * @throws IllegalArgumentException if it has no such layer, or layers are not in the network's order
      */
     public static Backbone of(String name, String layer) {
         return new Backbone(Cut.of(Backbones.network(name), layer));
     }
 
-    /** The same network cut at another layer, or at two. */
+    /** The same network cut at another layer, or at several. */
     public Backbone cutAt(String layer) {
         return new Backbone(Cut.of(network, layer));
     }
 
     /**
-     * What of the network follows the layer, up to the one before the class scores; after the later one of two layers.
+     * What of the network follows the layer, up to the one before the class scores; after the last of several layers.
      *
      * @throws IllegalArgumentException if nothing does
      */
@@ -79,12 +81,12 @@ public final class Backbone {
         return network.name();
     }
 
-    /** The layer whose output the features are, as {@code conv5_3}, or two as {@code conv5_2+conv5_3}. */
+    /** The layer whose output the features are, as {@code conv5_3}, or several as {@code conv5_2+conv5_3}. */
     public String layer() {
         return stages.name();
     }
 
-    /** What is computed, in order, up to that layer or the later of two. */
+    /** What is computed, in order, up to that layer or the last of several. */
     public List<Stage> stages() {
         return stages.stages();
     }
@@ -94,7 +96,7 @@ public final class Backbone {
         return cut.takes(stage);
     }
 
-    /** The layers that are computed, up to that one or the later of two. */
+    /** The layers that are computed, up to that one or the last of several. */
     public List<String> layersUsed() {
         return stages.stages().stream().map(Stage::name).toList();
     }
@@ -145,14 +147,19 @@ public final class Backbone {
         return names;
     }
 
-    /** Number of maps that leave the layer, whatever the size of the pictures; of two layers all. */
+    /** Number of maps that leave the layer, whatever the size of the images; of several layers all. */
     public long channels() {
         return channelsOfLayers().stream().mapToLong(Long::longValue).sum();
     }
 
-    /** Number of maps that leave each layer at which it is cut: one number, or two. */
+    /** Number of maps that leave each layer at which it is cut, in the order of {@link #cutLayers}. */
     public List<Long> channelsOfLayers() {
         return cut.channels();
+    }
+
+    /** The layers at which it is cut, one to four, in the network's order. */
+    public List<String> cutLayers() {
+        return cut.layers();
     }
 
     /** The names of the network's parameters that only class scores need, wherever it is cut. */
@@ -191,12 +198,7 @@ public final class Backbone {
                         + smallest());
             }
         }
-        Shape features = cut.features(height, width);
-        if (features.elements() == 0) {
-            throw new IllegalArgumentException("the two layers of " + this
-                    + " have maps of different sides for pictures of " + height + "×" + width + "; " + smallest());
-        }
-        return features;
+        return cut.features(height, width);
     }
 
     /** Whether pictures of that size can be used. */
@@ -228,14 +230,14 @@ public final class Backbone {
                     this + ": pictures [n, 3, height, width] are wanted, found " + pictures.value());
         }
         features(Math.toIntExact(shape.at(2)), Math.toIntExact(shape.at(3)));
-        return run(stages.stages(), pictures, parameters, listener);
+        return run(stages.stages(), pictures, new ArrayList<>(), parameters, listener);
     }
 
     /**
      * Features of maps that left an earlier layer, or of the features themselves, which stay as they are: the second part of a
      * network whose first part was computed before, for what happens between that layer and the cut.
      *
-     * @param layer one that is computed on the way to the cut; where it is cut at two, not later than the first of them
+     * @param layer one that is computed on the way to the cut; where it is cut at several, not later than the first of them
      * @param maps what left that layer
      * @throws IllegalArgumentException if the features need more than that layer's maps; the message says which layers do
      */
@@ -250,21 +252,24 @@ public final class Backbone {
         }
         List<Stage> all = stages.stages();
         int next = whole.indexOf(layer) + 1;
-        Var rest = run(all.subList(next, all.size()), maps, parameters, (_, _) -> {});
-        return cut.takes(all.get(next - 1)) ? Shapes.concat(List.of(maps, rest), 1) : rest;
+        List<Var> taken = new ArrayList<>();
+        if (cut.takes(all.get(next - 1))) {
+            taken.add(maps);
+        }
+        return run(all.subList(next, all.size()), maps, taken, parameters, (_, _) -> {});
     }
 
-    /** The layers from whose maps alone the features follow: those up to the cut, or to the first of two. */
+    /** The layers from whose maps alone the features follow: those up to the cut, or to the first of several. */
     public List<String> wholeLayers() {
         List<String> used = layersUsed();
         return used.subList(0, used.indexOf(cut.layers().getFirst()) + 1);
     }
 
-    private Var run(List<Stage> parts, Var start, Bindings parameters, BiConsumer<String, Var> listener) {
+    private Var run(
+            List<Stage> parts, Var start, List<Var> taken, Bindings parameters, BiConsumer<String, Var> listener) {
         Tape tape = start.tape();
         int begun = tape.mark();
         int mark = begun;
-        List<Var> taken = new ArrayList<>();
         Var maps = start;
         for (Stage stage : parts) {
             maps = stage.apply(maps, parameters);
@@ -275,9 +280,19 @@ public final class Backbone {
                 mark = tape.mark(); // what lies before it stays
             }
         }
-        Var features = taken.size() == 1 ? maps : Shapes.concat(taken, 1);
+        Var features = taken.size() == 1 ? maps : stacked(taken);
         tape.keepOnly(features, begun);
         return features;
+    }
+
+    /** Maps of several layers on the grid of the first, along channels. */
+    private static Var stacked(List<Var> taken) {
+        Shape grid = taken.getFirst().shape();
+        return Shapes.concat(
+                taken.stream()
+                        .map(maps -> Interpolation.resize(maps, grid.at(2), grid.at(3)))
+                        .toList(),
+                1);
     }
 
     @Override

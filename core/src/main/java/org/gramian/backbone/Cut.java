@@ -6,22 +6,24 @@ import org.gramian.basis.NearestWord;
 import org.gramian.tensor.Shape;
 
 /**
- * Where a network ends: after a layer, or after two layers whose maps have the same sides and are stacked, written {@code
- * a+b}, as cross-layer pooling wants them.
+ * Where a network ends: after a layer, or after two to four layers, written {@code a+b}, whose maps are resized to the height
+ * and width of the first one and stacked along channels.
  *
  * @param network the network
- * @param layers one or two names of layers, in the network's order
+ * @param layers one to four names of layers, in the network's order
  */
 record Cut(Network network, List<String> layers) {
     /** Between two layers in the text of a cut. */
     private static final String AND = "+";
+
+    private static final int MOST_LAYERS = 4;
 
     Cut {
         layers = List.copyOf(layers);
     }
 
     /**
-     * Reads {@code a} or {@code a+b}.
+     * Reads {@code a}, {@code a+b}, {@code a+b+c} or {@code a+b+c+d}.
      *
      * @throws IllegalArgumentException if the network cannot be cut there; the message says where it can
      */
@@ -35,12 +37,12 @@ record Cut(Network network, List<String> layers) {
             }
         }
         Cut cut = new Cut(network, layers);
-        if (layers.size() > 2) {
-            throw new IllegalArgumentException("a network is cut at one layer, or at two as a+b, found '" + text + "'");
+        if (layers.size() > MOST_LAYERS) {
+            throw new IllegalArgumentException(
+                    "expected at most " + MOST_LAYERS + " layers of a network, found " + layers.size() + " in '" + text
+                            + "'; leave out " + String.join(", ", layers.subList(MOST_LAYERS, layers.size())));
         }
-        if (layers.size() == 2) {
-            cut.requirePair();
-        }
+        cut.requireOrder();
         return cut;
     }
 
@@ -48,35 +50,16 @@ record Cut(Network network, List<String> layers) {
         return network.stages().stream().map(Stage::name).toList();
     }
 
-    private void requirePair() {
-        if (end(layers.getFirst()) >= end(layers.getLast())) {
-            throw new IllegalArgumentException(
-                    "two layers are written in the order of the network, the earlier one first," + " found '" + text()
-                            + "' of " + network.name());
+    private void requireOrder() {
+        for (int i = 1; i < layers.size(); i++) {
+            if (end(layers.get(i - 1)) >= end(layers.get(i))) {
+                List<String> sorted =
+                        names(network).stream().filter(layers::contains).toList();
+                throw new IllegalArgumentException(
+                        "expected layers in the order of the network, the earlier one first, each once; found '"
+                                + text() + "' of " + network.name() + "; try --layer " + String.join(AND, sorted));
+            }
         }
-        int side = network.about().size();
-        if (features(side, side).elements() == 0) {
-            List<String> partners = names(network)
-                    .subList(end(layers.getFirst()), names(network).size())
-                    .stream()
-                    .filter(later -> new Cut(network, List.of(layers.getFirst(), later))
-                                    .features(side, side)
-                                    .elements()
-                            > 0)
-                    .toList();
-            throw new IllegalArgumentException(
-                    "the maps of two layers are stacked, so their sides must be the same; found"
-                            + " '" + text() + "' with " + shape(layers.getFirst(), side) + " and "
-                            + shape(layers.getLast(), side)
-                            + " of pictures of " + side + "×" + side + "; "
-                            + (partners.isEmpty()
-                                    ? "no later layer has those of " + layers.getFirst()
-                                    : layers.getFirst() + " goes with " + String.join(", ", partners)));
-        }
-    }
-
-    private Shape shape(String layer, int side) {
-        return new Cut(network, List.of(layer)).features(side, side);
     }
 
     private int end(String layer) {
@@ -116,19 +99,42 @@ record Cut(Network network, List<String> layers) {
         return channels;
     }
 
-    /** The shape {@code [c, h, w]} of the features; a side is 0 where pictures do not fit, or two layers do not. */
+    /**
+     * Returns the shape {@code [c, h, w]} of the features: all channels on the grid of the first layer; a side is 0 where
+     * images do not fit.
+     */
     Shape features(int height, int width) {
+        List<Shape> taken = layerShapes(height, width);
+        long channels = taken.stream().mapToLong(shape -> shape.at(0)).sum();
+        boolean fits = taken.getLast().elements() > 0;
+        return fits ? taken.getFirst().with(0, channels) : Shape.of(channels, 0, 0);
+    }
+
+    /** Whether the layers have maps of different sizes, for images of the size that the network was made for. */
+    boolean resizes() {
+        List<Shape> shapes = layerShapes(network.about().size(), network.about().size());
+        Shape first = shapes.getFirst();
+        return shapes.stream().anyMatch(shape -> shape.at(1) != first.at(1) || shape.at(2) != first.at(2));
+    }
+
+    /** Returns the height and width of the last layer's maps, as {@code [c, h, w]}, for maps of the first layer's. */
+    Shape lastFromFirst(long height, long width) {
+        Shape maps = Shape.of(channels().getFirst(), height, width);
+        for (Stage stage : stages().subList(end(layers.getFirst()), end(layers.getLast()))) {
+            maps = maps.elements() == 0 ? maps : stage.output(maps);
+        }
+        return maps;
+    }
+
+    private List<Shape> layerShapes(int height, int width) {
         List<Shape> taken = new ArrayList<>();
         Shape maps = Shape.of(Network.COLOURS, height, width);
         for (Stage stage : stages()) {
-            maps = maps.elements() == 0 ? maps : stage.output(maps);
+            maps = maps.elements() == 0 ? maps.with(0, stage.channels(maps.at(0))) : stage.output(maps);
             if (takes(stage)) {
                 taken.add(maps);
             }
         }
-        Shape first = taken.getFirst();
-        boolean equal = first.at(1) == maps.at(1) && first.at(2) == maps.at(2);
-        long channels = taken.stream().mapToLong(shape -> shape.at(0)).sum();
-        return equal ? maps.with(0, channels) : Shape.of(channels, 0, 0);
+        return taken;
     }
 }

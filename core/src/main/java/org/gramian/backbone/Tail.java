@@ -1,9 +1,11 @@
 package org.gramian.backbone;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Interpolation;
 import org.gramian.autodiff.Maps;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Shapes;
@@ -24,6 +26,9 @@ import org.gramian.tensor.Shape;
  *
  * <p>Fully connected layers fit maps of one size only: the {@code 14×14} that pictures of 224×224 leave at VGG's
  * {@code conv5_3}.
+ *
+ * <p>A network cut at several layers of different sizes gives the last layer's maps enlarged to the grid of the first. The tail
+ * then undoes that exactly, see {@link Interpolation#undoResize}, so that its layers see what the network's own see.
  */
 public final class Tail {
     /** Where the search for a size that fits ends. */
@@ -31,6 +36,7 @@ public final class Tail {
 
     private final Cut cut;
     private final Chain stages;
+    private final boolean resized;
 
     /** @throws IllegalArgumentException if no layer but the class scores follows, or the network has none */
     Tail(Cut cut) {
@@ -46,6 +52,7 @@ public final class Tail {
         }
         this.cut = cut;
         this.stages = new Chain("tail", following.subList(0, following.size() - 1));
+        this.resized = cut.resizes();
     }
 
     /** The name of the network, as {@code googlenet}. */
@@ -56,6 +63,21 @@ public final class Tail {
     /** The layer that it follows, as {@code inception_4e}. */
     public String layer() {
         return cut.layers().getLast();
+    }
+
+    /** The layer on whose grid maps enter, where that is not the one that it follows. */
+    public Optional<String> grid() {
+        return resized ? Optional.of(cut.layers().getFirst()) : Optional.empty();
+    }
+
+    /**
+     * Returns the shape {@code [c, h, w]} in which maps reach the first of its layers.
+     *
+     * @param height of the maps that enter, on the grid of {@link #grid} if there is one
+     * @param width of the maps that enter
+     */
+    public Shape entering(long height, long width) {
+        return resized ? cut.lastFromFirst(height, width) : Shape.of(channels(), height, width);
     }
 
     /** What is computed, in order; the mean over positions that follows is no stage. */
@@ -86,7 +108,7 @@ public final class Tail {
     /** Numbers in the maps that leave its layers, for maps of the given sides: what training holds in memory. */
     public long mapElements(long height, long width) {
         long all = 0;
-        Shape maps = Shape.of(channels(), height, width);
+        Shape maps = entering(height, width);
         for (Stage stage : stages.stages()) {
             maps = stage.output(maps);
             all += maps.elements();
@@ -111,12 +133,13 @@ public final class Tail {
                             .orElse("")
                     + "and pictures of " + side + "×" + side + ", for which the network was made, leave " + usual.at(1)
                     + "×"
-                    + usual.at(2) + " at " + layer());
+                    + usual.at(2) + " at " + grid().orElse(layer()));
         }
     }
 
     private boolean fits(long height, long width) {
-        return stages.output(Shape.of(channels(), height, width)).elements() > 0;
+        Shape entering = entering(height, width);
+        return entering.elements() > 0 && stages.output(entering).elements() > 0;
     }
 
     /**
@@ -133,7 +156,8 @@ public final class Tail {
         requireFits(shape.at(2), shape.at(3));
         Tape tape = maps.tape();
         int mark = tape.mark();
-        Var x = maps;
+        Shape entering = entering(shape.at(2), shape.at(3));
+        Var x = resized ? Interpolation.undoResize(maps, entering.at(1), entering.at(2)) : maps;
         for (Stage stage : stages.stages()) {
             x = stage.apply(x, parameters);
             tape.keepOnly(x, mark);
@@ -146,7 +170,10 @@ public final class Tail {
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof Tail tail && network().equals(tail.network()) && layer().equals(tail.layer());
+        return other instanceof Tail tail
+                && network().equals(tail.network())
+                && layer().equals(tail.layer())
+                && grid().equals(tail.grid());
     }
 
     @Override
@@ -157,7 +184,8 @@ public final class Tail {
     /** What it is, as {@code the tail of googlenet after inception_4e: pool4/3x3_s2, inception_5a, inception_5b, pool5}. */
     @Override
     public String toString() {
-        return "the tail of " + network() + " after " + layer() + ": "
+        return "the tail of " + network() + " after " + layer()
+                + grid().map(first -> " on the grid of " + first).orElse("") + ": "
                 + layers().stream().collect(Collectors.joining(", "));
     }
 }

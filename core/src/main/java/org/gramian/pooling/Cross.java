@@ -88,24 +88,19 @@ public record Cross(OptionalInt first) implements Aggregation {
         }
         if (channels.size() < 2) {
             throw new IllegalArgumentException("cross: features of two layers are wanted, found " + backbone
-                    + " cut at one; write the layer as a+b with two layers whose maps have the same sides"
+                    + " cut at one; write the layer as a+b"
                     + example(backbone));
         }
         return new Cross(OptionalInt.of(Math.toIntExact(channels.getFirst())));
     }
 
-    /** The layer before the cut, where its maps have the same sides. */
+    /** The cut with the layer before it. */
     private static String example(Backbone backbone) {
         List<String> used = backbone.layersUsed();
         if (used.size() < 2) {
             return "";
         }
-        String pair = used.get(used.size() - 2) + "+" + used.getLast();
-        try {
-            return ", as --layer " + backbone.cutAt(pair).layer();
-        } catch (IllegalArgumentException differing) {
-            return "";
-        }
+        return ", as --layer " + used.get(used.size() - 2) + "+" + used.getLast();
     }
 
     @Override

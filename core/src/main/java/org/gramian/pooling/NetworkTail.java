@@ -17,7 +17,9 @@ import org.gramian.tensor.Shape;
  * another backbone it is that backbone's own tail, and is called so.
  *
  * <p>Which network, the text {@code tail} leaves open until it stands on a backbone; then it is {@code
- * tail:network=googlenet,layer=inception_4e}, where a slash in a layer's name is written as a colon.
+ * tail:network=googlenet,layer=inception_4e}, where a slash in a layer's name is written as a colon. On
+ * a backbone cut at several layers it follows the last one, which {@code layer:} selects before it; {@code grid=} names the first
+ * one where its maps have another size.
  *
  * <p>Maps {@code [n, c, h, w]} of exactly as many channels as the network has there become {@code [n, d]}: 4096 of VGG-16,
  * 1024 of GoogLeNet. Parameters are {@code tail.NAME} under the network's own names. They begin at the network's weights and
@@ -27,7 +29,10 @@ import org.gramian.tensor.Shape;
  */
 public record NetworkTail(Optional<Tail> tail) implements Aggregation {
     static final Words.Rule RULE = new Words.Rule(
-            "tail", "tail[:network=<name>,layer=<name>]", "the network's own layers after the cut", NetworkTail::read);
+            "tail",
+            "tail[:network=<name>,layer=<name>[,grid=<name>]]",
+            "the network's own layers after the cut",
+            NetworkTail::read);
 
     /** Of whatever network it will stand on. */
     public NetworkTail() {
@@ -36,8 +41,9 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
 
     private static NetworkTail read(WordArguments arguments) {
         String network = arguments.text("network", "");
-        String layer = arguments.text("layer", "").replace(':', '/');
-        if (network.isEmpty() && layer.isEmpty()) {
+        String layer = LayerChannels.name(arguments.text("layer", ""));
+        String grid = LayerChannels.name(arguments.text("grid", ""));
+        if (network.isEmpty() && layer.isEmpty() && grid.isEmpty()) {
             return new NetworkTail();
         }
         if (network.isEmpty() || layer.isEmpty()) {
@@ -45,13 +51,17 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
                     "a network and a layer are wanted, or neither: alone it is the tail of the"
                             + " backbone that it stands on");
         }
-        return new NetworkTail(Optional.of(Backbone.of(network, layer).tail()));
+        return new NetworkTail(Optional.of(Backbone.of(network, grid.isEmpty() ? layer : grid + "+" + layer)
+                .tail()));
     }
 
     @Override
     public String text() {
         return tail.map(known -> "tail:network=" + known.network() + ",layer="
-                        + known.layer().replace('/', ':'))
+                        + LayerChannels.word(known.layer())
+                        + known.grid()
+                                .map(grid -> ",grid=" + LayerChannels.word(grid))
+                                .orElse(""))
                 .orElse("tail");
     }
 
@@ -71,7 +81,9 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
         Tail known = known();
         if (channels != known.channels()) {
             throw new IllegalArgumentException("tail: " + known + " takes " + known.channels() + " channels, found "
-                    + channels + "; put conv:" + known.channels() + " before it, or nothing that changes their number");
+                    + channels + "; put conv:" + known.channels()
+                    + " before it, or nothing that changes their number, or layer:"
+                    + LayerChannels.word(known.layer()) + " on a backbone cut at several layers");
         }
         return known.outputs();
     }

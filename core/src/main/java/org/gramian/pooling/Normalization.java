@@ -4,16 +4,23 @@ import static org.gramian.autodiff.Adjoint.list;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
 import org.gramian.basis.Choice;
+import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
 
 /** A step from vectors {@code [n, d]} to vectors, of the same length except for {@link DescriptorPca}. */
-public sealed interface Normalization extends Stage permits Normalization.Root, Normalization.L2, DescriptorPca {
+public sealed interface Normalization extends Stage
+        permits Normalization.Root, Normalization.L2, Normalization.Scale, DescriptorPca {
     @Override
     default long outputs(long channels) {
         return channels;
@@ -129,6 +136,51 @@ public sealed interface Normalization extends Stage permits Normalization.Root, 
                         },
                         norm);
             });
+        }
+    }
+
+    /**
+     * A learned positive factor, {@code s·v} with {@code s = exp(θ)}: behind l2 it sets how far class scores can spread, as the
+     * scale of NormFace (Wang et al., ACM MM 2017) and the temperature of CLIP (Radford et al., ICML 2021). Gradients are
+     * {@code s·g} for v and {@code Σ s·v·g} for θ.
+     *
+     * <p>Parameter {@code log [1]}, θ, without weight decay. Steps in θ change s by a ratio, so s stays positive.
+     *
+     * @param start first value of s
+     */
+    record Scale(double start) implements Normalization {
+        /** Scores of unit vectors and unit weights then reach a loss near 0 for 1000 classes (NormFace, equation 6). */
+        public static final double DEFAULT_START = 30;
+
+        static final Words.Rule RULE = new Words.Rule(
+                "scale",
+                "scale[:start=" + Words.number(DEFAULT_START) + "]",
+                "times a learned factor",
+                a -> new Scale(a.number("start", DEFAULT_START)));
+
+        public Scale {
+            if (!(start > 0) || Double.isInfinite(start)) {
+                throw new IllegalArgumentException("scale: expected a start above 0, found " + start);
+            }
+        }
+
+        @Override
+        public String text() {
+            return start == DEFAULT_START ? "scale" : "scale:" + Words.number(start);
+        }
+
+        @Override
+        public List<ParameterSpec> parameters(long entering) {
+            return List.of(new ParameterSpec(
+                    "log",
+                    Shape.of(1),
+                    Role.BIAS,
+                    (random, shape, type) -> Tensors.full(Math.log(start), shape, type, Device.CPU)));
+        }
+
+        @Override
+        public Var apply(Var vectors, Bindings parameters) {
+            return Arithmetic.mul(vectors, Arithmetic.exp(parameters.get("log")));
         }
     }
 }

@@ -31,6 +31,9 @@ import org.gramian.tensor.Tensor;
  * @param normalizations of that vector, in order
  */
 public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<Normalization> normalizations) {
+    /** Normalizations that {@link TriangleKernels#unitRoots} computes together with triu: root and l2. */
+    private static final int UNIT_ROOTS = 2;
+
     public Pooling {
         reductions = List.copyOf(reductions);
         normalizations = List.copyOf(normalizations);
@@ -204,8 +207,11 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     /** The same behind other stages, as in a branch of a {@link Join}. */
     Pooling settled(Settling start) {
         Settling place = start;
-        for (Reduction reduction : reductions) {
-            place = place.after(reduction);
+        List<Reduction> before = new ArrayList<>();
+        for (Reduction reduction : withLayerOfTail(start)) {
+            Reduction decided = reduction.settled(place);
+            before.add(decided);
+            place = place.after(decided);
         }
         Aggregation whole = aggregation.settled(place);
         place = place.after(whole);
@@ -215,7 +221,15 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
             after.add(decided);
             place = place.after(decided);
         }
-        return new Pooling(reductions, whole, after);
+        return new Pooling(before, whole, after);
+    }
+
+    /** The reductions; before a network's own tail on the channels of several layers, the selection of the last layer. */
+    private List<Reduction> withLayerOfTail(Settling start) {
+        List<String> layers = start.backbone().map(Backbone::cutLayers).orElse(List.of());
+        boolean selects =
+                aggregation instanceof NetworkTail && reductions.isEmpty() && !start.mixed() && layers.size() > 1;
+        return selects ? List.of(new LayerChannels(layers.getLast())) : reductions;
     }
 
     /**
@@ -240,20 +254,21 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
 
     /** Descriptors {@code [n, d]} of features {@code [n, c, h, w]}. */
     public Var apply(Var features, Bindings parameters) {
-        return aggregation instanceof SecondOrder secondOrder && endsInUnitRoots()
+        return aggregation instanceof SecondOrder secondOrder && hasUnitRoots()
                 ? unitRoots(secondOrder, features, parameters)
                 : trace(features, parameters, (stage, value) -> {});
     }
 
-    /** Whether the vector is {@code triu/root/l2} with a root that is smooth at 0. */
-    private boolean endsInUnitRoots() {
+    /** Whether the vector is {@code triu/root/l2}, perhaps scaled, with a root that is smooth at 0. */
+    private boolean hasUnitRoots() {
         return aggregation instanceof SecondOrder secondOrder
                 && secondOrder.vectorization().equals(new Vectorization.Triu())
-                && normalizations.size() == 2
+                && normalizations.size() >= UNIT_ROOTS
                 && normalizations.getFirst() instanceof Normalization.Root(double epsilon, Normalization.Slope slope)
                 && epsilon > 0
                 && slope == Normalization.Slope.EXACT
-                && normalizations.getLast() instanceof Normalization.L2;
+                && normalizations.get(1) instanceof Normalization.L2
+                && normalizations.stream().skip(UNIT_ROOTS).allMatch(Normalization.Scale.class::isInstance);
     }
 
     /** The end in one stage where there are kernels for it. */
@@ -262,10 +277,15 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
         Var transformed = secondOrder.transform(matrices, parameters);
         if (TriangleKernels.suit(transformed)) {
             double epsilon = ((Normalization.Root) normalizations.getFirst()).epsilon();
-            return TriangleKernels.unitRoots(transformed, epsilon, Normalization.L2.SMALLEST_NORM);
+            Var unit = TriangleKernels.unitRoots(transformed, epsilon, Normalization.L2.SMALLEST_NORM);
+            return normalizeFrom(UNIT_ROOTS, unit, parameters);
         }
-        Var x = secondOrder.vectorize(transformed, parameters);
-        for (int i = 0; i < normalizations.size(); i++) {
+        return normalizeFrom(0, secondOrder.vectorize(transformed, parameters), parameters);
+    }
+
+    private Var normalizeFrom(int first, Var vectors, Bindings parameters) {
+        Var x = vectors;
+        for (int i = first; i < normalizations.size(); i++) {
             x = normalize(i, x, parameters);
         }
         return x;

@@ -26,18 +26,25 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /** A change of the number of channels, position by position: maps {@code [n, c, N]} become {@code [n, k, N]}. */
-public sealed interface Reduction extends Stage {
+public sealed interface Reduction extends Stage permits Reduction.Conv, Reduction.Pca, LayerChannels {
+    @Override
+    default Reduction settled(Settling place) {
+        return this;
+    }
+
     /**
      * The paper's 1×1 convolution with ReLU, {@code max(0, W f + b)} at each position; parameters {@code weight [k, c, 1,
      * 1]} and {@code bias [k]}.
      *
      * <p>{@code conv:same} has as many channels as enter, whatever their number: 512 on VGG's conv5_3, where it is the
-     * paper's conv:512, and what a network's own tail wants on any other layer.
+     * paper's conv:512, and what a network's own tail wants on any other layer. {@code conv:atmost=256} has 256 channels, or as
+     * many as enter if these are fewer: a plan and a model file have the number.
      *
      * @param channels k, or {@link #SAME}
      * @param initialBias first value of each element of the bias
+     * @param atMost whether k is an upper bound, {@code min(k, c)}
      */
-    record Conv(int channels, double initialBias) implements Reduction {
+    record Conv(int channels, double initialBias, boolean atMost) implements Reduction {
         /** Keeps most units alive at the start, as in the authors' code. */
         static final double INITIAL_BIAS = 0.2;
 
@@ -45,7 +52,7 @@ public sealed interface Reduction extends Stage {
         public static final int SAME = 0;
 
         public Conv {
-            if (channels != SAME) {
+            if (channels != SAME || atMost) {
                 requirePositive("conv", channels);
             }
             if (!Double.isFinite(initialBias)) {
@@ -58,15 +65,32 @@ public sealed interface Reduction extends Stage {
             this(channels, INITIAL_BIAS);
         }
 
+        /** With exactly as many channels as given. */
+        public Conv(int channels, double initialBias) {
+            this(channels, initialBias, false);
+        }
+
+        static Conv read(WordArguments arguments) {
+            boolean atMost = arguments.text("channels", "").isEmpty()
+                    && !arguments.text("atmost", "").isEmpty();
+            int channels = atMost ? arguments.count("atmost") : arguments.countOr("channels", "same", SAME);
+            return new Conv(channels, arguments.number("bias"), atMost);
+        }
+
+        @Override
+        public Conv settled(Settling place) {
+            return atMost ? new Conv(Math.toIntExact(outputs(place.entering())), initialBias) : this;
+        }
+
         @Override
         public String text() {
-            return "conv:" + (channels == SAME ? "same" : channels)
+            return "conv:" + (atMost ? "atmost=" : "") + (channels == SAME ? "same" : channels)
                     + (initialBias == INITIAL_BIAS ? "" : ",bias=" + Words.number(initialBias));
         }
 
         @Override
         public long outputs(long entering) {
-            return channels == SAME ? entering : channels;
+            return channels == SAME ? entering : atMost ? Math.min(channels, entering) : channels;
         }
 
         @Override

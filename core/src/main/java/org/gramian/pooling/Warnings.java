@@ -20,6 +20,7 @@ final class Warnings {
                     + " passes no gradient: conv before it stays as random as it begins; use"
                     + " pca instead, or leave it out");
         }
+        all.addAll(ofWideConvolutions(pooling, channels));
         boolean bent = rooted || pooling.normalizations().stream().anyMatch(Normalization.Root.class::isInstance);
         long size = pooling.reduced(channels);
         switch (pooling.aggregation()) {
@@ -28,6 +29,21 @@ final class Warnings {
             default -> {}
         }
         return all;
+    }
+
+    /** A 1×1 convolution of more channels than enter costs time and memory without new information. */
+    private static List<String> ofWideConvolutions(Pooling pooling, long channels) {
+        List<String> warnings = new ArrayList<>();
+        long entering = channels;
+        for (Reduction reduction : pooling.reductions()) {
+            long leaving = reduction.outputs(entering);
+            if (reduction instanceof Reduction.Conv && leaving > entering) {
+                warnings.add(reduction.text() + " widens " + entering + " channels to " + leaving
+                        + ", which adds computation but no information; use conv:atmost=" + leaving + " or conv:same");
+            }
+            entering = leaving;
+        }
+        return warnings;
     }
 
     private static List<String> ofRotations(SecondOrder secondOrder, long channels, boolean rooted) {

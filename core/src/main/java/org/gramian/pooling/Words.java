@@ -42,9 +42,10 @@ public final class Words {
     private static final List<Rule> RULES = List.of(
             new Rule(
                     "conv",
-                    "conv:<channels>|same[,bias=" + number(Reduction.Conv.INITIAL_BIAS) + "]",
+                    "conv:<channels>|same|atmost=<channels>[,bias=" + number(Reduction.Conv.INITIAL_BIAS) + "]",
                     "1x1 convolution and ReLU",
-                    a -> new Reduction.Conv(a.countOr("channels", "same", Reduction.Conv.SAME), a.number("bias"))),
+                    Reduction.Conv::read),
+            LayerChannels.RULE,
             PcaWord.RULE,
             new Rule(
                     "rbf",
@@ -129,7 +130,8 @@ public final class Words {
                     "root[:eps=" + number(Normalization.Root.DEFAULT_EPSILON) + ",gradient=exact|authors]",
                     "signed square root",
                     a -> new Normalization.Root(a.number("eps"), a.choice("gradient", Normalization.Slope::parse))),
-            new Rule("l2", "l2", "unit length", a -> new Normalization.L2()));
+            new Rule("l2", "l2", "unit length", a -> new Normalization.L2()),
+            Normalization.Scale.RULE);
 
     private Words() {}
 

@@ -22,6 +22,9 @@ record Feasibility(RunPlan plan, Consumer<String> remarks) {
             Pooling pooling = settled(fold);
             plan.config().recipe().solver().ifPresent(solver -> requireRoom(solver, fold, pooling));
         }
+        settled(plan.folds().getFirst())
+                .warnings(network().backbone().channels())
+                .forEach(warning -> remarks.accept(Keys.POOLING + ": " + warning));
         plan.config().recipe().solver().ifPresent(this::remarkUnlearned);
     }
 

@@ -42,7 +42,9 @@ public final class StepCells implements AutoCloseable {
         /** Decay of averaged weights in the present step. */
         AVERAGE(10),
         /** Factor on gradients that clips them. */
-        SCALE(11);
+        SCALE(11),
+        /** The key of the epoch's dropout, below 2^52. */
+        DROPOUT(12);
 
         private final int place;
 
@@ -65,6 +67,8 @@ public final class StepCells implements AutoCloseable {
      * @param last loss of the last batch times its crops, right or wrong
      */
     public record Outcome(int steps, double loss, int right, boolean wrong, double last) {}
+
+    private static final int DROPOUT_BLOCKS = 1024;
 
     private final Tensor cells;
 
@@ -99,6 +103,33 @@ public final class StepCells implements AutoCloseable {
      */
     void setStep(double rate, double correction1, double correction2, double average) {
         PROGRAM.launch("set_step", new Grid(1, 1, 1, 1, 1), cells, rate, correction1, correction2, average);
+    }
+
+    /** Sets the key from which the dropout of the following steps is drawn, below 2^52. */
+    public void setDropout(long key) {
+        set(Cell.DROPOUT, key);
+    }
+
+    /**
+     * Draws factors {@code [n, columns]} of dropout: 0 or {@code kept}, by the key in the cells and the places of examples.
+     *
+     * @param places of the batch's examples in the training set, I64 {@code [n]}
+     * @param dropped how many of 2^24 draws give 0
+     * @param kept the other factor
+     */
+    public Tensor dropout(Tensor places, long columns, int dropped, float kept) {
+        Tensor factors = Tensors.empty(Shape.of(places.size(0), columns), DType.F32, places.device());
+        PROGRAM.launch(
+                "dropout",
+                new Grid(DROPOUT_BLOCKS, 1, 1, 256, 1),
+                cells,
+                places,
+                factors,
+                factors.shape().elements(),
+                columns,
+                dropped,
+                kept);
+        return factors;
     }
 
     private void set(Cell cell, double value) {

@@ -3,7 +3,7 @@
 // What such steps share lies in cells of double precision, in the order of StepCells.Cell. Once a step went wrong nothing
 // moves any more, until the host has seen to it.
 
-enum { RATE, WRONG, LOSS, RIGHT, STEPS, FIRST, BATCH_LOSS, BATCH_RIGHT, CORRECTION_1, CORRECTION_2, AVERAGE, SCALE };
+enum { RATE, WRONG, LOSS, RIGHT, STEPS, FIRST, BATCH_LOSS, BATCH_RIGHT, CORRECTION_1, CORRECTION_2, AVERAGE, SCALE, DROPOUT };
 
 extern "C" __global__ void set_cell(double* cells, int cell, double value) { cells[cell] = value; }
 
@@ -213,6 +213,26 @@ extern "C" __global__ void count(double* cells) {
     cells[LOSS] += cells[BATCH_LOSS];
     cells[RIGHT] += cells[BATCH_RIGHT];
     cells[STEPS] += 1;
+}
+
+// SplitMix64's finalizer, as in org.gramian.train.loop.Dropout.
+__device__ unsigned long long mix(unsigned long long z) {
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+    return z ^ (z >> 31);
+}
+
+// Factors of dropout, 0 or kept, from a hash of the epoch's key, the example's place and the column.
+extern "C" __global__ void dropout(
+        const double* cells, const long long* places, float* factors, long long count, long long columns, int dropped,
+        float kept) {
+    const unsigned long long golden = 0x9E3779B97F4A7C15ull;
+    unsigned long long key = (unsigned long long) cells[DROPOUT];
+    for (long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x; i < count; i += (long long) gridDim.x * blockDim.x) {
+        unsigned long long row = mix(key + (unsigned long long) (places[i / columns] + 1) * golden);
+        unsigned long long draw = mix(row + (unsigned long long) (i % columns + 1) * golden) >> 40;
+        factors[i] = draw < (unsigned long long) dropped ? 0.0f : kept;
+    }
 }
 
 // a + rate b, the rate in the cells or given.

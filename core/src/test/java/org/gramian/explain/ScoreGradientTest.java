@@ -165,9 +165,10 @@ class ScoreGradientTest {
         }
     }
 
-    @Test
-    void featuresFollowFromAnEarlierLayerAsFromThePicture() {
-        Backbone backbone = Backbone.of("squeezenet", "fire2+fire3");
+    @ParameterizedTest
+    @ValueSource(strings = {"fire2+fire3", "fire2+fire3+fire4"}) // fire4 has half the height and width
+    void featuresFollowFromAnEarlierLayerAsFromThePicture(String layers) {
+        Backbone backbone = Backbone.of("squeezenet", layers);
         assertThat(backbone.wholeLayers()).endsWith("fire2").doesNotContain("fire3");
         try (Scope _ = Scope.open();
                 Model model = Models.random(backbone, "average", DType.F64);

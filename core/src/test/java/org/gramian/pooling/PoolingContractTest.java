@@ -60,6 +60,9 @@ class PoolingContractTest {
             "gaussian:jitter=1e-3/spd:4/isqrt:5/maclaurin:300/l2",
             "covariance:shrinkage=0.25,jitter=1e-3/triu",
             "conv:same/average",
+            "conv:atmost=4/average/l2/scale",
+            "conv:atmost=40/bilinear/triu/root/l2/scale:3",
+            "[layer:block29,from=2,to=6/average+covariance/triu/root/l2/scale:0.5]",
             "[bilinear/triu/l2+average]/root/l2",
             "conv:6/[pca:3/average+rbf:sigma=estimate/triu+conv:4/rbf:sigma=learned/spd:3/triu/root]",
             "[average+[cross:2/l2+conv:512/tail:network=squeezenet,layer=fire9/l2]]/l2");

@@ -84,6 +84,26 @@ class FeasibilityTest {
     }
 
     @Test
+    void aConvolutionThatWidensIsRemarked() throws IOException, InterruptedException {
+        List<String> remarks = new ArrayList<>();
+        Trainer trainer = on("vgg16", "conv5_3")
+                .with(Keys.POOLING, "conv:600/average")
+                .trainer(
+                        event -> {
+                            if (event instanceof RunEvent.Remark(String text) && text.contains("widens")) {
+                                remarks.add(text);
+                            }
+                        },
+                        Breaks.whenAsked());
+        trainer.plan(trainer.audit());
+        assertThat(remarks)
+                .singleElement()
+                .asString()
+                .startsWith("network.pooling: conv:600 widens 512 channels to 600")
+                .contains("conv:atmost=600");
+    }
+
+    @Test
     void morePrincipalAxesThanPicturesAreRefused() {
         assertThatThrownBy(() -> run.with(Keys.POOLING, "average/pca:8").plan())
                 .isInstanceOf(ConfigException.class)

@@ -36,7 +36,15 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
                 taken.add(maps);
             }
         }
-        return taken.size() == 1 ? taken.getFirst() : new Algebra(graph).concat(taken, 1);
+        if (taken.size() == 1) {
+            return taken.getFirst();
+        }
+        Windows windows = new Windows(graph.at("layers"));
+        Value first = taken.getFirst();
+        List<Value> resized = taken.stream()
+                .map(layer -> windows.resize(layer, first.at(2), first.at(3)))
+                .toList();
+        return new Algebra(graph).concat(resized, 1);
     }
 
     /** What a stage makes of maps. */

@@ -26,6 +26,7 @@ import org.gramian.pooling.SecondOrder;
 import org.gramian.pooling.Sum;
 import org.gramian.pooling.Vlad;
 import org.gramian.pooling.Weighted;
+import org.gramian.tensor.Shape;
 
 /**
  * A pooling as operators: features {@code [n, c, h, w]} to descriptors {@code [n, d]}.
@@ -84,7 +85,8 @@ record PoolingLowering(Algebra algebra) {
     private Value tail(NetworkTail pooling, ParameterSet parameters, Value maps) {
         Tail tail = pooling.tail().orElseThrow(() -> new NotExpressibleException("a tail of no known network"));
         NetworkLowering network = new NetworkLowering(algebra.graph(), parameters);
-        Value x = maps;
+        Shape entering = tail.entering(maps.at(2), maps.at(3));
+        Value x = new Windows(algebra.graph()).undoResize(maps, entering.at(1), entering.at(2));
         for (Stage stage : tail.stages()) {
             x = network.lower(stage, x);
         }

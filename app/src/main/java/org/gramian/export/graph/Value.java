@@ -13,6 +13,9 @@ record Value(String name, List<Long> sizes) {
     /** The open size: the number of pictures. */
     static final long BATCH = -1;
 
+    /** In place of an optional input that is left out. */
+    static final Value ABSENT = new Value("", List.of());
+
     Value {
         sizes = List.copyOf(sizes);
     }

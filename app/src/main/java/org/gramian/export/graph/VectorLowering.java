@@ -3,6 +3,7 @@ package org.gramian.export.graph;
 import java.util.List;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.pooling.DescriptorPca;
+import org.gramian.pooling.LayerChannels;
 import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Reduction;
 
@@ -23,6 +24,12 @@ record VectorLowering(Algebra algebra) {
                         algebra.matmul(algebra.graph().constant("weight", List.of(leaving, maps.at(1)), weight), maps);
                 yield algebra.relu(algebra.add(product, algebra.graph().constant("bias", List.of(leaving, 1L), bias)));
             }
+            case LayerChannels layer -> {
+                LayerChannels.Range range = layer.range()
+                        .orElseThrow(() -> new NotExpressibleException("a layer of no known backbone: " + layer.text()));
+                yield algebra.slice(
+                        maps, new int[] {1}, new long[] {range.from()}, new long[] {range.to()});
+            }
             case Reduction.Pca _ -> {
                 double[] mean = parameters.get("mean").value().toDoubles();
                 Value column = algebra.graph().constant("mean", List.of(maps.at(1), 1L), mean);
@@ -37,6 +44,8 @@ record VectorLowering(Algebra algebra) {
         return switch (normalization) {
             case Normalization.Root root -> root(vectors, root.epsilon());
             case Normalization.L2 _ -> unit(vectors);
+            case Normalization.Scale _ ->
+                algebra.scale(vectors, Math.exp(parameters.get("log").value().item()));
             case DescriptorPca _ -> {
                 Value mean = algebra.graph().parameter(parameters.get("mean"));
                 Value components = algebra.graph().parameter(parameters.get("components"));

@@ -2,6 +2,7 @@ package org.gramian.export.graph;
 
 import java.util.List;
 import org.gramian.autodiff.Activation;
+import org.gramian.autodiff.Interpolation;
 import org.gramian.export.proto.AttributeProto;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Window;
@@ -52,6 +53,50 @@ record Windows(Graph graph) {
             case RELU -> graph.node("Relu", maps.sizes(), List.of(maps));
             case RELU6 -> graph.node("Clip", maps.sizes(), List.of(maps, graph.number(0), graph.number(6)));
         };
+    }
+
+    /**
+     * Maps of another height and width, as {@link Interpolation#resize}: bilinear between half-pixel centres.
+     *
+     * <p>Scales are given instead of sizes, since the number of images is open; each is the float32 number next to the ratio
+     * with which runtimes find the wanted size, {@code floor(size·scale)}.
+     */
+    Value resize(Value maps, long height, long width) {
+        if (maps.at(2) == height && maps.at(3) == width) {
+            return maps;
+        }
+        Value scales = graph.constant(
+                "scales", List.of(4L), new double[] {1, 1, scale(maps.at(2), height), scale(maps.at(3), width)});
+        return graph.node(
+                "Resize",
+                List.of(maps.at(0), maps.at(1), height, width),
+                List.of(maps, Value.ABSENT, scales),
+                AttributeProto.of("coordinate_transformation_mode", "half_pixel"),
+                AttributeProto.of("mode", "linear"));
+    }
+
+    private static double scale(long from, long to) {
+        float scale = (float) to / from;
+        while ((long) (scale * from) < to || Math.floor((double) scale * from) < to) {
+            scale = Math.nextUp(scale);
+        }
+        return scale;
+    }
+
+    /** The maps that {@link #resize} made larger, as {@link Interpolation#undoResize}. */
+    Value undoResize(Value maps, long height, long width) {
+        if (maps.at(2) == height && maps.at(3) == width) {
+            return maps;
+        }
+        Algebra algebra = new Algebra(graph);
+        Value rows = inverse(height, maps.at(2));
+        Value columns = inverse(width, maps.at(3));
+        return algebra.matmul(rows, algebra.matmul(maps, algebra.transpose(columns)));
+    }
+
+    private Value inverse(long from, long to) {
+        return graph.constant(
+                "inverse", List.of(from, to), Interpolation.inverseWeights(Math.toIntExact(from), Math.toIntExact(to)));
     }
 
     private Value pool(String operator, Value maps, Window window, Pair far, AttributeProto... more) {

@@ -42,12 +42,24 @@ public sealed interface AttributeProto {
         }
     }
 
+    /** A word; field {@code s}. */
+    record Text(String name, String value) implements AttributeProto {
+        @Override
+        public Message message() {
+            return new Message().text(NAME, name).text(4, value).whole(TYPE, 3);
+        }
+    }
+
     static AttributeProto of(String name, double value) {
         return new Real(name, (float) value);
     }
 
     static AttributeProto of(String name, long value) {
         return new Whole(name, value);
+    }
+
+    static AttributeProto of(String name, String value) {
+        return new Text(name, value);
     }
 
     static AttributeProto of(String name, long[] values) {

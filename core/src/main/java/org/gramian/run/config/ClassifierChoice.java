@@ -91,6 +91,11 @@ final class ClassifierChoice {
                 Keys.LABEL_SMOOTHING + ": expected 0 without fine-tuning",
                 solver,
                 "it minimizes no cross-entropy");
+        require(
+                recipe.dropout() == 0 || recipe.stage2().epochs() > 0,
+                Keys.DROPOUT + ": expected 0 without fine-tuning",
+                solver,
+                "it is solved for whole descriptors, without steps");
     }
 
     private static void require(boolean fits, String expectation, LinearSolver solver, String reason) {

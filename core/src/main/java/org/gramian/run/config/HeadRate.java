@@ -37,7 +37,7 @@ final class HeadRate {
         boolean normalized = isNormalized(pooling);
         String length = normalized
                 ? "the pooling gives descriptors of length 1"
-                : "the pooling does not normalize its descriptors";
+                : "the pooling does not give descriptors of length 1";
         boolean words = trainsWords(pooling.aggregation());
         return settings.orElse(Keys.PER_LENGTH, !asked && !normalized, asked ? "the rate is given" : length)
                 .orElse(
@@ -46,6 +46,10 @@ final class HeadRate {
                         words ? "the pooling trains words, which large steps would scatter" : length);
     }
 
+    /**
+     * Whether descriptors have length 1. Behind {@code l2/scale} they have the length of the scale, 30 at first, so that the
+     * classifier's rate follows from their length.
+     */
     static boolean isNormalized(Pooling pooling) {
         return pooling.normalizations().reversed().stream()
                 .filter(normalization -> !(normalization instanceof DescriptorPca)) // which keeps lengths at most

@@ -130,6 +130,12 @@ public final class Keys {
     public static final Key<Boolean> LOGIT_NORM =
             fixed("network.logit-norm", "batch normalization of the scores", Form.truth(), false);
 
+    public static final Key<Double> DROPOUT = fixed(
+            "network.dropout",
+            "share of descriptor elements set to 0 in each training step (dropout before the classifier)",
+            Form.below(1),
+            0.0);
+
     public static final Key<Integer> STAGE1_EPOCHS = chosen(
             "stage1.epochs",
             "most epochs of the new layers on the frozen network; 0 leaves them out",
@@ -314,6 +320,7 @@ public final class Keys {
             POOLING,
             CLASSIFIER,
             LOGIT_NORM,
+            DROPOUT,
             STAGE1_EPOCHS,
             STAGE1_RATE,
             PER_LENGTH,

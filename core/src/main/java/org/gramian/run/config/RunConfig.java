@@ -77,6 +77,7 @@ public record RunConfig(
                 all.get(Keys.PRECISION),
                 new Recipe.Augmenting(all.get(Keys.AUGMENT), all.get(Keys.MIXUP), all.get(Keys.CUTMIX)),
                 all.get(Keys.CLASSIFIER),
+                all.get(Keys.DROPOUT),
                 all.get(Keys.SEED));
     }
 
@@ -92,6 +93,7 @@ public record RunConfig(
 
     private Settings stages(Settings settings) {
         return settings.with(Keys.CLASSIFIER, recipe.solver())
+                .with(Keys.DROPOUT, recipe.dropout())
                 .with(Keys.STAGE1_EPOCHS, recipe.stage1().epochs())
                 .with(Keys.STAGE1_RATE, recipe.stage1().rate())
                 .with(Keys.PER_LENGTH, recipe.stage1().perLength())

@@ -157,7 +157,7 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
     private long headMaps() {
         Shape shape = featureShape();
         long positions = shape.elements() / shape.at(0);
-        long channels = config.network().pooling().widest(shape.at(0));
+        long channels = head().pooling().widest(shape.at(0));
         long ofTail = tail().map(tail -> 3 * tail.mapElements(shape.at(1), shape.at(2)))
                 .orElse(0L);
         return 4 * (channels * positions + channels * channels + descriptorSize()) + ofTail;
@@ -167,9 +167,13 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
     private long backboneMaps() {
         Backbone backbone = config.network().backbone();
         int size = config.data().crops().size();
-        return backbone.layersUsed().stream()
-                .mapToLong(
-                        layer -> 3 * backbone.cutAt(layer).features(size, size).elements())
-                .sum();
+        long stacked = backbone.cutLayers().size() > 1
+                ? 3 * backbone.features(size, size).elements() // resized maps beside those of the layers
+                : 0;
+        return stacked
+                + backbone.layersUsed().stream()
+                        .mapToLong(layer ->
+                                3 * backbone.cutAt(layer).features(size, size).elements())
+                        .sum();
     }
 }

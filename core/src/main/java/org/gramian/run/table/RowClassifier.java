@@ -23,8 +23,17 @@ import org.gramian.run.config.Settings;
  */
 record RowClassifier(TableRow row, Settings common) {
     /** Keys of training, with what holds beside a classifier that is solved for. */
-    private static final Map<Key<?>, Object> WITHOUT =
-            Map.of(Keys.LOGIT_NORM, false, Keys.STAGE1_EPOCHS, 0, Keys.STAGE2_EPOCHS, 0, Keys.LABEL_SMOOTHING, 0.0);
+    private static final Map<Key<?>, Object> WITHOUT = Map.of(
+            Keys.LOGIT_NORM,
+            false,
+            Keys.STAGE1_EPOCHS,
+            0,
+            Keys.STAGE2_EPOCHS,
+            0,
+            Keys.LABEL_SMOOTHING,
+            0.0,
+            Keys.DROPOUT,
+            0.0);
 
     /** What solves for it; nothing for softmax, which is trained. */
     Optional<LinearSolver> solver() {

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.gramian.autodiff.ParameterSpec;
+import org.gramian.pooling.Pooling;
 import org.gramian.run.config.NetworkConfig;
 import org.gramian.run.config.Setting;
 
@@ -55,9 +56,11 @@ final class TableRemarks {
     private static boolean isRandom(TableEntry entry) {
         var config = entry.work().orElseThrow().plan().config();
         NetworkConfig network = config.network();
+        Pooling pooling = network.pooling().settled(network.backbone(), Integer.MAX_VALUE);
         return config.recipe().solver().isPresent()
-                && network.pooling().parameters(network.backbone().channels()).stream()
-                        .anyMatch(spec -> spec.role() != ParameterSpec.Role.FITTED);
+                && pooling.parameters(network.backbone().channels()).stream()
+                        .anyMatch(spec -> spec.role() != ParameterSpec.Role.FITTED
+                                && !pooling.pretrained().containsKey(spec.name()));
     }
 
     /** Where results stand without the one that they would be tested against. */

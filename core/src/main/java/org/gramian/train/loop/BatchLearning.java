@@ -2,6 +2,7 @@ package org.gramian.train.loop;
 
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Tape;
@@ -31,10 +32,11 @@ record BatchLearning(Trainee trainee) {
      *
      * @param targets {@code [n, k]}
      * @param share of the batch in the step
+     * @param dropout of its descriptors
      */
-    Learned learn(Examples.Minibatch batch, Tensor targets, double share, GradientSum sum) {
+    Learned learn(Examples.Minibatch batch, Tensor targets, double share, GradientSum sum, UnaryOperator<Var> dropout) {
         try (Tape tape = Tape.recording()) {
-            Trainee.Forward forward = trainee.forward(tape, batch.input());
+            Trainee.Forward forward = trainee.forward(tape, batch.input(), dropout);
             Var loss = Classification.crossEntropy(forward.scores(), targets);
             double value = loss.value().item();
             if (!Double.isFinite(value)) {

@@ -47,7 +47,7 @@ final class GatheredSteps implements Steps {
     }
 
     private Taken step(int[] places, double rate, Position position) {
-        StepPart whole = workers.step(places);
+        StepPart whole = workers.step(places, setup.dropout(position.epoch()));
         if (whole.wrong() != null) {
             throw whole.wrong().in(position);
         }

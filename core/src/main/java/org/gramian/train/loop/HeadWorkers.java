@@ -19,8 +19,12 @@ public interface HeadWorkers {
     /** Features {@code [n, c, h, w]} of a few crops, in single precision on the model's device; they belong to the current scope. */
     Tensor rows(int[] places);
 
-    /** The sum of all parts of a step over these crops, by the head's parameters as they are now. */
-    StepPart step(int[] places);
+    /**
+     * Returns the sum of all parts of a step over these crops, by the head's parameters as they are now.
+     *
+     * @param dropout of their descriptors
+     */
+    StepPart step(int[] places, Dropout dropout);
 
     /** Whether pictures are held back to judge epochs by. */
     boolean judges();

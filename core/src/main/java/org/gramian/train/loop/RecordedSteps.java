@@ -120,6 +120,7 @@ final class RecordedSteps implements Steps {
             int count = Math.min(ahead, (places.length - next) / batch);
             Work work = works.computeIfAbsent(batch, Work::new);
             cells.begin(next);
+            cells.setDropout(setup.dropout(position.epoch()).key());
             for (int i = 0; i < count; i++) {
                 int step = position.step() + i;
                 optimizer.prepare(rate.applyAsDouble(step), i);
@@ -181,7 +182,11 @@ final class RecordedSteps implements Steps {
                 BatchMixing.Rows plain = new BatchMixing.Rows(
                         entrance.input(places), Views.select(targets, 0, batchLabels), batchLabels);
                 BatchMixing.Rows rows = mixing.map(mix -> mix.apply(plain)).orElse(plain);
-                Trainee.Forward forward = setup.trainee().forward(tape, rows.input());
+                Trainee.Forward forward = setup.trainee()
+                        .forward(
+                                tape,
+                                rows.input(),
+                                descriptors -> setup.dropout(0).apply(descriptors, places, cells)); // key in the cells
                 Var loss = Classification.crossEntropy(forward.scores(), rows.targets());
                 cells.observe(forward.scores().value(), rows.labels(), loss.value());
                 try (Gradients gradients = tape.backward(loss)) {

@@ -1,5 +1,6 @@
 package org.gramian.train.loop;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntToDoubleFunction;
@@ -42,9 +43,10 @@ final class SingleSteps implements Steps {
 
             @Override
             public Taken take(Position position, IntToDoubleFunction rate) {
-                int crops = Math.min(left, setup.stride());
-                left -= crops;
-                return step(pass, crops, rate.applyAsDouble(position.step()), position);
+                int start = order.length - left;
+                int[] places = Arrays.copyOfRange(order, start, start + Math.min(left, setup.stride()));
+                left -= places.length;
+                return step(pass, places, rate.applyAsDouble(position.step()), position);
             }
 
             @Override
@@ -54,15 +56,23 @@ final class SingleSteps implements Steps {
         };
     }
 
-    private Taken step(Pass pass, int crops, double rate, Position position) {
+    private Taken step(Pass pass, int[] places, double rate, Position position) {
+        int crops = places.length;
+        Dropout dropout = setup.dropout(position.epoch());
         try (GradientSum sum = new GradientSum()) {
             EpochSums sums = position.sums();
             for (int taken = 0; taken < crops; ) {
                 try (Scope _ = Scope.open()) { // of this batch: nothing of it is held while the next one is computed
                     Mixed batch = mixed(pass.next(), position, taken);
                     int size = batch.batch().labels().length;
+                    int[] of = Arrays.copyOfRange(places, taken, taken + size);
                     taken += size;
-                    Learned learned = learning.learn(batch.batch(), batch.targets(), (double) size / crops, sum);
+                    Learned learned = learning.learn(
+                            batch.batch(),
+                            batch.targets(),
+                            (double) size / crops,
+                            sum,
+                            descriptors -> dropout.apply(descriptors, of));
                     if (learned.wrong().isPresent()) {
                         throw learned.wrong().get().in(position);
                     }

@@ -57,6 +57,11 @@ final class StageLoop implements AutoCloseable {
         int steps() {
             return Math.ceilDiv(crops, stride());
         }
+
+        /** The dropout of descriptors in an epoch. */
+        Dropout dropout(int epoch) {
+            return Dropout.of(recipe.dropout(), recipe.seed(), trainee.stage(), epoch);
+        }
     }
 
     private final Setup setup;

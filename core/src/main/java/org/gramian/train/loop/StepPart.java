@@ -34,20 +34,34 @@ public record StepPart(
         int crops,
         @Nullable NonFiniteStep wrong) implements Serializable {
     /**
+     * What all parts of a step share.
+     *
+     * @param crops of the step, those of other parts included
+     * @param dropout of its descriptors
+     */
+    public record Step(int crops, Dropout dropout) {}
+
+    /**
      * Computes what a batch contributes, by the very code of training on one machine.
      *
      * @param model whose head learns
      * @param batch its crops
      * @param targets of the loss
-     * @param all crops of the step, those of other parts included
+     * @param step the step that the batch is part of
+     * @param places of the batch's examples in the training set
      */
-    public static StepPart of(Model model, Minibatch batch, Targets targets, int all) {
+    public static StepPart of(Model model, Minibatch batch, Targets targets, Step step, int[] places) {
         Trainee trainee = new Trainee(model, 1, 1, Precision.F32);
         try (Scope _ = Scope.open();
                 GradientSum sum = new GradientSum()) {
             int crops = batch.labels().length;
             Learned learned = new BatchLearning(trainee)
-                    .learn(batch, targets.rows(batch.labels(), model.device()), (double) crops / all, sum);
+                    .learn(
+                            batch,
+                            targets.rows(batch.labels(), model.device()),
+                            (double) crops / step.crops(),
+                            sum,
+                            descriptors -> step.dropout().apply(descriptors, places));
             SequencedMap<String, float[]> gradients = new LinkedHashMap<>();
             model.headParameters()
                     .all()

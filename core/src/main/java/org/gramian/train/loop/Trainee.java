@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Parameter;
@@ -121,7 +122,12 @@ record Trainee(Model model, int stage, double backboneRate, double layerDecay, P
                 .max();
     }
 
-    Forward forward(Tape tape, Tensor input) {
+    /**
+     * Computes class scores of features or images.
+     *
+     * @param dropout of descriptors {@code [n, d]}; the identity where nothing is dropped
+     */
+    Forward forward(Tape tape, Tensor input, UnaryOperator<Var> dropout) {
         Map<String, Map<String, Var>> variables = new LinkedHashMap<>();
         Var features = tape.constant(input);
         if (stage == 2) {
@@ -135,7 +141,9 @@ record Trainee(Model model, int stage, double backboneRate, double layerDecay, P
         Map<String, Var> head = model.headParameters().variables(tape, tail::contains);
         variables.put(TAIL, head);
         variables.put(HEAD, head);
-        Var scores = model.head().apply(features, Bindings.of(head), Head.Mode.TRAINING);
+        Bindings bound = Bindings.of(head);
+        Var descriptors = dropout.apply(model.head().describe(features, bound));
+        Var scores = model.head().classify(descriptors, bound, Head.Mode.TRAINING);
         return new Forward(scores, variables);
     }
 

@@ -15,7 +15,8 @@ import org.gramian.linear.LinearSolver;
  * @param precision of training steps
  * @param augmenting of the images in stage 2; features of the frozen backbone are never augmented
  * @param solver of the classifier, in place of stage 1, whose epochs are 0 then; nothing where it is trained
- * @param seed of first values, order and crops
+ * @param dropout share of descriptor elements that are dropped in training steps
+ * @param seed of first values, order, crops and dropout
  */
 public record Recipe(
         StageRecipe stage1,
@@ -26,8 +27,15 @@ public record Recipe(
         Precision precision,
         Augmenting augmenting,
         Optional<LinearSolver> solver,
+        double dropout,
         long seed) {
-    /** A recipe without augmentation. */
+    public Recipe {
+        if (!(dropout >= 0 && dropout < 1)) {
+            throw new IllegalArgumentException("dropout: expected a share of at least 0 and below 1, found " + dropout);
+        }
+    }
+
+    /** A recipe without augmentation and dropout. */
     public Recipe(
             StageRecipe stage1,
             StageRecipe stage2,
@@ -37,7 +45,7 @@ public record Recipe(
             Precision precision,
             Optional<LinearSolver> solver,
             long seed) {
-        this(stage1, stage2, optimizer, batching, loss, precision, Augmenting.NONE, solver, seed);
+        this(stage1, stage2, optimizer, batching, loss, precision, Augmenting.NONE, solver, 0, seed);
     }
 
     /** A recipe in which everything is trained. */
@@ -54,7 +62,7 @@ public record Recipe(
 
     /** Returns the same recipe with another augmentation. */
     public Recipe with(Augmenting other) {
-        return new Recipe(stage1, stage2, optimizer, batching, loss, precision, other, solver, seed);
+        return new Recipe(stage1, stage2, optimizer, batching, loss, precision, other, solver, dropout, seed);
     }
 
     /**

@@ -47,7 +47,7 @@ class ExactResumeTest {
             @Override
             SmallTraining on(Parts parts) {
                 Recipe recipe = Recipes.of(stage(2, 0.5, "cosine", 1.5), stage(2, 0.02, "cosine", 0.5));
-                return SmallTraining.of(Recipes.with(recipe, new Batching(2, 2)), parts)
+                return SmallTraining.of(Recipes.withDropout(Recipes.with(recipe, new Batching(2, 2)), 0.3), parts)
                         .withNormalizedScores();
             }
         },

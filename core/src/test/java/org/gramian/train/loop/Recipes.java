@@ -99,4 +99,17 @@ final class Recipes {
                 recipe.precision(),
                 recipe.seed());
     }
+
+    static Recipe withDropout(Recipe recipe, double dropout) {
+        return new Recipe(
+                recipe.stage1(),
+                recipe.stage2(),
+                recipe.sgd(),
+                recipe.batching(),
+                recipe.loss(),
+                recipe.precision(),
+                recipe.solver(),
+                dropout,
+                recipe.seed());
+    }
 }

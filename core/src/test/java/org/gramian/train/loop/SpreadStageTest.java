@@ -39,6 +39,8 @@ import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SpreadStageTest {
     private static final int CLASSES = 3;
@@ -72,7 +74,7 @@ class SpreadStageTest {
         }
 
         @Override
-        public StepPart step(int[] places) {
+        public StepPart step(int[] places, Dropout dropout) {
             List<StepPart> parts = new ArrayList<>();
             for (int worker = forgetful ? 1 : 0; worker < workers; worker++) {
                 int own = worker;
@@ -81,7 +83,12 @@ class SpreadStageTest {
                         .toArray();
                 if (mine.length > 0) {
                     try (Scope _ = Scope.open()) {
-                        parts.add(StepPart.of(model, new Minibatch(rows(mine), labels(mine)), TARGETS, places.length));
+                        parts.add(StepPart.of(
+                                model,
+                                new Minibatch(rows(mine), labels(mine)),
+                                TARGETS,
+                                new StepPart.Step(places.length, dropout),
+                                mine));
                     }
                 }
             }
@@ -140,18 +147,20 @@ class SpreadStageTest {
                 .toArray();
     }
 
-    private static double[] trained(int workers) throws IOException {
+    private static double[] trained(int workers, double dropout) throws IOException {
         try (Model model = model("conv:6/rbf/spd:4/relu/triu/root/l2", false)) {
-            new SpreadStage(model, Recipes.first(3, 0.5), Several.of(model, workers), session(Optional.empty())).run();
+            Recipe recipe = Recipes.withDropout(Recipes.first(3, 0.5), dropout);
+            new SpreadStage(model, recipe, Several.of(model, workers), session(Optional.empty())).run();
             return numbers(model);
         }
     }
 
-    @Test
-    void howManyComputeChangesTheOrderOfSumsAndNothingElse() throws IOException {
+    @ParameterizedTest
+    @ValueSource(doubles = {0, 0.4})
+    void howManyComputeChangesTheOrderOfSumsAndNothingElse(double dropout) throws IOException {
         double[] alone;
         try (Model model = model("conv:6/rbf/spd:4/relu/triu/root/l2", false)) {
-            Recipe recipe = Recipes.first(3, 0.5);
+            Recipe recipe = Recipes.withDropout(Recipes.first(3, 0.5), dropout);
             Steps.Source source =
                     new Steps.Source(Several.of(model, 1).examples(), labels -> TARGETS.rows(labels, Device.CPU));
             StageLoop.Setup setup = new StageLoop.Setup(
@@ -163,9 +172,9 @@ class SpreadStageTest {
             alone = numbers(model);
         }
         for (int workers : new int[] {1, 2, 5}) {
-            double[] once = trained(workers);
+            double[] once = trained(workers, dropout);
             assertThat(once).containsExactly(alone, within(1e-5));
-            assertThat(trained(workers)).containsExactly(once);
+            assertThat(trained(workers, dropout)).containsExactly(once);
         }
     }
 

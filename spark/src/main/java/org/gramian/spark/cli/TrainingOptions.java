@@ -81,6 +81,12 @@ final class TrainingOptions {
     @Option(names = "--ema", paramLabel = "DECAY", description = "decay of averaged weights, as 0.999; 0: none")
     private @Nullable String ema;
 
+    @Option(
+            names = "--dropout",
+            paramLabel = "SHARE",
+            description = "of descriptor elements set to 0 in training steps, before the classifier")
+    private @Nullable String dropout;
+
     @Option(names = "--seed", paramLabel = "N", description = "of first values, order and crops")
     private @Nullable String seed;
 
@@ -103,6 +109,7 @@ final class TrainingOptions {
                 new Asked("--weight-decay", Keys.WEIGHT_DECAY, weightDecay),
                 new Asked("--clip", Keys.CLIP, clip),
                 new Asked("--ema", Keys.EMA, ema),
+                new Asked("--dropout", Keys.DROPOUT, dropout),
                 new Asked("--seed", Keys.SEED, seed));
     }
 

@@ -13,6 +13,7 @@ import org.gramian.evaluate.Temperature;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.tensor.Tensor;
+import org.gramian.train.loop.Dropout;
 import org.gramian.train.loop.HeadWorkers;
 import org.gramian.train.loop.JudgedPictures;
 import org.gramian.train.loop.StepPart;
@@ -73,8 +74,8 @@ final class SparkWorkers implements HeadWorkers {
     }
 
     @Override
-    public StepPart step(int[] places) {
-        return StepPart.sum(ordered(training, StepOrder.of(model, places), training.holding(places), work));
+    public StepPart step(int[] places, Dropout dropout) {
+        return StepPart.sum(ordered(training, StepOrder.of(model, places, dropout), training.holding(places), work));
     }
 
     @Override
@@ -85,7 +86,7 @@ final class SparkWorkers implements HeadWorkers {
     @Override
     public Judgement judge() {
         Shards shards = Objects.requireNonNull(heldBack, "pictures that judge");
-        return ordered(shards, StepOrder.of(model, new int[0]), shards.all(), new JudgeWork(work.batch())).stream()
+        return ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), new JudgeWork(work.batch())).stream()
                 .reduce(JudgedPictures.NONE, JudgedPictures::plus)
                 .judgement();
     }
@@ -97,7 +98,7 @@ final class SparkWorkers implements HeadWorkers {
             return Temperature.NONE;
         }
         CalibrationWork wanted = new CalibrationWork(work.batch(), Math.ceilDiv(MOST_CALIBRATING, shards.groups()));
-        List<Prediction> predictions = ordered(shards, StepOrder.of(model, new int[0]), shards.all(), wanted).stream()
+        List<Prediction> predictions = ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), wanted).stream()
                 .flatMap(scores -> scores.pictures().stream())
                 .map(scored -> new Prediction("held back", scored.label(), Logits.of(scored.logits())))
                 .toList();

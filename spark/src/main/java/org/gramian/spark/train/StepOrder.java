@@ -16,6 +16,8 @@ import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Tensors;
+import org.gramian.train.loop.Dropout;
+import org.gramian.train.loop.StepPart;
 
 /**
  * What every executor is told of a step: the head with its parameters as they are now, and which crops are wanted.
@@ -23,9 +25,11 @@ import org.gramian.tensor.Tensors;
  * @param head what it computes
  * @param values of the head's parameters by name, row by row
  * @param places of all crops of the step
+ * @param dropout of their descriptors
  */
 @SuppressWarnings("ArrayRecordComponent") // handed on and never compared
-record StepOrder(HeadText head, SequencedMap<String, float[]> values, int[] places) implements Serializable {
+record StepOrder(HeadText head, SequencedMap<String, float[]> values, int[] places, Dropout dropout)
+        implements Serializable {
     /** A head in words, as model files have it. */
     record HeadText(String backbone, String layer, String pooling, int classes) implements Serializable {
         static HeadText of(Model model) {
@@ -38,13 +42,18 @@ record StepOrder(HeadText head, SequencedMap<String, float[]> values, int[] plac
     }
 
     /** An order by the parameters of a model as they are now. */
-    static StepOrder of(Model model, int[] places) {
+    static StepOrder of(Model model, int[] places, Dropout dropout) {
         SequencedMap<String, float[]> values = new LinkedHashMap<>();
         model.headParameters()
                 .all()
                 .forEach(parameter ->
                         values.put(parameter.name(), parameter.value().toFloats()));
-        return new StepOrder(HeadText.of(model), values, places);
+        return new StepOrder(HeadText.of(model), values, places, dropout);
+    }
+
+    /** What all parts of the step share. */
+    StepPart.Step step() {
+        return new StepPart.Step(places.length, dropout);
     }
 
     /** The head as a model whose backbone has no weights, for nobody asks for them; close it. */

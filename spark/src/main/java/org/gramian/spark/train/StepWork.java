@@ -32,8 +32,8 @@ record StepWork(double smoothing, LossRecipe.ClassWeights weights, long[] counts
                 Minibatch minibatch = new Minibatch(
                         FeatureShard.tensor(some, sight.form(), sight.model().device()),
                         some.stream().mapToInt(FeatureShard.Crop::label).toArray());
-                parts.add(StepPart.of(
-                        sight.model(), minibatch, targets, sight.order().places().length));
+                int[] places = some.stream().mapToInt(FeatureShard.Crop::place).toArray();
+                parts.add(StepPart.of(sight.model(), minibatch, targets, sight.order().step(), places));
             }
         }
         return parts.size() == 1 ? parts.getFirst() : StepPart.sum(parts);

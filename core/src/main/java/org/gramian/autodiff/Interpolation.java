@@ -1,0 +1,163 @@
+package org.gramian.autodiff;
+
+import static org.gramian.autodiff.Adjoint.list;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/**
+ * Differentiable bilinear resizing of feature maps {@code [n, c, h, w]} to {@code [n, c, H, W]}, and its exact inverse on
+ * enlarged maps.
+ *
+ * <p>Bilinear interpolation is separable and linear, so each map becomes {@code Y = A·X·Bᵀ} with fixed matrices {@code A
+ * [H, h]} and {@code B [W, w]}; the adjoint is {@code Aᵀ·G·B}. Two matrix products are deterministic on every device, which
+ * the scattered additions of a GPU's interpolation gradient are not. Pixel centres lie at half-integers and coordinates
+ * outside the map are clamped, as in {@code torch.nn.functional.interpolate(mode="bilinear", align_corners=False)} and in
+ * ONNX's Resize with {@code half_pixel}: row i of A has weights {@code 1 − λ} at {@code ⌊s⌋} and {@code λ} at {@code ⌊s⌋ + 1}
+ * with {@code s = max(0, (i + ½)·h/H − ½)} and {@code λ = s − ⌊s⌋}.
+ */
+public final class Interpolation {
+    /** One direction of a resize: a matrix {@code [to, from]}, or {@code [from, to]} for the inverse. */
+    private record Key(long from, long to, boolean inverse, DType type, Device device) {}
+
+    /** A process uses few sizes; a CUDA graph may refer to any of them, so they are kept. */
+    private static final Map<Key, Tensor> MATRICES = new ConcurrentHashMap<>();
+
+    private Interpolation() {}
+
+    /**
+     * Returns maps of another height and width; maps that have it are returned as they are.
+     *
+     * @param maps {@code [n, c, h, w]} of any floating-point type; {@link DType#BF16} is resized in float32 and rounded
+     */
+    public static Var resize(Var maps, long height, long width) {
+        return map(maps, height, width, false);
+    }
+
+    /**
+     * Returns the maps of the given height and width that {@link #resize} enlarged to these: {@code X = A⁺·Y·B⁺ᵀ} with the
+     * pseudoinverse {@code A⁺ = (AᵀA)⁻¹Aᵀ}. Of other maps it returns the least-squares solution.
+     *
+     * @param maps {@code [n, c, H, W]} with {@code H ≥ height} and {@code W ≥ width}
+     * @throws IllegalArgumentException if the maps are smaller than the result
+     */
+    public static Var undoResize(Var maps, long height, long width) {
+        Shape shape = requireMaps(maps);
+        if (shape.at(2) < height || shape.at(3) < width) {
+            throw new IllegalArgumentException("resizing can be undone for enlarged maps only: expected at least "
+                    + height + "×" + width + ", found " + shape.at(2) + "×" + shape.at(3));
+        }
+        return map(maps, height, width, true);
+    }
+
+    private static Shape requireMaps(Var maps) {
+        if (maps.shape().rank() != 4) {
+            throw new IllegalArgumentException("resize: expected maps [n, c, h, w], found " + maps.value());
+        }
+        return maps.shape();
+    }
+
+    private static Var map(Var maps, long height, long width, boolean inverse) {
+        Shape shape = requireMaps(maps);
+        if (shape.at(2) == height && shape.at(3) == width) {
+            return maps;
+        }
+        if (maps.value().type() == DType.BF16) {
+            return Arithmetic.cast(map(Arithmetic.cast(maps, DType.F32), height, width, inverse), DType.BF16);
+        }
+        Tensor x = maps.value();
+        Tensor rows = matrix(shape.at(2), height, inverse, x);
+        Tensor columns = matrix(shape.at(3), width, inverse, x);
+        return maps.tape()
+                .apply(
+                        List.of(maps),
+                        () -> Result.of(
+                                product(rows, x, columns),
+                                (g, wanted) -> list(product(Views.transpose(rows), g, Views.transpose(columns)))));
+    }
+
+    /** {@code A·X·Bᵀ} of each map. */
+    private static Tensor product(Tensor a, Tensor x, Tensor b) {
+        long maps = x.size(0) * x.size(1);
+        Tensor wide = Products.matmul(Views.reshape(x, maps * x.size(2), x.size(3)), Views.transpose(b));
+        Tensor resized = Products.matmul(a, Views.reshape(wide, maps, x.size(2), b.size(0)));
+        return Views.reshape(resized, x.size(0), x.size(1), a.size(0), b.size(0));
+    }
+
+    private static Tensor matrix(long entering, long leaving, boolean inverse, Tensor like) {
+        Key key = inverse
+                ? new Key(leaving, entering, true, like.type(), like.device())
+                : new Key(entering, leaving, false, like.type(), like.device());
+        return MATRICES.computeIfAbsent(key, Interpolation::make);
+    }
+
+    private static Tensor make(Key key) {
+        int from = Math.toIntExact(key.from());
+        int to = Math.toIntExact(key.to());
+        double[] values = key.inverse() ? inverseWeights(from, to) : weights(from, to);
+        Shape shape = key.inverse() ? Shape.of(from, to) : Shape.of(to, from);
+        try (Scope _ = Scope.open()) {
+            Tensor made = Tensors.to(Tensors.of(values, shape, key.type()), key.device());
+            Scope.detach(made);
+            return made;
+        }
+    }
+
+    /** Returns the matrix {@code [to, from]} that interpolates a row of that many values, row by row. */
+    public static double[] weights(int from, int to) {
+        if (from < 1 || to < 1) {
+            throw new IllegalArgumentException(
+                    "resize: expected at least 1 row and column, found " + from + " to " + to);
+        }
+        double[] matrix = new double[to * from];
+        for (int i = 0; i < to; i++) {
+            double place = Math.max(0, (i + 0.5) * from / to - 0.5);
+            int before = Math.min((int) place, from - 1);
+            int after = Math.min(before + 1, from - 1);
+            double share = place - before;
+            matrix[i * from + before] += 1 - share;
+            matrix[i * from + after] += share;
+        }
+        return matrix;
+    }
+
+    /** Returns the pseudoinverse {@code [from, to]} of {@link #weights}, row by row; {@code to ≥ from}. */
+    public static double[] inverseWeights(int from, int to) {
+        double[] a = weights(from, to);
+        double[][] system = new double[from][from + to]; // [AᵀA | Aᵀ], solved by Gauss-Jordan elimination
+        for (int i = 0; i < from; i++) {
+            for (int k = 0; k < to; k++) {
+                system[i][from + k] = a[k * from + i];
+                for (int j = 0; j < from; j++) {
+                    system[i][j] += a[k * from + i] * a[k * from + j];
+                }
+            }
+        }
+        for (int i = 0; i < from; i++) { // symmetric and positive definite: no pivoting
+            double pivot = system[i][i];
+            for (int j = 0; j < from + to; j++) {
+                system[i][j] /= pivot;
+            }
+            for (int row = 0; row < from; row++) {
+                double factor = row == i ? 0 : system[row][i];
+                for (int j = i; factor != 0 && j < from + to; j++) {
+                    system[row][j] -= factor * system[i][j];
+                }
+            }
+        }
+        double[] inverse = new double[from * to];
+        for (int i = 0; i < from; i++) {
+            System.arraycopy(system[i], from, inverse, i * to, to);
+        }
+        return inverse;
+    }
+}

@@ -1,0 +1,133 @@
+package org.gramian.pooling;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.TensorAssert.assertTensor;
+
+import java.util.Map;
+import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.backbone.Backbone;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Heads on several layers: selection of a layer, the tail on the last one, bounded convolutions, the learned scale. */
+class SeveralLayersTest {
+    private static final Backbone BOTH = Backbone.of("efficientnet-lite4", "block20+block29");
+
+    private final Scope scope = Scope.open(); // JUnit makes one object per run
+
+    @AfterEach
+    void close() {
+        scope.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "[layer:block29/tail+conv:256/covariance/isqrt:5/triu] | [layer:block29,from=160,to=608/tail:network=efficientnet-lite4,layer=block29,grid=block20+conv:256/covariance/isqrt/triu]",
+                "[tail/l2+average] | [layer:block29,from=160,to=608/tail:network=efficientnet-lite4,layer=block29,grid=block20/l2+average]",
+                "layer:block20/average | layer:block20,from=0,to=160/average",
+                "conv:atmost=256/covariance/triu | conv:256/covariance/triu",
+                "layer:block20/conv:atmost=256,bias=0/covariance/triu | layer:block20,from=0,to=160/conv:160,bias=0/covariance/triu",
+                "cross/l2 | cross:160/l2"
+            })
+    void whatTheTextLeavesOpenIsDecidedByTheBackbone(String open, String decided) {
+        Pooling pooling = Pooling.parse(open).settled(BOTH, 100);
+        assertThat(pooling).hasToString(decided.strip()).isEqualTo(Pooling.parse(decided));
+        assertThat(pooling.settled(BOTH, 100)).isEqualTo(pooling);
+        assertThat(pooling.descriptorSize(BOTH.channels())).isPositive();
+        pooling.requireFits(BOTH.features(300, 300));
+    }
+
+    @Test
+    void aLayerSelectsItsChannels() {
+        Tensor features = Trial.features(5);
+        try (Trial whole = Trial.of("average");
+                Trial part = Trial.of("layer:b,from=2,to=6/average")) {
+            assertTensor(part.describe(features)).isIdenticalTo(Views.slice(whole.describe(features), 1, 2, 6));
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "layer:block28/average | one of block20, block29 | --layer block20+block28",
+                "conv:same/layer:block29/average | a reduction before it | put layer:block29 first",
+                "layer:block29,from=0,to=448/average | from=160,to=608 | layer:block29",
+                "conv:256/tail | 448 channels, found 256 | layer:block29"
+            })
+    void whatDoesNotStandOnTheBackboneIsRefused(String text, String first, String second) {
+        assertThatThrownBy(() -> Pooling.parse(text).settled(BOTH, 100).descriptorSize(BOTH.channels()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll(first, second);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "layer/average | name of a layer",
+                "layer:b,from=3/average | both from= and to=",
+                "layer:b,from=3,to=3/average | at least one",
+                "conv:atmost=0/average | 'atmost' must be a whole number",
+                "conv/average | 'channels' is missing",
+                "average/l2/scale:0 | above 0",
+                "average/l2/scale:-3 | above 0",
+                "scale/average | needs a vector"
+            })
+    void whatCannotBeReadIsRefused(String text, String message) {
+        assertThatThrownBy(() -> Pooling.parse(text))
+                .isInstanceOf(PoolingSyntaxException.class)
+                .hasMessageContaining(message);
+    }
+
+    @Test
+    void withoutABackboneALayerIsOpen() {
+        assertThatThrownBy(() -> Pooling.parse("layer:block29/average").descriptorSize(608))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContainingAll("layer:block29 is open", "from=160,to=608");
+    }
+
+    @Test
+    void aConvolutionThatWidensIsWarnedOf() {
+        assertThat(Pooling.parse("conv:256/average").warnings(160))
+                .singleElement()
+                .asString()
+                .contains("conv:256 widens 160 channels to 256", "conv:atmost=256");
+        assertThat(Pooling.parse("[conv:8/average+conv:40/max]").warnings(32))
+                .singleElement()
+                .asString()
+                .contains("conv:40 widens 32");
+        assertThat(Pooling.parse("conv:256/average").warnings(256)).isEmpty();
+        assertThat(Pooling.parse("conv:atmost=256/average").warnings(160)).isEmpty();
+    }
+
+    @Test
+    void aScaleMultipliesByItsStartAtFirstAndHasNoWeightDecay() {
+        Tensor features = Trial.features(5);
+        for (String text : new String[] {"average/l2", "conv:3/rbf/triu/root/l2"}) {
+            try (Trial plain = Trial.of(text);
+                    Trial scaled = Trial.of(text + "/scale:2.5")) {
+                assertTensor(scaled.describe(features))
+                        .isCloseTo(Elementwise.mul(plain.describe(features), 2.5), 1e-12);
+                assertThat(scaled.parameters.get("descriptor.scale.log").spec().role())
+                        .isEqualTo(Role.BIAS);
+                scaled.parameters.assign(
+                        Map.of("descriptor.scale.log", Tensors.of(new double[] {0}, Shape.of(1), DType.F64)));
+                assertTensor(scaled.describe(features)).isCloseTo(plain.describe(features), 1e-12);
+            }
+        }
+        assertThat(Pooling.parse("average/l2/scale:30")).hasToString("average/l2/scale");
+    }
+}

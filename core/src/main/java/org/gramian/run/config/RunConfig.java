@@ -34,6 +34,7 @@ public record RunConfig(DataConfig data, NetworkConfig network, Recipe recipe, F
                     + " or " + Keys.STAGE2_EPOCHS + ", found 0 in both: nothing would be trained");
         }
         network.requireFits(data.crops().size());
+        network.requireFits(data.testPlan().size());
     }
 
     /**

@@ -47,8 +47,15 @@ final class PlanText {
         line(
                 text,
                 "crops",
-                "%s: %d of a picture to train on, %d of others"
-                        .formatted(config.data().crops(), work.trainingCrops(), work.testCrops()));
+                "%s: %d of a picture to train on, %d of others%s"
+                        .formatted(
+                                config.data().crops(),
+                                work.trainingCrops(),
+                                work.testCrops(),
+                                config.data()
+                                        .testCrops()
+                                        .map(plan -> ", by " + plan)
+                                        .orElse("")));
         line(
                 text,
                 "features",

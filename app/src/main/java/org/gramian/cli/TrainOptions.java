@@ -8,6 +8,7 @@ import java.util.Map;
 import org.gramian.backbone.weights.WeightStore;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.ConfigFile;
+import org.gramian.run.config.CropOptions;
 import org.gramian.run.config.Key;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
@@ -58,6 +59,31 @@ final class TrainOptions {
         @Option(names = "--crops", paramLabel = "CROPS", description = "what is cut from a picture, as paper")
         private @Nullable String crops;
 
+        @Option(names = "--image-size", paramLabel = "N", description = "side of all crops in pixels, as 320")
+        private @Nullable String imageSize;
+
+        @Option(
+                names = "--test-size",
+                paramLabel = "N",
+                description = "side of the crops of validation, test and prediction")
+        private @Nullable String testSize;
+
+        @Option(
+                names = "--tta",
+                paramLabel = "WORD",
+                description = "test-time augmentation: none, flips, five or ten crops of an image")
+        private @Nullable String tta;
+
+        @Option(
+                names = "--test-crops",
+                paramLabel = "CROPS",
+                description = "crops of validation, test and prediction, as resize:288+flips")
+        private @Nullable String testCrops;
+
+        CropOptions cropOptions() {
+            return new CropOptions(imageSize, testSize, tta);
+        }
+
         @Option(
                 names = "--augment",
                 paramLabel = "POLICY",
@@ -90,7 +116,7 @@ final class TrainOptions {
         @Option(
                 names = "--classifier",
                 paramLabel = "WORD",
-                description = "softmax, which is trained, or svm, mean or lda, which are solved for")
+                description = "softmax, which is trained, or svm, logistic, mean or lda, which are solved for")
         private @Nullable String classifier;
 
         @Option(names = "--fidelity", paramLabel = "WORD", description = "corrected, paper or authors")
@@ -177,6 +203,22 @@ final class TrainOptions {
                 names.add(name);
             }
         });
+        names.addAll(shortOptions());
+        return names;
+    }
+
+    /** Short options for crops that were given; they change a value instead of being one. */
+    private List<String> shortOptions() {
+        List<String> names = new ArrayList<>();
+        if (pictures.imageSize != null) {
+            names.add("--image-size");
+        }
+        if (pictures.testSize != null) {
+            names.add("--test-size");
+        }
+        if (pictures.tta != null) {
+            names.add("--tta");
+        }
         return names;
     }
 
@@ -196,11 +238,13 @@ final class TrainOptions {
         for (String pair : pairs) {
             typed = typed.typedPair(pair, "stage2.warmup=1");
         }
-        if (config == null) {
-            return typed;
+        Settings all = typed;
+        if (config != null) {
+            Settings file = ConfigFile.read(config);
+            boolean alone = typed.values().isEmpty() && shortOptions().isEmpty();
+            all = alone ? file : typed.over(file.wanted());
         }
-        Settings file = ConfigFile.read(config);
-        return typed.values().isEmpty() ? file : typed.over(file.wanted());
+        return pictures.cropOptions().applyTo(all);
     }
 
     private record Asked(Key<?> key, @Nullable String text) {}
@@ -212,6 +256,7 @@ final class TrainOptions {
         flags.put("--protocol", new Asked(Keys.PROTOCOL, pictures.protocol));
         flags.put("--crops", new Asked(Keys.CROPS, pictures.crops));
         flags.put("--augment", new Asked(Keys.AUGMENT, pictures.augment));
+        flags.put("--test-crops", new Asked(Keys.TEST_CROPS, pictures.testCrops));
         flags.put("--validation", new Asked(Keys.VALIDATION, pictures.validation));
         flags.put("--backbone", new Asked(Keys.BACKBONE, network.backbone));
         flags.put("--layer", new Asked(Keys.LAYER, network.layer));

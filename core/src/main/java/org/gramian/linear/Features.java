@@ -17,6 +17,9 @@ import org.gramian.tensor.Views;
  * origin and unit pose the same problem, and C means the same for all of them.
  */
 final class Features {
+    /** Most rows whose products are stored. */
+    static final int MOST_PRODUCTS = 20_000;
+
     /** Mean m of the rows, and themselves. */
     private final CentredRows centred;
 
@@ -40,12 +43,17 @@ final class Features {
         }
     }
 
-    /** In the shorter of the two forms; its memory belongs to the scope that is open. */
+    /** Whether products of rows are stored: a change costs n with them and 2d without. */
+    static boolean usesProducts(long count, long size) {
+        return size > count || (2 * size > count && count <= MOST_PRODUCTS);
+    }
+
+    /** In the cheaper of the two forms; its memory belongs to the scope that is open. */
     static Features of(LabelledRows rows) {
         CentredRows centred = CentredRows.aroundMean(rows);
         double square = centred.meanSquare();
         double scale = square > 0 ? Math.sqrt(square) : 1; // rows that are all the same
-        boolean products = rows.size() > rows.count();
+        boolean products = usesProducts(rows.count(), rows.size());
         Tensor matrix = products
                 ? Elementwise.mulInPlace(centred.gram(), 1 / (scale * scale))
                 : Elementwise.mulInPlace(centred.all(), 1 / scale);
@@ -83,67 +91,66 @@ final class Features {
         return scale;
     }
 
-    /** The zero function, to be built up. */
+    /** Length of a stored row: n where products are stored, else d. */
+    int width() {
+        return width;
+    }
+
+    /** Whether a {@link Function} keeps its values at all rows; else it is evaluated on a row that was read. */
+    boolean keepsValues() {
+        return products;
+    }
+
+    /** Copies a stored row: loops over arrays are compiled to vector instructions, over segments five times slower ones. */
+    void read(int i, float[] target) {
+        MemorySegment.copy(numbers, JAVA_FLOAT, (long) i * width * Float.BYTES, target, 0, width);
+    }
+
+    /** Returns the zero function. */
     Function zero() {
-        return products ? new OfProducts() : new OfRows();
+        return new Function(width);
     }
 
-    /** {@code f(x_i) = Σ_j β_j x_j·x_i}, which changes one β at a time. */
-    sealed interface Function {
-        double at(int i);
-
-        /** {@code β_i ← β_i + amount}. */
-        void add(int i, double amount);
-    }
-
-    /** Values at all rows are kept: asking costs nothing, a change n. */
-    private final class OfProducts implements Function {
-        private final double[] values = new double[count];
-
-        @Override
-        public double at(int i) {
-            return values[i];
-        }
-
-        @Override
-        public void add(int i, double amount) {
-            MemorySegment row = row(i);
-            for (int j = 0; j < count; j++) {
-                values[j] += amount * (row.getAtIndex(JAVA_FLOAT, j) + 1);
-            }
-        }
-    }
-
-    /** The weight vector is kept: asking and changing cost d. */
-    private final class OfRows implements Function {
-        private final double[] weight = new double[width];
+    /**
+     * {@code f(x_i) = Σ_j β_j x_j·x_i}, whose coefficients change one at a time. Where products are stored it keeps f at all
+     * rows: evaluation is free, a change costs n. Else it keeps the weight vector: both cost d.
+     */
+    static final class Function {
+        private final double[] numbers;
         private double bias;
 
-        @Override
-        public double at(int i) {
-            MemorySegment row = row(i);
+        private Function(int width) {
+            this.numbers = new double[width];
+        }
+
+        /** Value at a row, where values are kept. */
+        double at(int i) {
+            return numbers[i] + bias;
+        }
+
+        /** Value at a row that was read, where the weight vector is kept. */
+        double at(float[] row) {
             double a = bias;
             double b = 0;
             double c = 0;
             double d = 0;
             int j = 0;
-            for (; j + 3 < width; j += 4) { // four sums, for one would wait for itself
-                a += weight[j] * row.getAtIndex(JAVA_FLOAT, j);
-                b += weight[j + 1] * row.getAtIndex(JAVA_FLOAT, j + 1);
-                c += weight[j + 2] * row.getAtIndex(JAVA_FLOAT, j + 2);
-                d += weight[j + 3] * row.getAtIndex(JAVA_FLOAT, j + 3);
+            for (; j + 3 < numbers.length; j += 4) { // four sums: one would wait for itself
+                a += numbers[j] * row[j];
+                b += numbers[j + 1] * row[j + 1];
+                c += numbers[j + 2] * row[j + 2];
+                d += numbers[j + 3] * row[j + 3];
             }
-            for (; j < width; j++) {
-                a += weight[j] * row.getAtIndex(JAVA_FLOAT, j);
+            for (; j < numbers.length; j++) {
+                a += numbers[j] * row[j];
             }
             return a + b + (c + d);
         }
 
-        @Override
-        public void add(int i, double amount) {
-            MemorySegment row = row(i);
-            for (int j = 0; j < width; j++) {
-                weight[j] += amount * row.getAtIndex(JAVA_FLOAT, j);
+        /** {@code β_i ← β_i + amount}, with the row i that was read. */
+        void add(float[] row, double amount) {
+            for (int j = 0; j < numbers.length; j++) {
+                numbers[j] += amount * row[j];
             }
             bias += amount;
         }

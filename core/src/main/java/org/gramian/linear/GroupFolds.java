@@ -18,6 +18,9 @@ import java.util.stream.IntStream;
  * @param places the fold of each row
  */
 record GroupFolds(int folds, List<Integer> places) {
+    /** Number of folds where every class has enough groups. */
+    static final int USUAL = 5;
+
     GroupFolds {
         places = List.copyOf(places);
     }

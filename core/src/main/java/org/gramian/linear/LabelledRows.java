@@ -3,7 +3,10 @@ package org.gramian.linear;
 import java.util.Arrays;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Reductions;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 
 /**
  * What a solver learns from: rows {@code [n, d]}, each with a class, a group and, by its class, a weight.
@@ -86,6 +89,15 @@ public final class LabelledRows {
                     + " classes is wanted, found " + Arrays.toString(others));
         }
         return new LabelledRows(rows, labels, groups, others);
+    }
+
+    /** Copies some rows; every class must be among them where a solver is to learn from them. */
+    LabelledRows part(int[] which) {
+        long[] places = Arrays.stream(which).asLongStream().toArray();
+        Tensor index = Tensors.to(Tensors.ofLongs(places, Shape.of(places.length)), rows.device());
+        int[] someLabels = Arrays.stream(which).map(i -> labels[i]).toArray();
+        int[] someGroups = Arrays.stream(which).map(i -> groups[i]).toArray();
+        return new LabelledRows(Views.select(rows, 0, index), someLabels, someGroups, weights);
     }
 
     /** The rows {@code [n, d]}. */

@@ -58,7 +58,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     }
 
     @Override
-    public LinearModel solve(LabelledRows rows, SolveWatch watch) {
+    public LinearModel fit(LabelledRows rows, SolveWatch watch) {
         requireRoom(rows.count(), rows.size());
         watch.at("covariance of classes", 0, 1);
         try (Scope scope = Scope.open()) {

@@ -2,7 +2,9 @@ package org.gramian.linear;
 
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.Optional;
 import java.util.SequencedMap;
+import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 
@@ -12,10 +14,35 @@ import org.gramian.tensor.Tensor;
  * @param weight {@code [k, d]} in single precision, on the device of the rows; belongs to the scope that was open
  * @param bias {@code [k]}, the same
  * @param found numbers that were found on the way, by name, as {@code C}, {@code gap} or {@code shrinkage}
+ * @param crossValidation out-of-fold scores; empty where a class has one group only, or none were computed
  */
-public record LinearModel(Tensor weight, Tensor bias, SequencedMap<String, Double> found) {
+public record LinearModel(
+        Tensor weight, Tensor bias, SequencedMap<String, Double> found, Optional<CrossValidation> crossValidation) {
     public LinearModel {
         found = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(found));
+    }
+
+    LinearModel(Tensor weight, Tensor bias, SequencedMap<String, Double> found) {
+        this(weight, bias, found, Optional.empty());
+    }
+
+    LinearModel with(CrossValidation scores) {
+        return new LinearModel(weight, bias, found, Optional.of(scores));
+    }
+
+    /** Divides weight and bias by the temperature of the cross-validation, so that the softmax of z is calibrated. */
+    LinearModel calibrated() {
+        if (crossValidation.isEmpty()) {
+            return this;
+        }
+        CrossValidation scores = crossValidation.get();
+        SequencedMap<String, Double> all = new LinkedHashMap<>(found);
+        all.putIfAbsent("folds", (double) scores.folds());
+        all.put("temperature", scores.temperature());
+        all.put("cv_accuracy", scores.accuracy());
+        all.put("cv_log_loss", scores.logLoss());
+        double factor = 1 / scores.temperature();
+        return new LinearModel(Elementwise.mul(weight, factor), Elementwise.mul(bias, factor), all, crossValidation);
     }
 
     /** Hands the tensors to the scope around this one. */

@@ -38,7 +38,7 @@ public record NearestMean() implements LinearSolver {
     }
 
     @Override
-    public LinearModel solve(LabelledRows rows, SolveWatch watch) {
+    public LinearModel fit(LabelledRows rows, SolveWatch watch) {
         requireRoom(rows.count(), rows.size());
         watch.at("means of classes", 0, 1);
         try (Scope scope = Scope.open()) {

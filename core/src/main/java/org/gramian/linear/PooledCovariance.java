@@ -40,7 +40,7 @@ record PooledCovariance(CentredRows centred, boolean products, Tensor matrix) {
     /**
      * {@code (M Σ⁻¹) [k, d]} in single precision for the covariance that is shrunk by γ.
      *
-     * @throws IllegalArgumentException if that has no inverse
+     * @throws UnsolvableException if that has no inverse
      */
     Tensor solve(Tensor means, double gamma) {
         double ridge = gamma * variance();
@@ -52,7 +52,7 @@ record PooledCovariance(CentredRows centred, boolean products, Tensor matrix) {
         Elementwise.mulInPlace(square, shift);
         Tensor shifted = Elementwise.add(matrix, square);
         if ((products && ridge == 0) || !Decompositions.isPositiveDefinite(shifted)) {
-            throw new IllegalArgumentException("the covariance of " + (long) count() + " rows of length "
+            throw new UnsolvableException("the covariance of " + (long) count() + " rows of length "
                     + centred.rows().size(1) + " with shrinkage " + SolverText.decimal(gamma)
                     + " has no inverse; take a larger shrinkage, as lda:shrinkage=0.1, or lda, which chooses it");
         }

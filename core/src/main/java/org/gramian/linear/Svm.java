@@ -2,6 +2,7 @@ package org.gramian.linear;
 
 import java.util.Arrays;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.IntStream;
@@ -25,7 +26,7 @@ import org.gramian.tensor.Tensors;
  * <p>Without a C it is chosen from 0.01, 0.1, 1, 10 and 100 by five-fold cross-validation inside the rows, rows of one
  * group in one fold; there are fewer folds where a class has fewer groups, and C is 1 where a class has only one.
  *
- * <p>Memory: the rows once more where {@code d ≤ n}, else {@code n²} numbers.
+ * <p>Memory: the rows once more where {@code 2d ≤ n}, else {@code n²} numbers.
  *
  * @param c cost of a mistake, positive; chosen where it is not given
  */
@@ -35,7 +36,7 @@ public record Svm(OptionalDouble c) implements LinearSolver {
             "svm[:C=NUMBER|auto]: linear support vector machines, one class against the rest; auto: C by cross-validation";
 
     private static final double TOLERANCE = 1e-6;
-    private static final Room.Square SQUARE = new Room.Square(20_000, Float.BYTES);
+    private static final Room.Square SQUARE = new Room.Square(Features.MOST_PRODUCTS, Float.BYTES);
 
     public Svm {
         if (c.isPresent() && !(c.getAsDouble() > 0 && c.getAsDouble() <= Float.MAX_VALUE)) {
@@ -52,25 +53,26 @@ public record Svm(OptionalDouble c) implements LinearSolver {
     @Override
     public void requireRoom(long rows, long size) {
         new Room(WORD, rows, size).requireRows();
-        if (size > rows) {
+        if (Features.usesProducts(rows, size)) {
             new Room(WORD, rows, size).requireSquare(SQUARE);
         }
     }
 
     @Override
-    public LinearModel solve(LabelledRows rows, SolveWatch watch) {
+    public LinearModel fit(LabelledRows rows, SolveWatch watch) {
         requireRoom(rows.count(), rows.size());
         try (Scope scope = Scope.open()) {
             OneAgainstRest problems = new OneAgainstRest(rows, Features.of(rows), watch);
+            CostSearch search = new CostSearch(problems, c.isPresent() ? List.of(c.getAsDouble()) : CostSearch.GRID);
             SequencedMap<String, Double> found = new LinkedHashMap<>();
-            if (c.isPresent()) {
-                found.put("C", c.getAsDouble());
-            } else {
-                CostSearch search = new CostSearch(problems);
-                found.put("C", search.choose());
-                found.put("folds", (double) search.folds());
-            }
-            return solve(problems, found).keptBy(scope);
+            boolean divided = search.folds() > 1;
+            double chosen = divided
+                    ? search.choose(c.isPresent() ? "cross-validation" : "choosing C")
+                    : c.orElse(CostSearch.USUAL);
+            found.put("C", chosen);
+            found.put("folds", (double) search.folds());
+            LinearModel model = solve(problems, found);
+            return (divided ? model.with(search.crossValidation()) : model).keptBy(scope);
         }
     }
 
@@ -81,10 +83,14 @@ public record Svm(OptionalDouble c) implements LinearSolver {
         int[] all = IntStream.range(0, n).toArray();
         double[] coefficients = new double[rows.classes() * n];
         DualDescent.Ending[] endings = new DualDescent.Ending[rows.classes()];
-        problems.all("solving for classes", rows.classes(), (label, eachPass) -> {
-            DualDescent descent = problems.begin(label, all);
-            endings[label] = descent.descend(costs, TOLERANCE, eachPass);
-            System.arraycopy(descent.coefficients(), 0, coefficients, label * n, n);
+        problems.all("solving for classes", problems.blocks(), (block, eachPass) -> {
+            DualDescent descent = problems.begin(block, all);
+            DualDescent.Ending[] some = descent.descend(costs, TOLERANCE, eachPass);
+            for (int c = 0; c < some.length; c++) {
+                int label = block * OneAgainstRest.BLOCK + c;
+                endings[label] = some[c];
+                System.arraycopy(descent.coefficients(c), 0, coefficients, label * n, n);
+            }
         });
         found.put(
                 "gap",

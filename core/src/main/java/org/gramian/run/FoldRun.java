@@ -133,7 +133,7 @@ final class FoldRun {
         return new Material(
                 fold.parts(),
                 plan.config().data().crops().training(plan.config().recipe().seed()),
-                plan.config().data().crops().testing(),
+                plan.config().data().testPlan().testing(),
                 surround.extraction,
                 surround.threads);
     }
@@ -202,7 +202,7 @@ final class FoldRun {
         return new ModelCard(
                 plan.dataset().classes(),
                 surround.extraction.extractor().network().preprocessing(),
-                plan.config().data().crops(),
+                plan.config().data().testPlan(),
                 evaluation.temperature().value(),
                 origin,
                 metrics);

@@ -17,6 +17,7 @@ import org.gramian.image.audit.Audit;
 import org.gramian.image.audit.AuditFile;
 import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.AuditReport;
+import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Model;
@@ -95,8 +96,13 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
     public AuditReport audit() throws IOException, InterruptedException {
         RunPlan.requireClasses(dataset);
         PictureReader reader = new PictureReader(PictureLimits.DEFAULT);
+        Settings settings = complete();
+        CropPlan crops = settings.get(Keys.CROPS);
         Audit audit = new Audit(AuditOptions.DEFAULT, reader::read, workshop.threads())
-                .requiring(complete().get(Keys.CROPS).testing());
+                .requiring(crops.testing());
+        if (settings.get(Keys.TEST_CROPS).isPresent()) {
+            audit = audit.requiring(settings.get(Keys.TEST_CROPS).get().testing());
+        }
         AuditReport report = audit.of(dataset, done -> {
             if (control.breaks.due().filter(Breaks.Reason.ASKED::equals).isPresent()) {
                 throw new InterruptedTrainingException(Breaks.Reason.ASKED);

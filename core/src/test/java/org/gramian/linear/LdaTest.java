@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 class LdaTest {
     private static LinearModel solve(LabelledRows rows, double shrinkage) {
-        return new Lda(OptionalDouble.of(shrinkage)).solve(rows, SolveWatch.NONE);
+        return new Lda(OptionalDouble.of(shrinkage)).fit(rows, SolveWatch.NONE);
     }
 
     /** Two Gaussians of a covariance that is far from round: the rule is known. */
@@ -38,7 +38,7 @@ class LdaTest {
         // covariance ((5, 4), (4, 5)), its inverse ((5, -4), (-4, 5))/9; means (1, 0) and (0, 0)
         try (Scope _ = Scope.open()) {
             LinearModel model = new Lda(OptionalDouble.empty())
-                    .solve(new MadeUpRows(values, labels, groups, 2).rows(), SolveWatch.NONE);
+                    .fit(new MadeUpRows(values, labels, groups, 2).rows(), SolveWatch.NONE);
             double[] weight = model.weight().toDoubles();
             double[] bias = model.bias().toDoubles();
             assertThat(weight[2] - weight[0]).isCloseTo(5.0 / 9, within(0.03));
@@ -55,7 +55,7 @@ class LdaTest {
         try (Scope _ = Scope.open()) {
             LabelledRows given = balanced(rows);
             LinearModel lda = solve(given, 1);
-            LinearModel mean = new NearestMean().solve(given, SolveWatch.NONE);
+            LinearModel mean = new NearestMean().fit(given, SolveWatch.NONE);
             // z = (v·μ − ½‖μ‖²)/ν against (2 v·μ − ‖μ‖²)/(d ν), and the same log π for all
             Tensor scaled = Elementwise.mul(mean.weight(), rows.size() / 2.0);
             TensorAssert.assertTensor(lda.weight()).isCloseTo(scaled, 1e-5);
@@ -150,7 +150,7 @@ class LdaTest {
         double far = Math.pow(covariance.plus(-nu, Dense.identity(rows.size())).norm(), 2);
         try (Scope _ = Scope.open()) {
             double found = new Lda(OptionalDouble.empty())
-                    .solve(rows.rows(), SolveWatch.NONE)
+                    .fit(rows.rows(), SolveWatch.NONE)
                     .found()
                     .getOrDefault("shrinkage", Double.NaN);
             assertThat(found).isCloseTo(Math.min(1, error / far), within(1e-4));
@@ -161,7 +161,7 @@ class LdaTest {
     void oneRowOfEachClassIsEnough() {
         MadeUpRows rows = MadeUpRows.of(new SplittableRandom(4), 3, 5, 3);
         try (Scope _ = Scope.open()) {
-            LinearModel model = new Lda(OptionalDouble.empty()).solve(rows.rows(), SolveWatch.NONE);
+            LinearModel model = new Lda(OptionalDouble.empty()).fit(rows.rows(), SolveWatch.NONE);
             assertThat(rows.answers(model)).containsExactly(0, 1, 2);
         }
     }

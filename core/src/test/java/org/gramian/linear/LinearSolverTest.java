@@ -17,6 +17,8 @@ class LinearSolverTest {
                 "svm:C=10",
                 "svm:C=0.001",
                 "svm:C=1.0E-7",
+                "logistic",
+                "logistic:C=3",
                 "mean",
                 "lda",
                 "lda:shrinkage=0.1",
@@ -46,7 +48,7 @@ class LinearSolverTest {
                     lda:shrinkage=1.5  | must be a number from 0 to 1 or auto, found 1.5
                     lda:shrinkage=.    | found '.'
                     lda:shrink=0.1     | (did you mean 'shrinkage'?)
-                    perceptron         | those that are solved for are svm, mean, lda
+                    perceptron         | those that are solved for are svm, mean, lda, logistic
                     """)
     void wrongTextsAreRefusedWithWhatToWrite(String text, String message) {
         assertThatThrownBy(() -> LinearSolver.parse(text))

@@ -19,11 +19,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class SvmTest {
     private static LinearModel solve(MadeUpRows rows, double c) {
-        return new Svm(OptionalDouble.of(c)).solve(rows.rows(), SolveWatch.NONE);
+        return new Svm(OptionalDouble.of(c)).fit(rows.rows(), SolveWatch.NONE);
     }
 
     private static LinearModel choose(MadeUpRows rows) {
-        return new Svm(OptionalDouble.empty()).solve(rows.rows(), SolveWatch.NONE);
+        return new Svm(OptionalDouble.empty()).fit(rows.rows(), SolveWatch.NONE);
     }
 
     private static double drawnCost(SplittableRandom random) {
@@ -75,7 +75,7 @@ class SvmTest {
                 .mapToDouble(label -> weights[label])
                 .toArray();
         try (Scope _ = Scope.open()) {
-            LinearModel model = new Svm(OptionalDouble.of(1)).solve(rows.rows().weighted(weights), SolveWatch.NONE);
+            LinearModel model = new Svm(OptionalDouble.of(1)).fit(rows.rows().weighted(weights), SolveWatch.NONE);
             assertOptimal(rows, model, costs);
         }
     }

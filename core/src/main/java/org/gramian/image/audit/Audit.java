@@ -10,7 +10,6 @@ import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
@@ -42,17 +41,17 @@ public final class Audit {
     private final AuditOptions options;
     private final Function<Path, Reading> reader;
     private final int threads;
-    private final Optional<Crops> crops;
+    private final List<Crops> crops;
 
     /**
      * @param reader reads a picture's file, from several threads at once; {@code new PictureReader(limits)::read}
      * @param threads how many pictures are read at the same time, at least 1
      */
     public Audit(AuditOptions options, Function<Path, Reading> reader, int threads) {
-        this(options, reader, threads, Optional.empty());
+        this(options, reader, threads, List.of());
     }
 
-    private Audit(AuditOptions options, Function<Path, Reading> reader, int threads, Optional<Crops> crops) {
+    private Audit(AuditOptions options, Function<Path, Reading> reader, int threads, List<Crops> crops) {
         if (threads < 1) {
             throw new IllegalArgumentException("an audit needs at least 1 thread, found " + threads);
         }
@@ -64,7 +63,20 @@ public final class Audit {
 
     /** The same audit, to which a picture that these crops cannot be taken from is as good as unreadable. */
     public Audit requiring(Crops needed) {
-        return new Audit(options, reader, threads, Optional.of(needed));
+        List<Crops> more = new ArrayList<>(crops);
+        more.add(needed);
+        return new Audit(options, reader, threads, List.copyOf(more));
+    }
+
+    /** The image as read, or the reason why some of the required crops cannot be taken from it. */
+    private Reading seen(Reading whole, Sample sample) {
+        Reading seen = whole;
+        for (Crops needed : crops) {
+            if (seen instanceof Reading.Readable) {
+                seen = needed.seen(whole, sample);
+            }
+        }
+        return seen;
     }
 
     /**
@@ -79,7 +91,7 @@ public final class Audit {
         Workers.forEach(facts.length, threads, progress, index -> {
             Sample sample = dataset.samples().get(index);
             Reading whole = reader.apply(sample.file());
-            switch (crops.map(needed -> needed.seen(whole, sample)).orElse(whole)) {
+            switch (seen(whole, sample)) {
                 case Reading.Readable _ -> facts[index] = Facts.of(index, (Reading.Readable) whole);
                 case Reading.Unreadable(Reading.Problem problem, String reason) ->
                     unreadable[index] = new UnreadablePicture(subject.member(index), problem, reason);

@@ -74,6 +74,13 @@ public final class Keys {
                     Augmentation::text),
             Augmentation.NONE);
 
+    /** The test crops of {@link #CROPS}: a model is tested as it was trained. A larger size often gains accuracy. */
+    public static final Key<Optional<CropPlan>> TEST_CROPS = fixed(
+            "data.test-crops",
+            "crops of validation, test and prediction, as resize:288+flips; same: the test crops of data.crops",
+            Form.of("CROPS|same", Keys::testCrops, plan -> plan.map(CropPlan::text).orElse("same")),
+            Optional.empty());
+
     /** A tenth: fewer pictures could not tell epochs apart, more are missed in training. */
     public static final Key<Double> VALIDATION = chosen(
             "data.validation",
@@ -122,7 +129,7 @@ public final class Keys {
     /** A method that was published with another classifier is that method only with it; all others are trained. */
     public static final Key<Optional<LinearSolver>> CLASSIFIER = chosen(
             "network.classifier",
-            "softmax, which is trained, or svm[:C=NUMBER], mean or lda[:shrinkage=NUMBER], which are solved for",
+            "softmax, trained, or solved for: svm[:C=NUMBER], logistic[:C=NUMBER], mean, lda[:shrinkage=NUMBER]",
             ClassifierChoice.FORM,
             ClassifierChoice.RULE);
 
@@ -312,6 +319,7 @@ public final class Keys {
             PROTOCOL,
             CROPS,
             AUGMENT,
+            TEST_CROPS,
             VALIDATION,
             FEATURE_TYPE,
             BACKBONE,
@@ -393,6 +401,10 @@ public final class Keys {
         String reason = strong ? "part of data.augment=strong" : "data.augment is not strong";
         return settings.orElse(MIXUP, strong ? STRONG_MIXUP : 0, reason)
                 .orElse(CUTMIX, strong ? STRONG_CUTMIX : 0, reason);
+    }
+
+    private static Optional<CropPlan> testCrops(String text) {
+        return text.equals("same") ? Optional.empty() : Optional.of(CropPlan.parse(text));
     }
 
     private static OptionalDouble constantRate(String text) {

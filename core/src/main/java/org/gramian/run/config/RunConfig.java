@@ -35,6 +35,7 @@ public record RunConfig(
                     + " or " + Keys.STAGE2_EPOCHS + ", found 0 in both: nothing would be trained");
         }
         network.requireFits(data.crops().size());
+        network.requireFits(data.testPlan().size());
     }
 
     /**

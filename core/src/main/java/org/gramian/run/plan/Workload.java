@@ -45,7 +45,7 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
         return new Workload(config, classes, sizes, features(config, folds.values()));
     }
 
-    /** Crops to test with are among those to train on, so a picture that does both in different folds counts once. */
+    /** Unless set apart, test crops are among the training crops: an image of both in different folds counts once. */
     private static long features(RunConfig config, Collection<Parts> folds) {
         if (config.recipe().stage1().epochs() == 0 && config.recipe().solver().isEmpty()) {
             return 0;
@@ -58,9 +58,11 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
             others.addAll(parts.heldBack());
             others.addAll(parts.test());
         }
-        others.removeAll(training);
+        if (config.data().testCrops().isEmpty()) {
+            others.removeAll(training);
+        }
         return (long) training.size() * crops.training(0).count()
-                + (long) others.size() * crops.testing().count();
+                + (long) others.size() * config.data().testPlan().testing().count();
     }
 
     /** Crops of each training picture. */
@@ -70,7 +72,7 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
 
     /** Crops of each picture that judges or tests. */
     public int testCrops() {
-        return config.data().crops().testing().count();
+        return config.data().testPlan().testing().count();
     }
 
     /** The shape {@code [c, h, w]} of one crop's feature. */
@@ -83,7 +85,12 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
     public long cacheBytes() {
         return FeatureCache.bytes(
                 features,
-                featureShape().elements() * config.data().featureType().bytes());
+                Math.max(featureShape().elements(), testFeatures()) * config.data().featureType().bytes());
+    }
+
+    private long testFeatures() {
+        int size = config.data().testPlan().size();
+        return config.network().backbone().features(size, size).elements();
     }
 
     /** Trainable numbers of the backbone. */

@@ -8,7 +8,6 @@ import org.gramian.linear.LinearModel;
 import org.gramian.linear.LinearSolver;
 import org.gramian.model.Model;
 import org.gramian.tensor.DType;
-import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -18,7 +17,7 @@ import org.gramian.train.feature.FeatureTable;
 
 /**
  * Gives a model the classifier that is solved for from the descriptors of all training crops: they are computed once, by
- * the device of the model, and collected on the processor.
+ * the device of the model, and stay there: products of descriptors are the larger part of the work.
  *
  * @param model whose pooling is fitted
  * @param session told how far it is; a break that is due ends it at once, and there is no model then
@@ -34,7 +33,7 @@ record SolvedHead(Model model, Session session) {
         long size = model.head().pooling().descriptorSize(model.backbone().channels());
         solver.requireRoom(table.count(), size);
         try (Scope _ = Scope.open()) {
-            Tensor rows = Tensors.empty(Shape.of(table.count(), size), DType.F32, Device.CPU);
+            Tensor rows = Tensors.empty(Shape.of(table.count(), size), DType.F32, model.device());
             for (int start = 0; start < table.count(); start += batch) {
                 session.preparing(new TrainEvent.Solving("descriptors to solve from", start, table.count()));
                 describe(table, rows, start, Math.min(table.count(), start + batch));

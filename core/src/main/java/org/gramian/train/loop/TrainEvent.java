@@ -44,7 +44,10 @@ public sealed interface TrainEvent {
             return classifier
                     + found.entrySet().stream()
                             .map(one -> String.format(Locale.ROOT, ", %s %s", one.getKey(), number(one.getValue())))
-                            .collect(Collectors.joining());
+                            .collect(Collectors.joining())
+                    + (found.containsKey("temperature")
+                            ? ""
+                            : ", not calibrated: a class has too few images for cross-validation");
         }
 
         private static String number(double value) {

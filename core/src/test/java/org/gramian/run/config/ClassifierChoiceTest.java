@@ -87,7 +87,7 @@ class ClassifierChoiceTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"svm", "svm:C=0.5", "mean", "lda", "lda:shrinkage=0.25"})
+    @ValueSource(strings = {"svm", "svm:C=0.5", "mean", "lda", "lda:shrinkage=0.25", "logistic", "logistic:C=2"})
     void aConfigurationIsReadBackFromItsFile(String classifier) throws IOException {
         Settings all = complete(asked("network.classifier=" + classifier, "network.pooling=average"));
         RunConfig config = RunConfig.of(all);
@@ -124,7 +124,7 @@ class ClassifierChoiceTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    softmx    | there is no classifier 'softmx' (did you mean 'softmax'?); the classifiers are softmax, svm, mean, lda
+                    softmx    | there is no classifier 'softmx' (did you mean 'softmax'?); the classifiers are softmax, svm, mean, lda, logistic
                     svn       | (did you mean 'svm'?)
                     softmax:2 | softmax takes no argument
                     svm:C=x   | must be a number

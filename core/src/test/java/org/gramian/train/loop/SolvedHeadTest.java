@@ -68,7 +68,7 @@ class SolvedHeadTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"svm", "svm:C=10", "mean", "lda", "lda:shrinkage=0.5"})
+    @ValueSource(strings = {"svm", "svm:C=10", "mean", "lda", "lda:shrinkage=0.5", "logistic"})
     void itLearnsWithoutEpochsAndToTheSameByteEachTime(String classifier) throws IOException {
         Parts itself = new Parts(parts.training(), parts.heldBack(), parts.training()); // chance is a third
         SmallTraining training = training(classifier).with(itself);

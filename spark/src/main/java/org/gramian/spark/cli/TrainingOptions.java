@@ -7,6 +7,7 @@ import org.apache.spark.sql.Column;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.gramian.run.config.ConfigException;
+import org.gramian.run.config.CropOptions;
 import org.gramian.run.config.Key;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
@@ -28,6 +29,21 @@ final class TrainingOptions {
 
     @Option(names = "--crops", paramLabel = "CROPS", description = "what is cut from a picture, as paper")
     private @Nullable String crops;
+
+    @Option(names = "--image-size", paramLabel = "N", description = "side of all crops in pixels, as 320")
+    private @Nullable String imageSize;
+
+    @Option(
+            names = "--test-size",
+            paramLabel = "N",
+            description = "side of the crops of validation and prediction")
+    private @Nullable String testSize;
+
+    @Option(
+            names = "--tta",
+            paramLabel = "WORD",
+            description = "test-time augmentation: none, flips, five or ten crops of an image")
+    private @Nullable String tta;
 
     @Option(
             names = "--validation",
@@ -124,6 +140,7 @@ final class TrainingOptions {
         for (String pair : pairs) {
             asked = asked.typedPair(pair, EXAMPLE);
         }
+        asked = new CropOptions(imageSize, testSize, tta).applyTo(asked);
         if (heldBack != null && asked.has(Keys.VALIDATION)) {
             throw new IllegalArgumentException("--held-back-column says which pictures judge epochs, and "
                     + Keys.VALIDATION.name() + " (--validation) that a share is chosen: leave one of them out");

@@ -41,7 +41,9 @@ record SpreadFeatures(
                 config.data().featureType(),
                 "spark, libtorch " + Libtorch.load().version());
         String all = recipe.fingerprint() + "\n" + catalogue.fingerprint() + "\n"
-                + config.data().crops().text() + "\n" + config.recipe().seed();
+                + config.data().crops().text()
+                + config.data().testCrops().map(plan -> "\ntest " + plan.text()).orElse("")
+                + "\n" + config.recipe().seed();
         String path = folder.path("features-"
                 + Sha256.hex(Sha256.of(all.getBytes(StandardCharsets.UTF_8))).substring(0, 16));
         Crops toTrain = config.data().crops().training(config.recipe().seed());
@@ -50,7 +52,7 @@ record SpreadFeatures(
                 catalogue,
                 config,
                 new FeatureStore(path + "/training", form(toTrain, config, network)),
-                new FeatureStore(path + "/held-back", form(config.data().crops().testing(), config, network)));
+                new FeatureStore(path + "/held-back", form(config.data().testPlan().testing(), config, network)));
     }
 
     private static FeatureForm form(Crops crops, RunConfig config, FrozenBackbone network) {
@@ -80,7 +82,9 @@ record SpreadFeatures(
         PictureColumn column = new PictureColumn(
                 PICTURE, new SerializableConfiguration(spark.sessionState().newHadoopConf()));
         FeatureTask.CropText crops = new FeatureTask.CropText(
-                config.data().crops().text(), config.recipe().seed(), learned);
+                (learned ? config.data().crops() : config.data().testPlan()).text(),
+                config.recipe().seed(),
+                learned);
         store.complete(
                 catalogue.numbered().where(col("held").equalTo(!learned)).select("name", "label", "number"),
                 catalogue::pictures,

@@ -165,7 +165,7 @@ final class SpreadRun {
         return new ModelCard(
                 catalogue.classes(),
                 network.preprocessing(),
-                config.data().crops(),
+                config.data().testPlan(),
                 temperature.value(),
                 origin.entries(),
                 new LinkedHashMap<>());

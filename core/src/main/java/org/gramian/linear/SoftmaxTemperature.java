@@ -1,0 +1,121 @@
+package org.gramian.linear;
+
+import java.util.List;
+import java.util.OptionalDouble;
+
+/**
+ * Fits the temperature of a softmax: the {@code T > 0} that minimizes the mean cross-entropy of {@code softmax(z / T)} to
+ * given targets (Guo et al., On Calibration of Modern Neural Networks, ICML 2017).
+ *
+ * <pre>{@code f(b) = mean_i (log Σ_k exp(b z_ik) − b t_i),   b = 1/T,   t_i = Σ_k target_ik z_ik}</pre>
+ *
+ * <p>f is convex in b, so there is one minimum or none; Newton's method between two closing bounds finds it. Exponentials
+ * are {@link StrictMath}'s: every machine finds the same bits.
+ */
+public final class SoftmaxTemperature {
+    /** Relative width at which the bounds count as one. */
+    private static final double TOLERANCE = 1e-12;
+
+    /** Bisection alone needs fewer from any bounds that doubling finds. */
+    private static final int MOST_STEPS = 2000;
+
+    /** First and second derivative of the loss. */
+    private record Slope(double first, double second) {}
+
+    private final List<double[]> scores;
+    private final double[] targets;
+
+    /**
+     * Prepares a fit.
+     *
+     * @param scores n rows of k scores, each minus its maximum: no exponential overflows
+     * @param targets the expected score {@code t_i} of each row, at most 0
+     */
+    public SoftmaxTemperature(List<double[]> scores, double[] targets) {
+        if (scores.isEmpty() || scores.size() != targets.length) {
+            throw new IllegalArgumentException("expected a target for each of at least 1 row of scores, found "
+                    + scores.size() + " rows and " + targets.length + " targets");
+        }
+        this.scores = List.copyOf(scores);
+        this.targets = targets.clone();
+    }
+
+    /** Whether scores tell nothing about the targets: the loss falls for ever as T grows, or does not depend on T. */
+    public boolean isUninformative() {
+        return slope(0).first() >= -TOLERANCE * spread() * targets.length;
+    }
+
+    /** Whether the loss falls for ever as T goes to 0: every target is the highest score. */
+    public boolean isUnbounded() {
+        for (double target : targets) {
+            if (target < 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Returns the minimizing T; empty where there is none, see {@link #isUninformative} and {@link #isUnbounded}. */
+    public OptionalDouble fit() {
+        return isUninformative() || isUnbounded() ? OptionalDouble.empty() : OptionalDouble.of(1 / root());
+    }
+
+    /** Where the slope, which rises from below 0 to above 0, crosses it. */
+    private double root() {
+        double low = 0;
+        double high = 1 / spread();
+        for (int step = 0; step < MOST_STEPS && slope(high).first() < 0; step++) {
+            low = high;
+            high *= 2;
+        }
+        double inverse = (low + high) / 2;
+        for (int step = 0; step < MOST_STEPS && high - low > TOLERANCE * high; step++) {
+            Slope slope = slope(inverse);
+            if (slope.first() < 0) {
+                low = inverse;
+            } else {
+                high = inverse;
+            }
+            double newton = inverse - slope.first() / slope.second();
+            // The negation also catches a quotient that is no number.
+            double next = !(newton > low && newton < high) ? (low + high) / 2 : newton;
+            if (Math.abs(next - inverse) <= TOLERANCE * inverse) {
+                return next;
+            }
+            inverse = next;
+        }
+        return inverse;
+    }
+
+    /** The widest range of scores: the scale of T. */
+    private double spread() {
+        double spread = 0;
+        for (double[] row : scores) {
+            for (double score : row) {
+                spread = Math.max(spread, -score);
+            }
+        }
+        return spread;
+    }
+
+    /** {@code f' = mean(E_p z − t)}, {@code f'' = mean Var_p z}, both times n. */
+    private Slope slope(double inverse) {
+        double first = 0;
+        double second = 0;
+        for (int i = 0; i < targets.length; i++) {
+            double total = 0;
+            double mean = 0;
+            double square = 0;
+            for (double score : scores.get(i)) {
+                double weight = StrictMath.exp(inverse * score);
+                total += weight;
+                mean += weight * score;
+                square += weight * score * score;
+            }
+            mean /= total;
+            first += mean - targets[i];
+            second += square / total - mean * mean;
+        }
+        return new Slope(first, second);
+    }
+}

@@ -1,0 +1,77 @@
+package org.gramian.run.config;
+
+import java.util.List;
+import java.util.Locale;
+import org.gramian.basis.Found;
+import org.gramian.basis.NearestWord;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.pooling.Fidelity;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Short options for crops, which stand for values of {@link Keys#CROPS} and {@link Keys#TEST_CROPS}.
+ *
+ * @param imageSize {@code --image-size}: side of all crops in pixels
+ * @param testSize {@code --test-size}: side of the crops of validation, test and prediction
+ * @param tta {@code --tta}, test-time augmentation: {@code none}, {@code flips}, {@code five} or {@code ten}
+ */
+public record CropOptions(@Nullable String imageSize, @Nullable String testSize, @Nullable String tta) {
+    /** Words of {@code --tta}. */
+    public static final List<String> TTA = List.of("none", "flips", "five", "ten");
+
+    private static final Form<Integer> SIZE = Form.whole(1);
+
+    /**
+     * Applies the options to settings: sizes change those of the plans that are set or default.
+     *
+     * @throws ConfigException naming the option, if a value is none
+     */
+    public Settings applyTo(Settings asked) {
+        Settings settings = asked;
+        CropPlan crops = settings.find(Keys.CROPS).orElseGet(() -> usual(asked));
+        if (imageSize != null) {
+            crops = resized(crops, imageSize, "--image-size");
+            settings = settings.with(Keys.CROPS.name(), crops.text(), Origin.flag("--image-size"));
+        }
+        if (testSize == null && tta == null) {
+            return settings;
+        }
+        CropPlan test = settings.find(Keys.TEST_CROPS).flatMap(plan -> plan).orElse(crops);
+        if (tta != null) {
+            test = augmented(test, tta);
+        }
+        if (testSize != null) {
+            test = resized(test, testSize, "--test-size");
+        }
+        String option = testSize == null ? "--tta" : "--test-size";
+        return settings.with(Keys.TEST_CROPS.name(), test.text(), Origin.flag(option));
+    }
+
+    /** Default plan of the fidelity that is set. */
+    private static CropPlan usual(Settings asked) {
+        boolean followed = asked.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED) != Fidelity.CORRECTED;
+        return Keys.CROPS.read(followed ? "paper" : Keys.CROPS.usualText());
+    }
+
+    private static CropPlan resized(CropPlan plan, String size, String option) {
+        try {
+            return plan.withSize(SIZE.read(size));
+        } catch (IllegalArgumentException e) {
+            throw new ConfigException(option + ": " + e.getMessage(), e);
+        }
+    }
+
+    private static CropPlan augmented(CropPlan plan, String text) {
+        String word = text.strip().toLowerCase(Locale.ROOT);
+        CropPlan.Kind single = plan.kind() == CropPlan.Kind.RESIZE ? CropPlan.Kind.RESIZE : CropPlan.Kind.CENTER;
+        return switch (word) {
+            case "none" -> new CropPlan(single, plan.size(), false, plan.boxed());
+            case "flips" -> new CropPlan(single, plan.size(), true, plan.boxed());
+            case "five" -> new CropPlan(CropPlan.Kind.PAPER, plan.size(), false, plan.boxed());
+            case "ten" -> new CropPlan(CropPlan.Kind.TEN, plan.size(), false, plan.boxed());
+            default ->
+                throw new ConfigException("--tta: expected one of " + String.join(", ", TTA) + ", found "
+                        + Found.text(text) + NearestWord.suggestion(word, TTA));
+        };
+    }
+}

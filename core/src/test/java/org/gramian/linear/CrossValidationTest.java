@@ -1,0 +1,200 @@
+package org.gramian.linear;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+import org.gramian.tensor.Scope;
+import org.gramian.testing.RandomTest;
+import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class CrossValidationTest {
+    /** Expected calibration error in 10 bins of confidence. */
+    private static double calibrationError(double[][] scores, int[] labels) {
+        double[] confidence = new double[10];
+        double[] right = new double[10];
+        for (int i = 0; i < scores.length; i++) {
+            int top = MadeUpRows.top(scores[i]);
+            double max = scores[i][top];
+            double p = 1 / Arrays.stream(scores[i]).map(z -> Math.exp(z - max)).sum();
+            int bin = Math.min(9, (int) (10 * p));
+            confidence[bin] += p;
+            right[bin] += top == labels[i] ? 1 : 0;
+        }
+        double error = 0;
+        for (int bin = 0; bin < 10; bin++) {
+            error += Math.abs(confidence[bin] - right[bin]) / scores.length;
+        }
+        return error;
+    }
+
+    /** The first rows train, the others, of the same Gaussians, test. */
+    private static MadeUpRows part(MadeUpRows all, int from, int to) {
+        return new MadeUpRows(
+                Arrays.copyOfRange(all.values(), from, to),
+                Arrays.copyOfRange(all.labels(), from, to),
+                Arrays.copyOfRange(all.groups(), from, to),
+                all.classes());
+    }
+
+    /** Rows shorter than many, and longer. */
+    @ParameterizedTest
+    @ValueSource(strings = {"svm", "svm:C=1", "mean", "lda", "logistic", "logistic:C=1"})
+    void probabilitiesOfOverlappingGaussiansAreCalibrated(String solver) {
+        for (int size : new int[] {6, 500}) {
+            MadeUpRows all = MadeUpRows.of(new SplittableRandom(1), 4400, size, 5, size == 6 ? 0.5 : 0.08);
+            MadeUpRows training = part(all, 0, 400);
+            MadeUpRows test = part(all, 400, 4400);
+            try (Scope _ = Scope.open()) {
+                LinearModel model = LinearSolver.parse(solver).solve(training.rows(), SolveWatch.NONE);
+                double[][] scores = test.scores(model);
+                assertThat(calibrationError(scores, test.labels()))
+                        .as("length " + size)
+                        .isLessThan(0.05);
+                CrossValidation found = model.crossValidation().orElseThrow();
+                int[] answers = test.answers(model);
+                double right = 0;
+                for (int i = 0; i < answers.length; i++) {
+                    right += answers[i] == test.labels()[i] ? 1 : 0;
+                }
+                assertThat(found.accuracy())
+                        .as("as on new rows")
+                        .isCloseTo(right / answers.length, within(0.1))
+                        .isGreaterThan(0.3);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"svm:C=10", "svm", "mean", "lda", "lda:shrinkage=0.3", "logistic"})
+    void foldingTheTemperatureKeepsEveryPrediction(String solver) {
+        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(2), 90, 7, 4, 0.5);
+        try (Scope _ = Scope.open()) {
+            LinearModel plain = LinearSolver.parse(solver).fit(rows.rows(), SolveWatch.NONE);
+            LinearModel solved = LinearSolver.parse(solver).solve(rows.rows(), SolveWatch.NONE);
+            assertThat(rows.answers(solved)).isEqualTo(rows.answers(plain));
+            double temperature = solved.crossValidation().orElseThrow().temperature();
+            assertThat(solved.found()).containsEntry("temperature", temperature);
+            double[] weight = plain.weight().toDoubles();
+            double[] scaled = solved.weight().toDoubles();
+            for (int i = 0; i < weight.length; i++) {
+                assertThat(scaled[i] * temperature).isCloseTo(weight[i], within(1e-5 * (1 + Math.abs(weight[i]))));
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"svm:C=1", "mean", "lda:shrinkage=0.5", "logistic:C=1"})
+    void accuracyIsThatOfALoopOverTheFolds(String solver) {
+        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(3), 80, 5, 3, 0.7);
+        try (Scope _ = Scope.open()) {
+            LabelledRows given = rows.rows();
+            GroupFolds folds = GroupFolds.of(given, 5);
+            boolean[] right = new boolean[80];
+            double total = 0;
+            for (int fold = 0; fold < 5; fold++) {
+                LinearModel model =
+                        LinearSolver.parse(solver).fit(given.part(folds.rows(fold, false)), SolveWatch.NONE);
+                int[] answers = rows.answers(model);
+                for (int i : folds.rows(fold, true)) {
+                    right[i] = answers[i] == rows.labels()[i];
+                    total += right[i] ? 1 : 0;
+                }
+            }
+            CrossValidation found = LinearSolver.parse(solver)
+                    .solve(given, SolveWatch.NONE)
+                    .crossValidation()
+                    .orElseThrow();
+            assertThat(found.folds()).isEqualTo(5);
+            assertThat(found.groups()).hasSize(80).isSorted();
+            // svm and logistic centre and scale a fold by the mean of all rows: a row at the boundary may differ
+            assertThat(found.accuracy()).isCloseTo(total / 80, within(solver.contains("C=") ? 0.03 : 0));
+            int differing = 0;
+            for (int i = 0; i < 80; i++) {
+                differing += found.correct()[i] == right[i] ? 0 : 1;
+            }
+            assertThat(differing).isLessThanOrEqualTo(solver.contains("C=") ? 2 : 0);
+        }
+    }
+
+    @RandomTest
+    void noOtherTemperatureIsMuchBetter(Seed seed) {
+        MadeUpRows rows = MadeUpRows.of(seed.random(), 150, 4, 3, 0.4);
+        try (Scope _ = Scope.open()) {
+            CrossValidation found = new NearestMean()
+                    .solve(rows.rows(), SolveWatch.NONE)
+                    .crossValidation()
+                    .orElseThrow();
+            double[][] logits = found.logits();
+            for (double factor : new double[] {0.3, 0.7, 1.4, 3}) {
+                double loss = 0;
+                for (int i = 0; i < logits.length; i++) {
+                    double max = Arrays.stream(logits[i]).max().orElseThrow();
+                    double sum = Arrays.stream(logits[i])
+                            .map(z -> Math.exp((z - max) / factor))
+                            .sum();
+                    loss += (Math.log(sum) - (logits[i][rows.labels()[i]] - max) / factor) / logits.length;
+                }
+                assertThat(loss).isGreaterThan(found.logLoss() - 0.01); // Platt's targets are a little softer
+            }
+        }
+    }
+
+    @Test
+    void rowsOfAGroupAreJudgedTogether() {
+        MadeUpRows each = MadeUpRows.of(new SplittableRandom(4), 60, 5, 3, 0.7);
+        double[][] values = new double[120][];
+        int[] labels = new int[120];
+        int[] groups = new int[120];
+        for (int i = 0; i < 120; i++) {
+            values[i] = each.values()[i / 2];
+            labels[i] = each.labels()[i / 2];
+            groups[i] = i / 2;
+        }
+        try (Scope _ = Scope.open()) {
+            LinearModel once = new NearestMean().solve(each.rows(), SolveWatch.NONE);
+            LinearModel twice =
+                    new NearestMean().solve(new MadeUpRows(values, labels, groups, 3).rows(), SolveWatch.NONE);
+            assertThat(twice.crossValidation().orElseThrow().correct())
+                    .isEqualTo(once.crossValidation().orElseThrow().correct());
+        }
+    }
+
+    @Test
+    void separatedClassesGetConfidentButFiniteProbabilities() {
+        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(5), 60, 8, 3, 20);
+        try (Scope _ = Scope.open()) {
+            LinearModel model = LinearSolver.parse("svm").solve(rows.rows(), SolveWatch.NONE);
+            CrossValidation found = model.crossValidation().orElseThrow();
+            assertThat(found.accuracy()).isEqualTo(1);
+            assertThat(found.temperature()).isBetween(1e-3, 0.9);
+            assertThat(found.logLoss()).isBetween(1e-6, 0.1);
+        }
+    }
+
+    @Test
+    void oneGroupOfAClassLeavesScoresAsTheyAre() {
+        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(6), 3, 5, 3);
+        try (Scope _ = Scope.open()) {
+            for (String solver : LinearSolver.WORDS) {
+                LinearModel model = LinearSolver.parse(solver).solve(rows.rows(), SolveWatch.NONE);
+                assertThat(model.crossValidation()).isEmpty();
+                assertThat(model.found()).doesNotContainKey("temperature");
+            }
+        }
+    }
+
+    @Test
+    void aFoldWithoutASolutionLeavesScoresAsTheyAre() {
+        // 24 rows of length 20 in 2 classes have a covariance of full rank; 4 of 5 folds have not
+        MadeUpRows rows = MadeUpRows.of(new SplittableRandom(7), 24, 20, 2);
+        try (Scope _ = Scope.open()) {
+            LinearModel model = LinearSolver.parse("lda:shrinkage=0").solve(rows.rows(), SolveWatch.NONE);
+            assertThat(model.crossValidation()).isEmpty();
+        }
+    }
+}

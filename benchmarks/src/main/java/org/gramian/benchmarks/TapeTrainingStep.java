@@ -1,6 +1,9 @@
 package org.gramian.benchmarks;
 
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Retraction;
@@ -34,9 +37,11 @@ final class TapeTrainingStep implements TrainingStep {
             Subject.Forward forward = subject.forward(tape);
             Var value = subject.loss(forward.output());
             try (Gradients gradients = tape.backward(value)) {
+                Map<Parameter, Tensor> reached = new LinkedHashMap<>();
                 for (ParameterGroup group : subject.groups()) {
-                    sgd.step(group, forward.variables(), gradients);
+                    reached.putAll(group.reached(forward.variables(), gradients));
                 }
+                sgd.step(subject.groups(), reached);
             }
             keep(Tensors.copy(value.value()));
         }

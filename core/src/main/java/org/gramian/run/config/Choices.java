@@ -26,10 +26,10 @@ public final class Choices {
         settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, backbone));
         Fidelity fidelity = settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED);
         settings = settings.over(Followed.of(fidelity, backbone.parameterCount() > 0));
-        settings = UpdateRule.choose(settings.orDefault(Keys.OPTIMIZER));
-        settings = FineTuning.choose(settings, backbone, surroundings.device());
+        settings = DefaultRecipe.crops(settings, backbone);
+        settings = DefaultRecipe.fineTuning(settings, backbone, surroundings);
+        settings = UpdateRule.choose(settings);
         settings = Keys.chooseMixing(settings.orDefaults());
-        settings = DefaultRecipe.crops(settings, backbone, settings.get(Keys.QUALITY));
         settings = DefaultRecipe.validation(settings);
         settings = FaithfulPooling.spellOut(settings);
         Pooling pooling = FaithfulPooling.of(settings);

@@ -3,6 +3,7 @@ package org.gramian.run.config;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.gramian.backbone.Backbone;
+import org.gramian.image.augment.Augmentation;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.linear.LinearSolver;
 import org.gramian.linear.Svm;
@@ -10,7 +11,10 @@ import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
+import org.gramian.tensor.Device;
 import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.recipe.Recipe.Precision;
+import org.gramian.train.recipe.Schedule;
 
 /**
  * The recipe of a run without options, by situation: a race of poolings on frozen features, a classifier in closed form, the whole
@@ -23,6 +27,52 @@ final class DefaultRecipe {
     /** Image size of networks that were trained on larger images than 224. */
     private static final int LARGE = 320;
 
+    /** From here on fine-tuning gained accuracy; on fewer images (FMD, dtd10) frozen features were as good. */
+    private static final int FINE_TUNED_IMAGES = 1500;
+
+    private static final int EPOCHS = 20;
+    private static final int BEST_EPOCHS = 40;
+
+    /** Images that all epochs together see at most, so that a million images take hours and not weeks. */
+    private static final long MOST_SEEN = 400_000;
+
+    private static final int FEWEST_EPOCHS = 5;
+
+    /** Share of the epochs in which the learning rate rises. */
+    private static final double WARMUP = 0.08;
+
+    private static final double SMOOTHING = 0.1;
+    private static final double CLIP = 5;
+    private static final double DROPOUT = 0.2;
+    private static final int BATCH = 64;
+
+    /** Ten batches in an epoch. */
+    private static final int FEWEST_FOR_BATCH = 10 * BATCH;
+
+    /** Epochs and schedule of the paper's second stage. */
+    private static final int PAPER_EPOCHS = 10;
+
+    private static final Schedule PAPER_SCHEDULE = new Schedule.Plateau(1, 2);
+
+    /** The network that lost everything at the full learning rate of SGD: 10 % on FMD, which is chance. */
+    private static final String DELICATE = "efficientnet-lite4";
+
+    private static final double DELICATE_RATE = 0.1;
+    private static final double DELICATE_WARMUP = 1;
+
+    static final String EPOCHS_RULE = EPOCHS + " on a GPU with at least " + FINE_TUNED_IMAGES
+            + " images, fewer beyond 20,000 images, " + BEST_EPOCHS + " with quality best; else 0";
+    static final String OPTIMIZER_RULE = "adamw where the backbone is fine-tuned, else sgd";
+    static final String SCHEDULE_RULE = "cosine under adamw, else " + PAPER_SCHEDULE.text();
+    static final String WARMUP_RULE = WARMUP + " of the epochs under adamw; else 0, or 1 for " + DELICATE;
+    static final String BACKBONE_RATE_RULE =
+            UpdateRule.ADAMW_BACKBONE_RATE + " under adamw; else 1, or " + DELICATE_RATE + " for " + DELICATE;
+    static final String SMOOTHING_RULE = SMOOTHING + " where adamw fine-tunes, else 0";
+    static final String CLIP_RULE = (int) CLIP + " where adamw fine-tunes, else 0";
+    static final String DROPOUT_RULE = DROPOUT + " where adamw fine-tunes, else 0";
+    static final String AUGMENT_RULE = "standard where adamw fine-tunes, else none";
+    static final String PRECISION_RULE = "bf16 where adamw fine-tunes on a GPU, else f32";
+    static final String IMAGE_SIZE_RULE = "0.7 times the size of data.crops where that is above 256, else that size";
     static final String POOLING_RULE = "auto; default where stage 1 is trained (--epochs, --lr or --classifier softmax)";
     static final String CROPS_RULE =
             "resize:224, or resize:" + LARGE + " for networks trained on larger images; twice that area with quality best";
@@ -89,7 +139,8 @@ final class DefaultRecipe {
         }
     }
 
-    static Settings crops(Settings settings, Backbone backbone, Quality quality) {
+    static Settings crops(Settings settings, Backbone backbone) {
+        Quality quality = settings.find(Keys.QUALITY).orElse(Quality.BALANCED);
         int usual = backbone.about().size() > CropPlan.DEFAULT_SIZE && quality != Quality.FAST
                 ? LARGE
                 : CropPlan.DEFAULT_SIZE;
@@ -98,6 +149,70 @@ final class DefaultRecipe {
                 Keys.CROPS,
                 new CropPlan(CropPlan.Kind.RESIZE, size, quality == Quality.BEST),
                 "the whole image at a size that suits " + backbone.name());
+    }
+
+    /**
+     * Whether and how the backbone is fine-tuned: random resized crops at a smaller size than test images, AdamW, cosine decay
+     * with warm-up, label smoothing, clipping, dropout.
+     */
+    static Settings fineTuning(Settings asked, Backbone backbone, Surroundings surroundings) {
+        boolean gpu = surroundings.device() == Device.Kind.CUDA;
+        Settings settings = epochs(asked, backbone, surroundings.pictures(), gpu);
+        int epochs = settings.get(Keys.STAGE2_EPOCHS);
+        boolean modern = applies(settings)
+                && epochs > 0
+                && settings.find(Keys.OPTIMIZER).orElse(UpdateRule.ADAMW) == UpdateRule.ADAMW;
+        String tuned = "the backbone is fine-tuned";
+        String plain = epochs == 0 ? "nothing is fine-tuned" : "as in the paper";
+        String why = modern ? tuned : plain;
+        boolean delicate = backbone.name().equals(DELICATE);
+        String gently = delicate ? "the full learning rate of SGD destroyed " + DELICATE : plain;
+        int size = settings.get(Keys.CROPS).size();
+        if (modern && surroundings.pictures() >= FEWEST_FOR_BATCH) {
+            settings = settings.orElse(Keys.BATCH, BATCH, tuned);
+        }
+        settings = settings.orElse(Keys.OPTIMIZER, modern ? UpdateRule.ADAMW : UpdateRule.SGD, why);
+        if (settings.get(Keys.OPTIMIZER) == UpdateRule.ADAMW) {
+            settings = settings.orElse(
+                    Keys.BACKBONE_RATE, UpdateRule.ADAMW_BACKBONE_RATE, "pretrained weights move less than new ones");
+        }
+        return settings.orElse(Keys.STAGE2_SCHEDULE, modern ? new Schedule.Cosine() : PAPER_SCHEDULE, why)
+                .orElse(
+                        Keys.STAGE2_WARMUP,
+                        modern ? WARMUP * epochs : delicate ? DELICATE_WARMUP : 0,
+                        modern ? tuned : gently)
+                .orElse(Keys.BACKBONE_RATE, delicate ? DELICATE_RATE : 1, gently)
+                .orElse(Keys.LABEL_SMOOTHING, modern ? SMOOTHING : 0, why)
+                .orElse(Keys.CLIP, modern ? CLIP : 0, why)
+                .orElse(Keys.DROPOUT, modern ? DROPOUT : 0, why)
+                .orElse(Keys.AUGMENT, modern ? Augmentation.STANDARD : Augmentation.NONE, why)
+                .orElse(Keys.PRECISION, modern && gpu ? Precision.BF16 : Precision.F32, why)
+                .orElse(Keys.STAGE2_IMAGE_SIZE, modern && size > 256 ? size * 7 / 10 / 32 * 32 : size, why);
+    }
+
+    private static Settings epochs(Settings settings, Backbone backbone, int images, boolean gpu) {
+        if (backbone.parameterCount() == 0) {
+            return settings.orElse(Keys.STAGE2_EPOCHS, 0, backbone.name() + " has nothing to be trained");
+        }
+        if (!gpu) {
+            return settings.orElse(
+                    Keys.STAGE2_EPOCHS, 0, "fine-tuning on a CPU would take hours; --fine-tune N does it");
+        }
+        if (!applies(settings)) {
+            return settings.orElse(Keys.STAGE2_EPOCHS, PAPER_EPOCHS, "there is a GPU");
+        }
+        Quality quality = settings.find(Keys.QUALITY).orElse(Quality.BALANCED);
+        if (quality == Quality.FAST || images < FINE_TUNED_IMAGES) {
+            return settings.orElse(
+                    Keys.STAGE2_EPOCHS,
+                    0,
+                    quality == Quality.FAST
+                            ? "quality fast"
+                            : "with fewer than " + FINE_TUNED_IMAGES + " images frozen features were as good");
+        }
+        int most = quality == Quality.BEST ? BEST_EPOCHS : EPOCHS;
+        int epochs = Math.clamp(MOST_SEEN / images, FEWEST_EPOCHS, most);
+        return settings.orElse(Keys.STAGE2_EPOCHS, epochs, "there is a GPU and there are " + images + " images");
     }
 
     /** Solved classifiers are calibrated by cross-validation and need no validation set. */

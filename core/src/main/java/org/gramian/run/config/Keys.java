@@ -65,14 +65,14 @@ public final class Keys {
             DefaultRecipe.CROPS_RULE);
 
     /** None: a run follows the crop plan alone. */
-    public static final Key<Augmentation> AUGMENT = fixed(
+    public static final Key<Augmentation> AUGMENT = chosen(
             "data.augment",
             "augmentation of training images in stage 2, as standard or light+erase:0.25",
             Form.of(
                     String.join("|", Augmentation.names()) + "[+PART:VALUE]...",
                     Augmentation::parse,
                     Augmentation::text),
-            Augmentation.NONE);
+            DefaultRecipe.AUGMENT_RULE);
 
     /** The test crops of {@link #CROPS}: a model is tested as it was trained. A larger size often gains accuracy. */
     public static final Key<Optional<CropPlan>> TEST_CROPS = fixed(
@@ -137,11 +137,11 @@ public final class Keys {
     public static final Key<Boolean> LOGIT_NORM =
             fixed("network.logit-norm", "batch normalization of the scores", Form.truth(), false);
 
-    public static final Key<Double> DROPOUT = fixed(
+    public static final Key<Double> DROPOUT = chosen(
             "network.dropout",
             "share of descriptor elements set to 0 in each training step (dropout before the classifier)",
             Form.below(1),
-            0.0);
+            DefaultRecipe.DROPOUT_RULE);
 
     public static final Key<Integer> STAGE1_EPOCHS = chosen(
             "stage1.epochs",
@@ -170,14 +170,16 @@ public final class Keys {
             fixed("stage1.warmup", "epochs in which the rate rises from 0", NUMBER, 0.0);
 
     public static final Key<Integer> STAGE2_EPOCHS =
-            chosen("stage2.epochs", "most epochs of all layers together", EPOCHS, FineTuning.EPOCHS_RULE);
+            chosen("stage2.epochs", "most epochs of all layers together", EPOCHS,
+            DefaultRecipe.EPOCHS_RULE);
 
     /** The paper's for SGD; {@link UpdateRule} has that of AdamW. */
     public static final Key<Double> STAGE2_RATE =
             chosen("stage2.rate", "learning rate in stage 2", NUMBER, UpdateRule.STAGE2_RATE_RULE);
 
     public static final Key<Double> BACKBONE_RATE =
-            chosen("stage2.backbone-rate", "factor on that rate for the network", NUMBER, FineTuning.RATE_RULE);
+            chosen("stage2.backbone-rate", "factor on that rate for the network", NUMBER,
+            DefaultRecipe.BACKBONE_RATE_RULE);
 
     /** None: it pays where the backbone is deep and the images are few, which no measurement here shows yet. */
     public static final Key<Double> LAYER_DECAY = fixed(
@@ -188,10 +190,19 @@ public final class Keys {
 
     /** On plateau as in the paper; with a patience of one epoch, for an epoch of all layers costs much and gains little. */
     public static final Key<Schedule> STAGE2_SCHEDULE =
-            fixed("stage2.schedule", "how the rate falls, as in stage 1", SCHEDULES, new Schedule.Plateau(1, 2));
+            chosen("stage2.schedule", "how the rate falls, as in stage 1", SCHEDULES,
+            DefaultRecipe.SCHEDULE_RULE);
 
     public static final Key<Double> STAGE2_WARMUP =
-            chosen("stage2.warmup", "epochs in which the rate rises from 0", NUMBER, FineTuning.WARMUP_RULE);
+            chosen("stage2.warmup", "epochs in which the rate rises from 0", NUMBER,
+            DefaultRecipe.WARMUP_RULE);
+
+    /** Smaller than test images: a random crop shows objects larger, and the time of an epoch falls with the area. */
+    public static final Key<Integer> STAGE2_IMAGE_SIZE = chosen(
+            "stage2.image-size",
+            "side of augmented training crops in fine-tuning, in pixels",
+            Form.whole(1),
+            DefaultRecipe.IMAGE_SIZE_RULE);
 
     public static final Key<Integer> BATCH = chosen("optimizer.batch", "crops at once", Form.whole(1), BatchSize.RULE);
 
@@ -200,11 +211,11 @@ public final class Keys {
             fixed("optimizer.accumulate", "batches whose gradients make one step", Form.whole(1), 1);
 
     /** SGD, as in the paper. */
-    public static final Key<UpdateRule> OPTIMIZER = fixed(
+    public static final Key<UpdateRule> OPTIMIZER = chosen(
             "optimizer.name",
             "sgd with momentum, or adamw (Riemannian Adam on the Stiefel manifold)",
             Form.constant(UpdateRule.class),
-            UpdateRule.SGD);
+            DefaultRecipe.OPTIMIZER_RULE);
 
     /** {@link SgdOptions#defaults} says why. */
     public static final Key<Double> MOMENTUM =
@@ -223,7 +234,8 @@ public final class Keys {
 
     /** None, as in the paper. */
     public static final Key<Double> CLIP =
-            fixed("optimizer.clip", "largest norm of the gradient over all parameters; 0: no clipping", NUMBER, 0.0);
+            chosen("optimizer.clip", "largest norm of the gradient over all parameters; 0: no clipping", NUMBER,
+            DefaultRecipe.CLIP_RULE);
 
     /** None: an average over many steps lags behind in short runs. */
     public static final Key<Double> EMA = fixed(
@@ -234,7 +246,8 @@ public final class Keys {
 
     /** None: the paper has none, and it makes probabilities too timid. */
     public static final Key<Double> LABEL_SMOOTHING =
-            fixed("optimizer.label-smoothing", "share of a label spread over all classes", Form.below(1), 0.0);
+            chosen("optimizer.label-smoothing", "share of a label spread over all classes", Form.below(1),
+            DefaultRecipe.SMOOTHING_RULE);
 
     /** None: accuracy counts every picture the same, and most data sets here are balanced. */
     public static final Key<ClassWeights> CLASS_WEIGHTS = fixed(
@@ -259,11 +272,11 @@ public final class Keys {
      * Single precision, the same on every device. On an H200, GoogLeNet at batches of 32 learned 1,750 crops a second in stage 2 so,
      * 3,230 in bf16, with the same accuracy on FMD; tf32 moves stage 1, too (docs/performance.md).
      */
-    public static final Key<Precision> PRECISION = fixed(
+    public static final Key<Precision> PRECISION = chosen(
             "optimizer.precision",
             "of training steps on a GPU: f32, tf32, or bf16 for the network's convolutions in stage 2",
             Form.constant(Precision.class),
-            Precision.F32);
+            DefaultRecipe.PRECISION_RULE);
 
     /** {@link StiefelOptions#defaults} and {@link AdamWOptions#STIEFEL_MULTIPLIER} say why. */
     public static final Key<Double> MULTIPLIER = chosen(
@@ -340,6 +353,7 @@ public final class Keys {
             LAYER_DECAY,
             STAGE2_SCHEDULE,
             STAGE2_WARMUP,
+            STAGE2_IMAGE_SIZE,
             BATCH,
             ACCUMULATE,
             OPTIMIZER,

@@ -76,7 +76,11 @@ public record RunConfig(
                 new Recipe.Batching(all.get(Keys.BATCH), all.get(Keys.ACCUMULATE)),
                 new LossRecipe(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)),
                 all.get(Keys.PRECISION),
-                new Recipe.Augmenting(all.get(Keys.AUGMENT), all.get(Keys.MIXUP), all.get(Keys.CUTMIX)),
+                new Recipe.Augmenting(
+                        all.get(Keys.AUGMENT),
+                        all.get(Keys.STAGE2_IMAGE_SIZE),
+                        all.get(Keys.MIXUP),
+                        all.get(Keys.CUTMIX)),
                 all.get(Keys.CLASSIFIER),
                 all.get(Keys.DROPOUT),
                 all.get(Keys.SEED));
@@ -117,6 +121,7 @@ public record RunConfig(
                 .with(Keys.LABEL_SMOOTHING, recipe.loss().smoothing())
                 .with(Keys.CLASS_WEIGHTS, recipe.loss().weights())
                 .with(Keys.AUGMENT, recipe.augmenting().policy())
+                .with(Keys.STAGE2_IMAGE_SIZE, recipe.augmenting().imageSize())
                 .with(Keys.MIXUP, recipe.augmenting().mixup())
                 .with(Keys.CUTMIX, recipe.augmenting().cutmix())
                 .with(Keys.PRECISION, recipe.precision());

@@ -67,6 +67,7 @@ final class StoredExamples implements LoadedExamples, AutoCloseable {
             return null;
         }
         Crops crops = material.trainingCrops();
+        int size = recipe.augmenting().imageSize();
         Rendering rendering = material.rendering(crops);
         List<Sample> training = material.parts().training();
         Path folder = session.keeper()
@@ -76,13 +77,13 @@ final class StoredExamples implements LoadedExamples, AutoCloseable {
                 training,
                 rendering.reader(),
                 crops,
-                ImageStore.Options.of(crops.size(), material.threads(), folder),
+                ImageStore.Options.of(size, material.threads(), folder),
                 LostPicture::of,
                 done -> session.preparing(
                         new TrainEvent.Collecting("decoding training images", done, training.size())));
         try {
             return new StoredExamples(
-                    material, recipe, store, new CropRenderer(crops.size(), rendering.preprocessing()), device);
+                    material, recipe, store, new CropRenderer(size, rendering.preprocessing()), device);
         } catch (RuntimeException | Error failed) {
             store.close();
             throw failed;

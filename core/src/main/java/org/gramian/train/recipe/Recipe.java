@@ -2,6 +2,7 @@ package org.gramian.train.recipe;
 
 import java.util.Optional;
 import org.gramian.image.augment.Augmentation;
+import org.gramian.image.crop.CropPlan;
 import org.gramian.linear.LinearSolver;
 
 /**
@@ -69,12 +70,13 @@ public record Recipe(
      * Augmentation of training images in stage 2.
      *
      * @param policy of each image by itself
+     * @param imageSize side of the augmented crops in pixels
      * @param mixup α of the Beta(α, α) distribution of mixup's share (Zhang et al., 2018); 0 for none
      * @param cutmix α of that of CutMix (Yun et al., 2019); 0 for none. With both, each batch draws one of them
      */
-    public record Augmenting(Augmentation policy, double mixup, double cutmix) {
+    public record Augmenting(Augmentation policy, int imageSize, double mixup, double cutmix) {
         /** Images as the crop plan has them. */
-        public static final Augmenting NONE = new Augmenting(Augmentation.NONE, 0, 0);
+        public static final Augmenting NONE = new Augmenting(Augmentation.NONE, CropPlan.DEFAULT_SIZE, 0, 0);
 
         /** Beyond that all shares are about a half. */
         private static final double LARGEST = 1000;

@@ -2,6 +2,7 @@ package org.gramian.run.config;
 
 import java.util.List;
 import java.util.Locale;
+import org.gramian.backbone.Backbone;
 import org.gramian.basis.Found;
 import org.gramian.basis.NearestWord;
 import org.gramian.image.crop.CropPlan;
@@ -27,6 +28,9 @@ public record CropOptions(@Nullable String imageSize, @Nullable String testSize,
      * @throws ConfigException naming the option, if a value is none
      */
     public Settings applyTo(Settings asked) {
+        if (imageSize == null && testSize == null && tta == null) {
+            return asked;
+        }
         Settings settings = asked;
         CropPlan crops = settings.find(Keys.CROPS).orElseGet(() -> usual(asked));
         if (imageSize != null) {
@@ -47,10 +51,18 @@ public record CropOptions(@Nullable String imageSize, @Nullable String testSize,
         return settings.with(Keys.TEST_CROPS.name(), test.text(), Origin.flag(option));
     }
 
-    /** Default plan of the fidelity that is set. */
-    private static CropPlan usual(Settings asked) {
-        boolean followed = asked.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED) != Fidelity.CORRECTED;
-        return Keys.CROPS.read(followed ? "paper" : Keys.CROPS.usualText());
+    /** Default plan of the fidelity and the backbone that are set. */
+    private CropPlan usual(Settings asked) {
+        if (asked.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED) != Fidelity.CORRECTED) {
+            return CropPlan.parse("paper");
+        }
+        if (imageSize == null && testSize == null && !asked.has(Keys.BACKBONE)) {
+            throw new ConfigException("--tta: expected --image-size, --crops or --backbone beside it, which tell the size"
+                    + " of images; found none of them");
+        }
+        return asked.find(Keys.BACKBONE)
+                .map(name -> DefaultRecipe.crops(asked, Backbone.of(name)).get(Keys.CROPS))
+                .orElseGet(() -> new CropPlan(CropPlan.Kind.RESIZE, CropPlan.DEFAULT_SIZE, false));
     }
 
     private static CropPlan resized(CropPlan plan, String size, String option) {

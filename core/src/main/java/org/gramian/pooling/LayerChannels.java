@@ -96,7 +96,7 @@ public record LayerChannels(String layer, Optional<Range> range) implements Redu
             throw new IllegalArgumentException(
                     text() + ": expected at least " + known.to() + " channels, found " + entering);
         }
-        return known.to() - known.from();
+        return (long) known.to() - known.from();
     }
 
     /** @throws IllegalArgumentException if the backbone is not cut at the layer, or channels were mixed before */

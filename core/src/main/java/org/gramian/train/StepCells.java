@@ -107,7 +107,7 @@ public final class StepCells implements AutoCloseable {
 
     /** Sets the key from which the dropout of the following steps is drawn, below 2^52. */
     public void setDropout(long key) {
-        set(Cell.DROPOUT, key);
+        set(Cell.DROPOUT, (double) key);
     }
 
     /**

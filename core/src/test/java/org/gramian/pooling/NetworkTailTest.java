@@ -65,7 +65,7 @@ class NetworkTailTest {
                 "tail:network=googlenett,layer=pool5   | no backbone 'googlenett' | did you mean",
                 "tail:network=googlenet,layer=pool5    | nothing of googlenet follows | pool5",
                 "tail:network=filters,layer=bank       | nothing of filters follows | another backbone",
-                "tail:depth=3                          | no argument 'depth' | tail[:network=<name>,layer=<name>]"
+                "tail:depth=3                          | no argument 'depth' | tail[:network=<name>,layer=<name>[,grid=<name>]]"
             })
     void whatIsNoTailIsRefused(String text, String first, String second) {
         assertThatThrownBy(() -> Pooling.parse(text))

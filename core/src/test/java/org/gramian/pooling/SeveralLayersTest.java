@@ -34,7 +34,7 @@ class SeveralLayersTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "[layer:block29/tail+conv:256/covariance/isqrt:5/triu] | [layer:block29,from=160,to=608/tail:network=efficientnet-lite4,layer=block29,grid=block20+conv:256/covariance/isqrt/triu]",
+                "[layer:block29/tail+conv:256/covariance/isqrt:5/triu] | [layer:block29,from=160,to=608/tail:network=efficientnet-lite4,layer=block29,grid=block20+conv:256/covariance/isqrt:5/triu]",
                 "[tail/l2+average] | [layer:block29,from=160,to=608/tail:network=efficientnet-lite4,layer=block29,grid=block20/l2+average]",
                 "layer:block20/average | layer:block20,from=0,to=160/average",
                 "conv:atmost=256/covariance/triu | conv:256/covariance/triu",
@@ -80,8 +80,8 @@ class SeveralLayersTest {
                 "layer/average | name of a layer",
                 "layer:b,from=3/average | both from= and to=",
                 "layer:b,from=3,to=3/average | at least one",
-                "conv:atmost=0/average | 'atmost' must be a whole number",
-                "conv/average | 'channels' is missing",
+                "conv:atmost=0/average | the argument 'atmost' must be",
+                "conv/average | the argument 'channels' is missing",
                 "average/l2/scale:0 | above 0",
                 "average/l2/scale:-3 | above 0",
                 "scale/average | needs a vector"

@@ -63,6 +63,13 @@ class GpuTrainingTest {
         requireClose(on(gpu, recipe).run(), on(Device.CPU, recipe).run(), 3e-3);
     }
 
+    @Test
+    void dropoutDrawsTheMasksOfTheCpu() throws IOException {
+        Device gpu = Gpu.required();
+        Recipe recipe = Recipes.withDropout(Recipes.usual(), 0.4);
+        requireClose(on(gpu, recipe).run(), on(Device.CPU, recipe).run(), 1e-3);
+    }
+
     @ParameterizedTest
     @EnumSource(Recipe.Precision.class)
     void coarserArithmeticChangesLittle(Recipe.Precision precision) throws IOException {

@@ -280,7 +280,7 @@ public record Augmentation(
             double yx = height * c * mirror;
             double yy = height * d;
             return new CropParameters(
-                    new CropParameters.Map(
+                    new CropParameters.Affine(
                             (float) (xx / size),
                             (float) (xy / size),
                             (float) (centreX - (xx + xy) / 2),

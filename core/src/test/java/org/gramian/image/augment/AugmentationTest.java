@@ -49,6 +49,7 @@ class AugmentationTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            quoteCharacter = '"',
             textBlock =
                     """
                     standrd             | did you mean 'standard'?
@@ -93,7 +94,7 @@ class AugmentationTest {
         double areas = 0;
         int flips = 0;
         for (int i = 0; i < DRAWS; i++) {
-            CropParameters.Map map = policy.draw(new Draw(7, 0, i), image, SIZE).map();
+            CropParameters.Affine map = policy.draw(new Draw(7, 0, i), image, SIZE).map();
             double cropWidth = Math.abs(map.xx()) * SIZE;
             double cropHeight = map.yy() * SIZE;
             double left = Math.min(map.x0(), map.x0() + map.xx() * SIZE);

@@ -69,8 +69,7 @@ class SamenessTest {
         Outcome first = augmented.run();
         assertThat(first.model()).isNotEqualTo(training.run().model());
         for (int threads : List.of(1, 5)) {
-            Outcome other =
-                    augmented.with(new Means(threads, Optional.empty())).run();
+            Outcome other = augmented.with(new Means(threads, Optional.empty())).run();
             assertThat(other.model()).as("%d threads", threads).isEqualTo(first.model());
             assertThat(other.events()).as("%d threads", threads).isEqualTo(first.events());
         }
@@ -79,8 +78,7 @@ class SamenessTest {
     @Test
     void augmentationLeavesStage1Unchanged() throws IOException {
         Outcome plain = training.run();
-        Outcome augmented = training.with(
-                        Recipes.usual().with(new Recipe.Augmenting(Augmentation.STANDARD, 0.2, 0)))
+        Outcome augmented = training.with(Recipes.usual().with(new Recipe.Augmenting(Augmentation.STANDARD, 0.2, 0)))
                 .run();
         assertThat(augmented.stages().get(1)).isEqualTo(plain.stages().get(1));
         assertThat(augmented.stages().get(2)).isNotEqualTo(plain.stages().get(2));

@@ -66,6 +66,7 @@ public record Augmentation(
     private static final Map<String, Augmentation> POLICIES = policies();
     private static final List<String> PARTS =
             List.of("scale", "aspect", "flip", "contrast", "brightness", "saturation", "randaugment", "erase");
+    private static final List<Operation> OPERATIONS = List.of(Operation.values());
     private static final int MOST_OPERATIONS = 8;
 
     /** Operations of RandAugment, each with a magnitude from −1 to 1. */
@@ -273,14 +274,14 @@ public record Augmentation(
             saturationFactor = 1 + saturation * signed();
             Rectangle erased = erased();
             for (int i = 0; i < operations; i++) {
-                operate(Operation.values()[random.nextInt(Operation.values().length)], signed());
+                operate(OPERATIONS.get(random.nextInt(OPERATIONS.size())), signed());
             }
             double xx = width * a * mirror;
             double xy = width * b;
             double yx = height * c * mirror;
             double yy = height * d;
             return new CropParameters(
-                    new CropParameters.Map(
+                    new CropParameters.Affine(
                             (float) (xx / size),
                             (float) (xy / size),
                             (float) (centreX - (xx + xy) / 2),

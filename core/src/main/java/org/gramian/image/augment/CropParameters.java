@@ -9,7 +9,7 @@ package org.gramian.image.augment;
  * @param colours of the crop
  * @param erased rectangle of the crop that becomes the mean colour, which is 0 after preprocessing
  */
-public record CropParameters(Map map, Colours colours, Rectangle erased) {
+public record CropParameters(Affine map, Colours colours, Rectangle erased) {
     /** Numbers of a row. */
     public static final int COUNT = 18;
 
@@ -18,15 +18,15 @@ public record CropParameters(Map map, Colours colours, Rectangle erased) {
      * xy·(y + ½) + x0} and {@code v = yx·(x + ½) + yy·(y + ½) + y0}, in which pixel (i, j) of the image has its centre at
      * {@code (i + ½, j + ½)}. float32, as the GPU reads it.
      */
-    public record Map(float xx, float xy, float x0, float yx, float yy, float y0) {
+    public record Affine(float xx, float xy, float x0, float yx, float yy, float y0) {
         /** Maps a crop of {@code size×size} pixels onto the whole image. */
-        public static Map whole(int width, int height, int size) {
-            return new Map((float) width / size, 0, 0, 0, (float) height / size, 0);
+        public static Affine whole(int width, int height, int size) {
+            return new Affine((float) width / size, 0, 0, 0, (float) height / size, 0);
         }
 
         /** Exchanges left and right of a crop of the given size. */
-        public Map flipped(int size) {
-            return new Map(-xx, xy, x0 + size * xx, -yx, yy, y0 + size * yx);
+        public Affine flipped(int size) {
+            return new Affine(-xx, xy, x0 + size * xx, -yx, yy, y0 + size * yx);
         }
 
         /** Whether columns of the crop depend on columns of the image only, and rows on rows. */
@@ -90,7 +90,7 @@ public record CropParameters(Map map, Colours colours, Rectangle erased) {
 
     /** Returns the parameters that only resize the whole image. */
     public static CropParameters identity(int width, int height, int size) {
-        return new CropParameters(Map.whole(width, height, size), Colours.SAME, Rectangle.NONE);
+        return new CropParameters(Affine.whole(width, height, size), Colours.SAME, Rectangle.NONE);
     }
 
     /** Exchanges left and right of what is rendered, before anything is erased. */

@@ -83,7 +83,7 @@ public record CropRenderer(int size, Preprocessing preprocessing) {
     }
 
     /** Columns first, then rows: half of the work. Interleaved {@code [size, size, 3]}. */
-    private float[] separable(Picture image, float[] levels, CropParameters.Map map) {
+    private float[] separable(Picture image, float[] levels, CropParameters.Affine map) {
         Taps[] across = new Taps[size];
         Taps[] down = new Taps[size];
         int top = image.height();
@@ -136,7 +136,7 @@ public record CropRenderer(int size, Preprocessing preprocessing) {
         }
     }
 
-    private float[] affine(Picture image, float[] levels, CropParameters.Map map) {
+    private float[] affine(Picture image, float[] levels, CropParameters.Affine map) {
         byte[] rgb = image.rgb();
         float[] crop = new float[CHANNELS * size * size];
         for (int y = 0; y < size; y++) {

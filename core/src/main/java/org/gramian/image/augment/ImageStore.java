@@ -13,7 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -282,7 +282,7 @@ public final class ImageStore implements AutoCloseable {
 
     /** Where each image begins in the pieces. */
     long[] offsets() {
-        Map<Slab, Long> starts = new IdentityHashMap<>();
+        Map<Slab, Long> starts = new HashMap<>();
         long start = 0;
         for (Slab slab : slabs) {
             starts.put(slab, start);

@@ -47,10 +47,7 @@ class AugmentationTest {
     }
 
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            textBlock =
-                    """
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
                     standrd             | did you mean 'standard'?
                     standard+erasing:1  | did you mean 'erase'?
                     standard+erase      | expected erase:NUMBER as in erase:0.25, found no number
@@ -93,7 +90,8 @@ class AugmentationTest {
         double areas = 0;
         int flips = 0;
         for (int i = 0; i < DRAWS; i++) {
-            CropParameters.Map map = policy.draw(new Draw(7, 0, i), image, SIZE).map();
+            CropParameters.Affine map =
+                    policy.draw(new Draw(7, 0, i), image, SIZE).map();
             double cropWidth = Math.abs(map.xx()) * SIZE;
             double cropHeight = map.yy() * SIZE;
             double left = Math.min(map.x0(), map.x0() + map.xx() * SIZE);

@@ -11,8 +11,8 @@ import org.gramian.image.Picture;
 import org.gramian.image.Resize;
 import org.gramian.image.augment.Augmentation.Draw;
 import org.gramian.image.augment.Augmentation.Geometry;
+import org.gramian.image.augment.CropParameters.Affine;
 import org.gramian.image.augment.CropParameters.Colours;
-import org.gramian.image.augment.CropParameters.Map;
 import org.gramian.image.augment.CropParameters.Rectangle;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.testing.RandomTest;
@@ -44,7 +44,7 @@ class CropRendererTest {
     }
 
     private static CropParameters with(Picture image, Colours colours) {
-        return new CropParameters(Map.whole(image.width(), image.height(), SIZE), colours, Rectangle.NONE);
+        return new CropParameters(Affine.whole(image.width(), image.height(), SIZE), colours, Rectangle.NONE);
     }
 
     @RandomTest(times = 5)
@@ -84,12 +84,11 @@ class CropRendererTest {
     void separableAndGeneralInterpolationAgree(Seed seed) {
         Picture image = noise(seed, 130, 70);
         for (int i = 0; i < 10; i++) {
-            Map map = Augmentation.STANDARD
+            Affine map = Augmentation.STANDARD
                     .draw(new Draw(seed.random().nextLong(), 0, i), new Geometry(130, 70, true), SIZE)
                     .map();
-            Map sheared = new Map(map.xx(), 1e-9f, map.x0(), map.yx(), map.yy(), map.y0());
-            float[] general =
-                    render(image, new CropParameters(sheared, Colours.SAME, Rectangle.NONE), LEVELS);
+            Affine sheared = new Affine(map.xx(), 1e-9f, map.x0(), map.yx(), map.yy(), map.y0());
+            float[] general = render(image, new CropParameters(sheared, Colours.SAME, Rectangle.NONE), LEVELS);
             float[] separable = render(image, new CropParameters(map, Colours.SAME, Rectangle.NONE), LEVELS);
             assertThat(general).containsExactly(separable, within(2e-3f));
         }
@@ -159,9 +158,7 @@ class CropRendererTest {
     void valuesAreClampedErasedAndPreprocessed(Seed seed) {
         Picture image = noise(seed, SIZE, SIZE);
         CropParameters bright = new CropParameters(
-                Map.whole(SIZE, SIZE, SIZE),
-                new Colours(1, 300, 1, 1, 255, 256),
-                new Rectangle(3, 5, 10, 7));
+                Affine.whole(SIZE, SIZE, SIZE), new Colours(1, 300, 1, 1, 255, 256), new Rectangle(3, 5, 10, 7));
         float[] found = render(image, bright, Preprocessing.TORCHVISION);
         for (int channel = 0; channel < 3; channel++) {
             double white = (255 - Preprocessing.TORCHVISION.mean().get(channel))

@@ -63,7 +63,8 @@ class ImageStoreTest {
         Picture image = images.get(file);
         return image == null
                 ? new Reading.Unreadable(Reading.Problem.EMPTY, "no bytes in " + file)
-                : new Reading.Readable(image, new Origin(PictureFormat.PNG, Origin.Colour.RGB, 8, image.width(), image.height(), 1));
+                : new Reading.Readable(
+                        image, new Origin(PictureFormat.PNG, Origin.Colour.RGB, 8, image.width(), image.height(), 1));
     }
 
     private ImageStore store(int threads, long hostBytes, List<Long> progress) {
@@ -114,8 +115,9 @@ class ImageStoreTest {
         addSome(seed);
         try (ImageStore store = store(2, 100_000, new ArrayList<>())) {
             assertThat(store.isSpilled()).isTrue();
-            assertThat(files()).singleElement().satisfies(file -> assertThat(file)
-                    .hasExtension("scratch"));
+            assertThat(files())
+                    .singleElement()
+                    .satisfies(file -> assertThat(file).hasExtension("scratch"));
             assertThat(store.bytes())
                     .isEqualTo(IntStream.range(0, store.count())
                             .mapToLong(i -> 3L * store.width(i) * store.height(i))
@@ -177,10 +179,7 @@ class ImageStoreTest {
                 for (int row = 0; row < places.length; row++) {
                     int place = (int) places[row];
                     float[] expected = new float[3 * 48 * 48];
-                    renderer.render(
-                            store.image(place),
-                            drawn.get(place),
-                            MemorySegment.ofArray(expected));
+                    renderer.render(store.image(place), drawn.get(place), MemorySegment.ofArray(expected));
                     for (int i = 0; i < expected.length; i++) {
                         assertThat(values[row * expected.length + i])
                                 .as("image %d, element %d", place, i)

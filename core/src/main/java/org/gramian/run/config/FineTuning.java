@@ -28,7 +28,7 @@ final class FineTuning {
         if (backbone.parameterCount() == 0) {
             settings = settings.orElse(Keys.STAGE2_EPOCHS, 0, backbone.name() + " has nothing to be trained");
         }
-        if (settings.find(Keys.OPTIMIZER).orElse(UpdateRule.SGD) == UpdateRule.ADAMW) {
+        if (UpdateRule.isAdamW(settings)) {
             settings = settings.orElse(
                     Keys.BACKBONE_RATE,
                     UpdateRule.ADAMW_BACKBONE_RATE,

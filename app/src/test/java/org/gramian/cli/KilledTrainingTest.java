@@ -47,9 +47,26 @@ final class KilledTrainingTest {
         }
     }
 
+    /** With the optimizer that has the most state. */
     private static List<String> begin(Path out) {
         return tiny.begin(
-                out, "--threads", 1, "--batch", 4, "--epochs", 40, "--schedule", "constant", "--keep-every", "0s");
+                out,
+                "--threads",
+                1,
+                "--batch",
+                4,
+                "--epochs",
+                40,
+                "--schedule",
+                "constant",
+                "--optimizer",
+                "adamw",
+                "--clip",
+                1,
+                "--ema",
+                0.9,
+                "--keep-every",
+                "0s");
     }
 
     /** Goes on, or begins again where not even the configuration was written. */

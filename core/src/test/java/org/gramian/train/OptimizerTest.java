@@ -14,6 +14,7 @@ import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
+import org.gramian.spd.Retraction;
 import org.gramian.spd.SingleThreaded;
 import org.gramian.spd.Stiefel;
 import org.gramian.tensor.DType;
@@ -38,7 +39,8 @@ class OptimizerTest {
             new ParameterSpec("w", Shape.of(6, 2), Role.STIEFEL, Stiefel::random));
 
     static Stream<OptimizerOptions> rules() {
-        return Stream.of(SgdOptions.defaults(0.05), AdamWOptions.defaults(0.05));
+        StiefelOptions stiefel = new StiefelOptions(0.5, Stiefel.Metric.CANONICAL, Retraction.QR);
+        return Stream.of(new SgdOptions(0.05, 0.9, 5e-4, stiefel), AdamWOptions.defaults(0.05));
     }
 
     private static ParameterSet parameters(DType type) {

@@ -29,7 +29,7 @@ final class HeadRate {
 
     static Settings choose(Settings settings, Pooling pooling) {
         boolean asked = settings.has(Keys.STAGE1_RATE);
-        if (settings.get(Keys.OPTIMIZER) == UpdateRule.ADAMW) {
+        if (UpdateRule.isAdamW(settings)) {
             String reason = "AdamW scales its steps itself";
             return settings.orElse(Keys.PER_LENGTH, false, reason)
                     .orElse(Keys.STAGE1_RATE, UpdateRule.ADAMW_RATE, reason);

@@ -30,8 +30,12 @@ public enum UpdateRule {
     static final String MULTIPLIER_RULE = "0.001, or 10 under adamw";
     static final String STAGE2_RATE_RULE = "0.001, or 0.002 under adamw";
 
+    static boolean isAdamW(Settings settings) {
+        return settings.find(Keys.OPTIMIZER).filter(ADAMW::equals).isPresent();
+    }
+
     static Settings choose(Settings settings) {
-        boolean adamW = settings.get(Keys.OPTIMIZER) == ADAMW;
+        boolean adamW = isAdamW(settings);
         return settings.orElse(
                         Keys.WEIGHT_DECAY,
                         adamW ? ADAMW_DEFAULTS.weightDecay() : SGD_DEFAULTS.weightDecay(),

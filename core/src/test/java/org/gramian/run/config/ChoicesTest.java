@@ -18,7 +18,11 @@ import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
+import org.gramian.train.AdamWOptions;
+import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
+import org.gramian.train.recipe.OptimizerRecipe;
+import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -140,6 +144,59 @@ final class ChoicesTest {
 
     private static double rate(String... pairs) {
         return Choices.complete(asked(pairs), at(Device.Kind.CPU)).get(Keys.STAGE1_RATE);
+    }
+
+    @Test
+    void adamWBringsItsOwnRates() {
+        Settings settings =
+                Choices.complete(asked("optimizer.name=adamw"), at(Device.Kind.CUDA, "googlenet"));
+        Recipe recipe = RunConfig.of(settings).recipe();
+        assertThat(recipe.optimizer()).isEqualTo(new OptimizerRecipe(AdamWOptions.defaults(0.002)));
+        assertThat(recipe.stage1().rate()).isEqualTo(0.002);
+        assertThat(recipe.stage1().perLength()).isFalse();
+        assertThat(recipe.stage2().rate()).isEqualTo(0.002);
+        assertThat(recipe.stage2().backboneRate()).isEqualTo(0.1);
+        assertThat(origin(settings, Keys.STAGE1_RATE)).contains("AdamW");
+        assertThat(perLength("network.pooling=average", "optimizer.name=adamw")).isFalse();
+        assertThat(rate("network.pooling=netvlad:8", "optimizer.name=adamw")).isEqualTo(0.002);
+        assertThat(rate("optimizer.name=adamw", "stage1.rate=0.5")).isEqualTo(0.5);
+    }
+
+    @Test
+    void sgdKeepsItsRates() {
+        Recipe recipe = RunConfig.of(Choices.complete(Settings.NONE, at(Device.Kind.CUDA, "googlenet")))
+                .recipe();
+        assertThat(recipe.optimizer()).isEqualTo(new OptimizerRecipe(SgdOptions.defaults(1)));
+        assertThat(recipe.stage2().rate()).isEqualTo(0.001);
+        assertThat(recipe.stage2().backboneRate()).isEqualTo(1);
+        assertThat(recipe.stage2().layerDecay()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            value = Fidelity.class,
+            names = {"PAPER", "AUTHORS"})
+    void thePaperAndItsAuthorsUseSgd(Fidelity fidelity) {
+        Settings settings =
+                Choices.complete(asked("fidelity=" + fidelity.text()), at(Device.Kind.CPU, "googlenet"));
+        assertThat(settings.get(Keys.OPTIMIZER)).isEqualTo(UpdateRule.SGD);
+        assertThat(origin(settings, Keys.OPTIMIZER)).doesNotContain("default");
+    }
+
+    @Test
+    void clippingAveragesAndLayerDecayReachTheRecipe() {
+        Recipe recipe = RunConfig.of(Choices.complete(
+                        asked("optimizer.clip=1.5", "optimizer.ema=0.99", "stage2.layer-decay=0.8"),
+                        at(Device.Kind.CPU, "googlenet")))
+                .recipe();
+        assertThat(recipe.optimizer().clip()).isEqualTo(1.5);
+        assertThat(recipe.optimizer().ema()).isEqualTo(0.99);
+        assertThat(recipe.stage2().layerDecay()).isEqualTo(0.8);
+        for (String bad : List.of("optimizer.ema=1", "stage2.layer-decay=0", "stage2.layer-decay=1.1")) {
+            assertThatExceptionOfType(ConfigException.class)
+                    .isThrownBy(() -> asked(bad))
+                    .withMessageContaining(bad.split("=", 2)[0]);
+        }
     }
 
     @Test

@@ -9,8 +9,11 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
+import org.gramian.tensor.SingleThreadWorkers;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
@@ -39,6 +42,11 @@ public interface Engine {
         return rowsOf(compute(crops, shape, Set.of(wanted)), wanted);
     }
 
+    /** How many batches are best computed at once, each on one thread of {@link SingleThreadWorkers}; 1: one by all threads. */
+    default int workers() {
+        return 1;
+    }
+
     /** The rows of a kind that was wanted, out of what was computed. */
     static float[][] rowsOf(Map<Rows, float[][]> computed, Rows wanted) {
         return Objects.requireNonNull(computed.get(wanted), () -> wanted + " were not among what was wanted");
@@ -46,7 +54,17 @@ public interface Engine {
 
     /** Libtorch, on the device of the model, which stays the caller's to close. */
     static Engine of(Model model) {
-        return (crops, shape, wanted) -> {
+        return new OfModel(model);
+    }
+
+    /**
+     * Libtorch.
+     *
+     * @param model computed with, on its device
+     */
+    record OfModel(Model model) implements Engine {
+        @Override
+        public Map<Rows, float[][]> compute(MemorySegment crops, Shape shape, Set<Rows> wanted) {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.inference()) {
                 Tensor pictures = Tensors.to(Tensors.viewOf(crops, DType.F32, shape), model.device());
@@ -66,6 +84,11 @@ public interface Engine {
                 }
                 return rows;
             }
-        };
+        }
+
+        @Override
+        public int workers() {
+            return model.device().kind() == Device.Kind.CPU ? Libtorch.load().threads() : 1;
+        }
     }
 }

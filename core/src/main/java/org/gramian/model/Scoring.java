@@ -3,9 +3,12 @@ package org.gramian.model;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Future;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import org.gramian.image.PictureLimits;
@@ -20,6 +23,7 @@ import org.gramian.image.batch.Work;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
+import org.gramian.tensor.SingleThreadWorkers;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
@@ -71,16 +75,54 @@ public record Scoring(Engine engine, Rendering rendering, Prefetch prefetch) {
     public void run(List<Sample> samples, Set<Engine.Rows> wanted, PassSink sink, LongConsumer progress) {
         int crops = rendering.crops().count();
         PictureRows collected = new PictureRows(crops, sink, progress);
+        int workers = workers(samples.size());
+        if (workers > 1) {
+            runParallel(samples, wanted, collected, workers);
+            return;
+        }
         try (BatchLoader loader = new BatchLoader(rendering, Work.all(samples, rendering.crops()), prefetch)) {
             while (loader.hasNext()) {
                 try (Batch batch = loader.next()) {
-                    Map<Engine.Rows, float[][]> rows = engine.compute(batch.memory(), batch.shape(), wanted);
-                    for (int i = 0; i < batch.places().size(); i++) {
-                        Place place = batch.places().get(i);
-                        collected.add(place.work(), rows, i, place.problem());
-                    }
+                    collect(collected, batch, engine.compute(batch.memory(), batch.shape(), wanted));
                 }
             }
+        }
+    }
+
+    /**
+     * Batches computed at once, each on one thread, where there are at least two for each worker; else 1. It follows from
+     * the number of images and threads alone: a measured choice would change the last bits from run to run.
+     */
+    int workers(int images) {
+        long batches = Math.ceilDiv((long) images * rendering.crops().count(), (long) prefetch.batch());
+        return batches >= 2L * engine.workers() ? engine.workers() : 1;
+    }
+
+    private record Pending(Batch batch, Future<Map<Engine.Rows, float[][]>> rows) {}
+
+    private void runParallel(List<Sample> samples, Set<Engine.Rows> wanted, PictureRows collected, int workers) {
+        Prefetch wider = new Prefetch(prefetch.batch(), prefetch.threads(), prefetch.ahead() + workers - 1);
+        try (BatchLoader loader = new BatchLoader(rendering, Work.all(samples, rendering.crops()), wider);
+                SingleThreadWorkers pool = SingleThreadWorkers.open(workers)) {
+            Deque<Pending> pending = new ArrayDeque<>();
+            while (loader.hasNext() || !pending.isEmpty()) {
+                while (loader.hasNext() && pending.size() < workers) {
+                    Batch batch = loader.next();
+                    pending.addLast(new Pending(
+                            batch, pool.submit(() -> engine.compute(batch.memory(), batch.shape(), wanted))));
+                }
+                Pending first = pending.removeFirst();
+                try (Batch batch = first.batch) {
+                    collect(collected, batch, SingleThreadWorkers.get(first.rows));
+                }
+            }
+        }
+    }
+
+    private static void collect(PictureRows collected, Batch batch, Map<Engine.Rows, float[][]> rows) {
+        for (int i = 0; i < batch.places().size(); i++) {
+            Place place = batch.places().get(i);
+            collected.add(place.work(), rows, i, place.problem());
         }
     }
 

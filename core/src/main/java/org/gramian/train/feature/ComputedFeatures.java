@@ -5,11 +5,15 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Future;
 import org.gramian.basis.Sha256;
 import org.gramian.image.PictureReader;
 import org.gramian.image.Reading;
@@ -23,6 +27,7 @@ import org.gramian.image.batch.Rendering;
 import org.gramian.image.batch.Work;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Scope;
+import org.gramian.tensor.SingleThreadWorkers;
 
 /** Computes the features of a list of work, one batch at a time, hands them out one by one, and keeps them. */
 final class ComputedFeatures implements AutoCloseable {
@@ -36,8 +41,11 @@ final class ComputedFeatures implements AutoCloseable {
 
     private static final long ALIGNMENT = 64;
 
-    /** One batch in use, one ready, one being filled. */
-    private static final int AHEAD = 3;
+    /** Besides those being computed: one batch ready, one being filled. */
+    private static final int AHEAD = 2;
+
+    /** A batch that is being computed. */
+    private record Pending(Batch batch, MemorySegment features, Optional<Future<Boolean>> computation) {}
 
     private final FeatureExtraction extraction;
     private final FeatureSurvey survey;
@@ -45,8 +53,14 @@ final class ComputedFeatures implements AutoCloseable {
     private final Map<Path, byte[]> hashes = new HashMap<>();
     private final PictureReader reader;
     private final Arena arena = Arena.ofShared();
-    private final MemorySegment features;
     private final BatchLoader loader;
+    /** Empty where one thread, this one, computes; a GPU has one stream of work. */
+    private final Optional<SingleThreadWorkers> workers;
+
+    private final int atOnce;
+    private final Deque<Pending> pending = new ArrayDeque<>();
+    private final Deque<MemorySegment> free = new ArrayDeque<>();
+    private MemorySegment features = MemorySegment.NULL;
     private List<Place> places = List.of();
     private int next;
 
@@ -60,10 +74,17 @@ final class ComputedFeatures implements AutoCloseable {
             survey.hashes().get(i).ifPresent(hash -> hashes.put(file, hash));
         }
         int batch = extraction.extractor().batch();
-        this.features = arena.allocate(batch * extraction.extractor().bytes(survey.crops()), ALIGNMENT);
+        long crops = work.stream().mapToLong(one -> one.crops().size()).sum();
+        this.atOnce = Math.clamp(Math.ceilDiv(crops, batch), 1, extraction.extractor().workers());
+        for (int i = 0; i <= atOnce; i++) {
+            free.add(arena.allocate(batch * extraction.extractor().bytes(survey.crops()), ALIGNMENT));
+        }
         Rendering rendering = new Rendering(
                 this::read, survey.crops(), extraction.extractor().network().preprocessing());
-        this.loader = new BatchLoader(rendering, work, new Prefetch(batch, extraction.threads(), AHEAD));
+        this.loader = new BatchLoader(rendering, work, new Prefetch(batch, extraction.threads(), AHEAD + atOnce));
+        this.workers = extraction.extractor().workers() > 1
+                ? Optional.of(SingleThreadWorkers.open(atOnce))
+                : Optional.empty();
     }
 
     /** Decodes the very bytes that were hashed, so that a feature is never kept under the hash of another content. */
@@ -98,11 +119,29 @@ final class ComputedFeatures implements AutoCloseable {
     }
 
     private void computeBatch() {
-        try (Scope _ = Scope.open();
-                Batch batch = loader.next()) {
-            extraction.extractor().compute(batch.tensor(), features);
+        if (features.byteSize() > 0) {
+            free.addLast(features); // its last feature was handed out
+            features = MemorySegment.NULL;
+        }
+        while (loader.hasNext() && pending.size() < atOnce) {
+            Batch batch = loader.next();
+            MemorySegment target = free.removeFirst();
+            Callable<Boolean> task = () -> compute(batch, target);
+            pending.addLast(new Pending(batch, target, workers.map(pool -> pool.submit(task))));
+        }
+        Pending first = pending.removeFirst();
+        try (Batch batch = first.batch) {
+            first.computation.ifPresentOrElse(SingleThreadWorkers::get, () -> compute(batch, first.features));
             places = batch.places();
+            features = first.features;
             next = 0;
+        }
+    }
+
+    private boolean compute(Batch batch, MemorySegment target) {
+        try (Scope _ = Scope.open()) {
+            extraction.extractor().compute(batch.tensor(), target);
+            return true;
         }
     }
 
@@ -116,6 +155,7 @@ final class ComputedFeatures implements AutoCloseable {
 
     @Override
     public void close() {
+        workers.ifPresent(SingleThreadWorkers::close);
         loader.close();
         arena.close();
     }

@@ -22,8 +22,9 @@ import org.gramian.tensor.Views;
  *
  * <p><b>Bits.</b> Measured on the CPU, for every backbone here: the bits of a feature depend neither on its place in the
  * batch nor on what else is in it. They do depend on the size of the batch (one picture against several) and on the
- * number of threads, for other kernels are chosen then. So both, with the version of libtorch and the kind of device, are
- * part of the {@link FeatureRecipe}, and on one machine features that were kept equal features computed anew bit for bit.
+ * number of threads of an operator, for other kernels are chosen then. So the size, with the version of libtorch and the kind
+ * of device, is part of the {@link FeatureRecipe}, a batch is computed on one thread (several batches at once, see {@link
+ * org.gramian.tensor.SingleThreadWorkers}), and on one machine features that were kept equal features computed anew bit for bit.
  * On a GPU this was not measured: there TF32 is off and cuDNN chooses reproducible algorithms only, for which {@link
  * #compute} cares, so that nobody's settings slip into the cache.
  *
@@ -58,10 +59,15 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
     private String engine() {
         Libtorch libtorch = Libtorch.load();
         String kernels = network.device().kind() == Device.Kind.CPU
-                ? "cpu " + System.getProperty("os.arch") + ", " + libtorch.threads() + " threads"
+                ? "cpu " + System.getProperty("os.arch") + ", 1 thread a batch"
                 : "cuda, no TF32, reproducible cuDNN";
         return "libtorch " + libtorch.version() + ", " + kernels + ", batches of " + batch + ", java "
                 + Runtime.version().feature();
+    }
+
+    /** Batches that are computed at once: on the CPU one for each thread of libtorch, each on one thread. */
+    int workers() {
+        return network.device().kind() == Device.Kind.CPU ? Libtorch.load().threads() : 1;
     }
 
     /** The shape {@code [c, h, w]} of one crop's feature. */

@@ -15,6 +15,7 @@ import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainEvent.Collecting;
 import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.PoolingCompared;
 import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TrainEvent.Solving;
 import org.gramian.train.loop.TrainEvent.StageDone;
@@ -127,21 +128,29 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
         }
     }
 
-    /** The table of a race of poolings, the chosen one first. */
+    /** What a race of poolings chose. */
     private void say(PoolingRace.Result race) {
         done();
-        console.say("%spooling auto: accuracy of %d poolings on %d training images, leave-one-out, in %.0f s"
-                .formatted(fold, race.entries().size(), race.images(), race.seconds()));
-        for (PoolingRace.Entry entry : race.entries()) {
-            console.say("  %5.1f %%  %-50s %,9d".formatted(100 * entry.accuracy(), entry.name(), entry.size()));
-        }
-        console.say(fold + "pooling: " + race.best().name() + " (" + race.best().pooling() + ")");
+        PoolingRace.Entry best = race.best();
+        console.say("%spooling: %s, the best of %d (leave-one-out accuracy on %d training images, %.0f s): %s"
+                .formatted(
+                        fold,
+                        best.name(),
+                        race.entries().size(),
+                        race.images(),
+                        race.seconds(),
+                        best.pooling()));
     }
 
     private void show(TrainEvent event) {
         switch (event) {
             case Collecting collecting -> show(collecting);
             case Solving solving -> show(fold + solving.task(), solving.all(), solving.done());
+            case PoolingCompared compared -> {
+                PoolingRace.Entry entry = compared.entry();
+                say("%s%.1f %% with %s, %,d numbers"
+                        .formatted(fold, 100 * entry.accuracy(), entry.name(), entry.size()));
+            }
             case Solved found -> {
                 solved = true;
                 say(fold + "the classifier is solved for: " + found.text());

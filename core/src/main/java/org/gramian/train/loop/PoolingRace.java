@@ -188,25 +188,19 @@ public final class PoolingRace {
         List<Sample> some = material.some(most);
         int[] labels = some.stream().mapToInt(Sample::label).toArray();
         List<Candidate> candidates = candidates(backbone);
-        List<String> texts = candidates.stream()
-                .flatMap(candidate -> candidate.poolings().stream())
-                .distinct()
-                .toList();
         try (Scope _ = Scope.open();
                 FeatureTable table = material.features(
                         "features to compare poolings", some, material.trainingCrops().first(), session::preparing)) {
             Map<String, Member> members = new LinkedHashMap<>();
-            for (String text : texts) {
-                session.preparing(new TrainEvent.Solving("comparing poolings", members.size(), texts.size()));
-                members.put(text, describe(text, table, labels));
-            }
             List<Entry> entries = new ArrayList<>();
             for (Candidate candidate : candidates) {
                 session.preparing(new TrainEvent.Solving("comparing poolings", entries.size(), candidates.size()));
-                entries.add(entry(
-                        candidate.name(),
-                        candidate.poolings().stream().map(members::get).toList(),
-                        labels));
+                List<Member> parts = candidate.poolings().stream()
+                        .map(text -> members.computeIfAbsent(text, _ -> describe(text, table, labels)))
+                        .toList();
+                Entry entry = entry(candidate.name(), parts, labels);
+                entries.add(entry);
+                session.preparing(new TrainEvent.PoolingCompared(entry));
             }
             // of equals the shorter descriptor
             entries.sort(Comparator.comparingDouble(Entry::accuracy).reversed().thenComparingLong(Entry::size));

@@ -56,6 +56,13 @@ public sealed interface TrainEvent {
     }
 
     /**
+     * A pooling was compared with others on training images.
+     *
+     * @param entry its accuracy
+     */
+    record PoolingCompared(PoolingRace.Entry entry) implements TrainEvent {}
+
+    /**
      * A stage begins, or goes on after a break.
      *
      * @param stage 1 or 2

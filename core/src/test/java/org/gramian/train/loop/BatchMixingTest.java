@@ -30,7 +30,7 @@ class BatchMixingTest {
     private static final Position START = Position.startOf(2, Judgement.NONE, 1);
 
     private static BatchMixing mixing(double mixup, double cutmix) {
-        return new BatchMixing(new Augmenting(Augmentation.NONE, mixup, cutmix), 7);
+        return new BatchMixing(new Augmenting(Augmentation.NONE, 16, mixup, cutmix), 7);
     }
 
     private static Draw draw(BatchMixing mixing, int step) {

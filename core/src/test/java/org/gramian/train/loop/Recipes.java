@@ -104,10 +104,11 @@ final class Recipes {
         return new Recipe(
                 recipe.stage1(),
                 recipe.stage2(),
-                recipe.sgd(),
+                recipe.optimizer(),
                 recipe.batching(),
                 recipe.loss(),
                 recipe.precision(),
+                recipe.augmenting(),
                 recipe.solver(),
                 dropout,
                 recipe.seed());

@@ -102,7 +102,7 @@ public final class AdamW extends Optimizer {
 
     /** Returns {@code 1 − βᵗ}, by which a moment that began with 0 is divided. */
     static double correction(double beta, long step) {
-        return 1 - Math.pow(beta, step);
+        return 1 - Math.pow(beta, (double) step);
     }
 
     @Override

@@ -214,7 +214,7 @@ public abstract sealed class Optimizer implements AutoCloseable permits Sgd, Ada
     /** Gives a parameter a state tensor that {@link #state} returned before; takes the tensor over. */
     public final void setState(Parameter parameter, String name, Tensor value) {
         Shape shape = stateShapes(parameter).get(name);
-        if (!value.shape().equals(shape)) {
+        if (shape == null || !value.shape().equals(shape)) {
             throw new IllegalArgumentException("the state " + name + " of " + parameter.name() + ": expected "
                     + (shape == null ? "none" : shape) + ", found " + value);
         }

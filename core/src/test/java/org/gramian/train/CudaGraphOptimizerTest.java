@@ -33,8 +33,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 class CudaGraphOptimizerTest {
     private static final SgdOptions SGD =
             new SgdOptions(0.1, 0.9, 0.01, new StiefelOptions(0.5, Stiefel.Metric.CANONICAL, Retraction.QR));
-    private static final AdamWOptions ADAMW = new AdamWOptions(
-            0.01, 0.9, 0.99, 0.1, new StiefelOptions(5, Stiefel.Metric.CANONICAL, Retraction.QR));
+    private static final AdamWOptions ADAMW =
+            new AdamWOptions(0.01, 0.9, 0.99, 0.1, new StiefelOptions(5, Stiefel.Metric.CANONICAL, Retraction.QR));
 
     /** More parameters than one launch takes, small and large ones, of sizes that are no multiples of anything. */
     private static final List<ParameterSpec> SPECS = specs();
@@ -115,11 +115,12 @@ class CudaGraphOptimizerTest {
                         .containsExactly(plain.get(spec.name()).value().toDoubles(), within(5e-5));
                 assertThat(device.state(fast.get(spec.name())).keySet())
                         .isEqualTo(host.state(plain.get(spec.name())).keySet());
-                host.state(plain.get(spec.name())).forEach((name, state) -> assertThat(
-                                Objects.requireNonNull(device.state(fast.get(spec.name()), name))
-                                        .toDoubles())
-                        .as("%s of %s", name, spec.name())
-                        .containsExactly(state.toDoubles(), within(5e-4)));
+                host.state(plain.get(spec.name()))
+                        .forEach((name, state) -> assertThat(
+                                        Objects.requireNonNull(device.state(fast.get(spec.name()), name))
+                                                .toDoubles())
+                                .as("%s of %s", name, spec.name())
+                                .containsExactly(state.toDoubles(), within(5e-4)));
             }
             assertThat(Stiefel.orthogonalityError(fast.get("turned").value())).isLessThan(1e-6);
         }
@@ -172,8 +173,8 @@ class CudaGraphOptimizerTest {
 
     private static List<double[]> values(ParameterSet parameters, Optimizer optimizer) {
         return parameters.all().stream()
-                .flatMap(parameter -> Stream.concat(
-                        Stream.of(parameter.value()), optimizer.state(parameter).values().stream()))
+                .flatMap(parameter ->
+                        Stream.concat(Stream.of(parameter.value()), optimizer.state(parameter).values().stream()))
                 .map(Tensor::toDoubles)
                 .toList();
     }

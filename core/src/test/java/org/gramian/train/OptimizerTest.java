@@ -56,14 +56,16 @@ class OptimizerTest {
     private static Map<Parameter, Tensor> gradients(ParameterSet parameters, long seed, double scale) {
         SplittableRandom random = new SplittableRandom(seed);
         Map<Parameter, Tensor> gradients = new HashMap<>();
-        parameters.all().forEach(parameter -> gradients.put(
-                parameter,
-                Elementwise.mul(
-                        Tensors.gaussian(
-                                random,
-                                parameter.spec().shape(),
-                                parameter.value().type()),
-                        scale)));
+        parameters
+                .all()
+                .forEach(parameter -> gradients.put(
+                        parameter,
+                        Elementwise.mul(
+                                Tensors.gaussian(
+                                        random,
+                                        parameter.spec().shape(),
+                                        parameter.value().type()),
+                                scale)));
         return gradients;
     }
 
@@ -133,8 +135,8 @@ class OptimizerTest {
                     Parameter bias = new Parameter(
                             new ParameterSpec("bias", Shape.of(2), Role.BIAS, Tensors::gaussian),
                             Tensors.zeros(Shape.of(2), DType.F32, Device.CPU));
-                    Optimizer sgd = Optimizer.of(
-                            new SgdOptions(1 / scale, 0, 0, StiefelOptions.defaults()), 2.5 * scale, 0)) {
+                    Optimizer sgd =
+                            Optimizer.of(new SgdOptions(1 / scale, 0, 0, StiefelOptions.defaults()), 2.5 * scale, 0)) {
                 sgd.step(bias, Tensors.of(new double[] {3 * scale, 4 * scale}, Shape.of(2), DType.F32));
                 double factor = Math.min(1, 2.5 * scale / (5 * scale + 1e-6));
                 assertThat(bias.value().toDoubles())
@@ -171,8 +173,8 @@ class OptimizerTest {
                         assertThat(Stiefel.orthogonalityError(average))
                                 .as("an average leaves the manifold")
                                 .isGreaterThan(1e-8);
-                        expected = Decompositions.orthonormalColumns(average, true)
-                                .toDoubles();
+                        expected =
+                                Decompositions.orthonormalColumns(average, true).toDoubles();
                         assertThat(Stiefel.orthogonalityError(parameter.value()))
                                 .isLessThan(1e-14);
                     }
@@ -200,8 +202,7 @@ class OptimizerTest {
             }
             assertThat(parameters.get("bias").value().toDoubles())
                     .isNotEqualTo(trained.get(1))
-                    .containsExactly(Objects.requireNonNull(
-                                    optimizer.state(parameters.get("bias"), Optimizer.AVERAGE))
+                    .containsExactly(Objects.requireNonNull(optimizer.state(parameters.get("bias"), Optimizer.AVERAGE))
                             .toDoubles());
         }
         assertThat(Tensor.live()).isEqualTo(live);
@@ -220,8 +221,9 @@ class OptimizerTest {
             for (int step = 0; step < 9; step++) {
                 one.step(groups(whole), gradients(whole, step, 1));
                 if (step == 4) {
-                    broken.all().forEach(parameter -> first.state(parameter)
-                            .forEach((name, state) -> second.setState(parameter, name, Tensors.copy(state))));
+                    broken.all()
+                            .forEach(parameter -> first.state(parameter)
+                                    .forEach((name, state) -> second.setState(parameter, name, Tensors.copy(state))));
                     second.setSteps(first.steps());
                 }
                 (step < 4 ? first : second).step(groups(broken), gradients(broken, step, 1));
@@ -231,10 +233,11 @@ class OptimizerTest {
                 Parameter twin = broken.get(parameter.name());
                 assertThat(one.state(parameter).keySet())
                         .isEqualTo(one.stateShapes(parameter).keySet());
-                one.state(parameter).forEach((name, state) -> assertThat(
-                                Objects.requireNonNull(second.state(twin, name)).toBytes())
-                        .as(name)
-                        .isEqualTo(state.toBytes()));
+                one.state(parameter)
+                        .forEach((name, state) -> assertThat(Objects.requireNonNull(second.state(twin, name))
+                                        .toBytes())
+                                .as(name)
+                                .isEqualTo(state.toBytes()));
             }
         }
     }
@@ -250,7 +253,8 @@ class OptimizerTest {
             Tensor three = Tensors.zeros(Shape.of(3), DType.F32, Device.CPU);
             assertThatThrownBy(() -> sgd.setState(bias, "first-moment", four))
                     .hasMessageContainingAll("first-moment", "bias", "expected none");
-            assertThatThrownBy(() -> sgd.setState(bias, Optimizer.AVERAGE, four)).hasMessageContaining("expected none");
+            assertThatThrownBy(() -> sgd.setState(bias, Optimizer.AVERAGE, four))
+                    .hasMessageContaining("expected none");
             assertThatThrownBy(() -> adamW.setState(bias, "second-moment", three))
                     .hasMessageContainingAll("second-moment", "[4]", "[3]");
             assertThatThrownBy(() -> adamW.setState(parameters.get("w"), "second-moment", four))
@@ -261,14 +265,12 @@ class OptimizerTest {
 
     @Test
     void fittedParametersAreRefused() {
-        List<ParameterSpec> fitted =
-                List.of(new ParameterSpec("mean", Shape.of(2), Role.FITTED, Tensors::gaussian));
+        List<ParameterSpec> fitted = List.of(new ParameterSpec("mean", Shape.of(2), Role.FITTED, Tensors::gaussian));
         try (Scope _ = Scope.open();
                 ParameterSet parameters =
                         ParameterSet.initialize(fitted, new SplittableRandom(0), DType.F32, Device.CPU);
                 Optimizer adamW = new AdamW(AdamWOptions.defaults(0.1))) {
-            assertThatThrownBy(() -> adamW.step(
-                            List.of(ParameterGroup.of(parameters)), gradients(parameters, 1, 1)))
+            assertThatThrownBy(() -> adamW.step(List.of(ParameterGroup.of(parameters)), gradients(parameters, 1, 1)))
                     .hasMessageContainingAll("mean", "fitted");
         }
     }

@@ -148,8 +148,7 @@ final class ChoicesTest {
 
     @Test
     void adamWBringsItsOwnRates() {
-        Settings settings =
-                Choices.complete(asked("optimizer.name=adamw"), at(Device.Kind.CUDA, "googlenet"));
+        Settings settings = Choices.complete(asked("optimizer.name=adamw"), at(Device.Kind.CUDA, "googlenet"));
         Recipe recipe = RunConfig.of(settings).recipe();
         assertThat(recipe.optimizer()).isEqualTo(new OptimizerRecipe(AdamWOptions.defaults(0.002)));
         assertThat(recipe.stage1().rate()).isEqualTo(0.002);
@@ -177,8 +176,7 @@ final class ChoicesTest {
             value = Fidelity.class,
             names = {"PAPER", "AUTHORS"})
     void thePaperAndItsAuthorsUseSgd(Fidelity fidelity) {
-        Settings settings =
-                Choices.complete(asked("fidelity=" + fidelity.text()), at(Device.Kind.CPU, "googlenet"));
+        Settings settings = Choices.complete(asked("fidelity=" + fidelity.text()), at(Device.Kind.CPU, "googlenet"));
         assertThat(settings.get(Keys.OPTIMIZER)).isEqualTo(UpdateRule.SGD);
         assertThat(origin(settings, Keys.OPTIMIZER)).doesNotContain("default");
     }

@@ -60,7 +60,10 @@ final class RandomConfigs {
     private String generic(Key<?> key) {
         return switch (key.form().expected()) {
             case "N" -> Integer.toString(random.nextInt(1, 500));
-            case "NUMBER" -> key.name().matches(".*(validation|momentum|smoothing|beta1|beta2|ema|layer-decay|mixup|cutmix|dropout)") ? share() : number();
+            case "NUMBER" ->
+                key.name().matches(".*(validation|momentum|smoothing|beta1|beta2|ema|layer-decay|mixup|cutmix|dropout)")
+                        ? share()
+                        : number();
             default -> pick(key.form().expected().split("\\|"));
         };
     }

@@ -28,7 +28,13 @@ final class Recipes {
     /** One stage after the other, in batches of 4, with momentum and weight decay. */
     static Recipe of(StageRecipe stage1, StageRecipe stage2) {
         return new Recipe(
-                stage1, stage2, new OptimizerRecipe(SgdOptions.defaults(0)), new Batching(4, 1), PLAIN, Recipe.Precision.F32, 7);
+                stage1,
+                stage2,
+                new OptimizerRecipe(SgdOptions.defaults(0)),
+                new Batching(4, 1),
+                PLAIN,
+                Recipe.Precision.F32,
+                7);
     }
 
     /** Two epochs of each stage. */

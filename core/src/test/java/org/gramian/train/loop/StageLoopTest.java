@@ -109,7 +109,8 @@ class StageLoopTest {
         try (Model model = model("average");
                 Optimizer optimizer = Recipes.usual().optimizer().create();
                 Snapshot best = new Snapshot()) {
-            Checkpoint.State state = new Checkpoint.State(new Trainee(model, 1, 1, Recipe.Precision.F32), optimizer, best);
+            Checkpoint.State state =
+                    new Checkpoint.State(new Trainee(model, 1, 1, Recipe.Precision.F32), optimizer, best);
             List<Long> written = new ArrayList<>();
             for (; seconds[0] <= -65; seconds[0]++) {
                 if (seconds[0] == -83) {

@@ -42,6 +42,7 @@ final class RandomConfigs {
                 pick("folders", "fmd", "dtd:lists of mine/# 1", "csv:C:\\pictures: all", "fgvc-aircraft:family");
             case "data.protocol" -> pick("holdout:0.25", "thirds:3", "kfold:7", "given", "dtd-official:1..3");
             case "data.crops" -> pick("center+flips", "paper:96", "ten", "resize:300+flips+box");
+            case "data.test-crops" -> pick("same", "resize:288+flips", "ten:96");
             case "network.pooling" ->
                 pick("paper", "bcnn", "average", "isqrt", "rbf:sigma=2.5,jitter=0/triu/root:eps=0/l2");
             case "network.classifier" -> "softmax"; // the others allow no epochs

@@ -60,7 +60,8 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     @Override
     public long bytes(long rows, long size) {
         long side = Math.min(rows, size);
-        return 2 * Float.BYTES * rows * size + 4 * Double.BYTES * side * side; // matrix, shifted, factor, and single precision
+        return 2 * Float.BYTES * rows * size
+                + 4 * Double.BYTES * side * side; // matrix, shifted, factor, and single precision
     }
 
     @Override

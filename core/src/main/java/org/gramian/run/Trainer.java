@@ -99,8 +99,7 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
         PictureReader reader = new PictureReader(PictureLimits.DEFAULT);
         Settings settings = complete();
         CropPlan crops = settings.get(Keys.CROPS);
-        Audit audit = new Audit(AuditOptions.DEFAULT, reader::read, workshop.threads())
-                .requiring(crops.testing());
+        Audit audit = new Audit(AuditOptions.DEFAULT, reader::read, workshop.threads()).requiring(crops.testing());
         if (settings.get(Keys.TEST_CROPS).isPresent()) {
             audit = audit.requiring(settings.get(Keys.TEST_CROPS).get().testing());
         }

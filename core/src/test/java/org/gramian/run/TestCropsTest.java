@@ -33,8 +33,8 @@ class TestCropsTest {
         FoldResult fold = run.train(List.of()).folds().getFirst();
         try (ModelFile.Stored stored = ModelFile.read(fold.model(), Device.CPU)) {
             assertThat(stored.card().crops().text()).isEqualTo("resize:24+flips");
-            Evaluator evaluator = Evaluator.of(
-                    stored.model(), stored.card(), new PictureReader(PictureLimits.DEFAULT)::read);
+            Evaluator evaluator =
+                    Evaluator.of(stored.model(), stored.card(), new PictureReader(PictureLimits.DEFAULT)::read);
             List<String> tested = fold.evaluation().predictions().stream()
                     .map(Prediction::name)
                     .toList();
@@ -51,9 +51,7 @@ class TestCropsTest {
                 Prediction expected = fold.evaluation().predictions().get(i);
                 assertThat(again.get(i).name()).isEqualTo(expected.name());
                 assertThat(again.get(i).logits().get(0) - again.get(i).logits().get(1))
-                        .isCloseTo(
-                                expected.logits().get(0) - expected.logits().get(1),
-                                within(1e-4));
+                        .isCloseTo(expected.logits().get(0) - expected.logits().get(1), within(1e-4));
             }
         }
     }

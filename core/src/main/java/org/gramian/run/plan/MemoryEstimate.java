@@ -26,8 +26,7 @@ import org.gramian.train.feature.FeatureExtractor;
  * @param parameters of those, what certainly must be there: parameters with gradients and optimizer state, or the solver's
  * @param gpu whether all but the images is on a GPU
  */
-public record MemoryEstimate(
-        long images, long extraction, long training, long solver, long parameters, boolean gpu) {
+public record MemoryEstimate(long images, long extraction, long training, long solver, long parameters, boolean gpu) {
     /** Heap and libraries of a running program. */
     private static final long PROGRAM = 500L << 20;
 
@@ -43,11 +42,13 @@ public record MemoryEstimate(
         boolean gpu = device.kind() == Device.Kind.CUDA;
         int workers = gpu ? 1 : Libtorch.load().threads();
         long side = Math.max(
-                work.config().data().crops().size(), work.config().data().testPlan().size());
+                work.config().data().crops().size(),
+                work.config().data().testPlan().size());
         long batch = FeatureExtractor.DEFAULT_BATCH * 3L * side * side * DType.F32.bytes();
         long network = (work.backboneParameters() + work.tailParameters()) * DType.F32.bytes();
         long maps = 3 * largestMaps(work.config().network().backbone(), (int) side) * DType.F32.bytes();
-        long solver = work.config().recipe().solver().map(one -> solver(work, one)).orElse(0L);
+        long solver =
+                work.config().recipe().solver().map(one -> solver(work, one)).orElse(0L);
         boolean finetuned = work.config().recipe().stage2().epochs() > 0;
         long moved = 3 * work.headParameters() * DType.F32.bytes() + (finetuned ? 3 : 1) * network;
         return new MemoryEstimate(
@@ -132,8 +133,9 @@ public record MemoryEstimate(
         }
         boolean tight = host() > hostMemory || device() > deviceMemory;
         return tight
-                ? Optional.of("the run may not fit into memory: it takes about " + text() + "; found "
-                        + gigabytes(hostMemory) + (gpu ? " and " + gigabytes(deviceMemory) + " on the GPU" : "") + advice)
+                ? Optional.of(
+                        "the run may not fit into memory: it takes about " + text() + "; found " + gigabytes(hostMemory)
+                                + (gpu ? " and " + gigabytes(deviceMemory) + " on the GPU" : "") + advice)
                 : Optional.empty();
     }
 }

@@ -48,7 +48,10 @@ class CropOptionsTest {
     @Test
     void theSizeAppliesToTheCropsOfTheFidelity() {
         Settings paper = Settings.NONE.with("fidelity", "paper", Origin.CODE);
-        assertThat(new CropOptions("96", null, null).applyTo(paper).get(Keys.CROPS).text())
+        assertThat(new CropOptions("96", null, null)
+                        .applyTo(paper)
+                        .get(Keys.CROPS)
+                        .text())
                 .isEqualTo("paper:96");
         assertThat(new CropOptions("96", null, null)
                         .applyTo(Settings.NONE)
@@ -68,7 +71,8 @@ class CropOptionsTest {
     void wrongValuesAreNamedByTheirOption() {
         assertThatExceptionOfType(ConfigException.class)
                 .isThrownBy(() -> new CropOptions(null, null, "tenn").applyTo(Settings.NONE))
-                .withMessageContaining("--tta: expected one of none, flips, five, ten, found 'tenn' (did you mean 'ten'?)");
+                .withMessageContaining(
+                        "--tta: expected one of none, flips, five, ten, found 'tenn' (did you mean 'ten'?)");
         assertThatExceptionOfType(ConfigException.class)
                 .isThrownBy(() -> new CropOptions(null, "x", null).applyTo(Settings.NONE))
                 .withMessageContaining("--test-size: expected a whole number");

@@ -31,8 +31,7 @@ class MemoryEstimateTest {
                 .hasMessageContaining("expected at least 3.0 GB of memory")
                 .hasMessageContaining("found 2.0 GB");
         assertThat(trained(true).requireFits(4 * GB, 6 * GB)).isEmpty();
-        assertThatThrownBy(() -> trained(true).requireFits(64 * GB, 2 * GB))
-                .hasMessageContaining("of free GPU memory");
+        assertThatThrownBy(() -> trained(true).requireFits(64 * GB, 2 * GB)).hasMessageContaining("of free GPU memory");
         MemoryEstimate solved = new MemoryEstimate(GB, GB, 0, 9 * GB, 9 * GB, false);
         assertThatThrownBy(() -> solved.requireFits(8 * GB, Long.MAX_VALUE))
                 .hasMessageContaining("descriptors and the solver")

@@ -9,6 +9,7 @@ import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
 import org.gramian.run.plan.FoldSize;
+import org.gramian.run.plan.MemoryEstimate;
 import org.gramian.run.plan.Workload;
 
 /** What {@code --dry-run} shows: every value with its origin, and what the run would do. */
@@ -32,9 +33,10 @@ final class PlanText {
     /**
      * Pictures, sizes and time.
      *
+     * @param memory that it takes
      * @param estimate of the time, if it was measured
      */
-    static String work(Workload work, Optional<Estimate> estimate) {
+    static String work(Workload work, MemoryEstimate memory, Optional<Estimate> estimate) {
         RunConfig config = work.config();
         StringBuilder text = new StringBuilder("Plan:\n");
         for (FoldSize fold : work.folds()) {
@@ -76,7 +78,7 @@ final class PlanText {
                                 count(work.headParameters()),
                                 work.descriptorSize(),
                                 work.classes()));
-        line(text, "memory", "about " + Sizes.text(work.memoryBytes()) + " for parameters and one batch, roughly");
+        line(text, "memory", "about " + memory.text());
         estimate.ifPresent(time -> line(text, "time", time(time, condition(config))));
         return text.toString();
     }

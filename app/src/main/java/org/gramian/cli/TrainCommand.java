@@ -166,6 +166,7 @@ final class TrainCommand implements Callable<Integer> {
         if (resumed == null) {
             console.say("about " + PlanText.duration(estimate.total()) + PlanText.condition(plan.config())
                     + " (a guess from one small batch)");
+            console.say("memory: about " + trainer.memory(plan).text());
         }
         interruption.keeps(keepEvery);
         int code = train(trainer, plan, audit, folder);
@@ -232,7 +233,7 @@ final class TrainCommand implements Callable<Integer> {
 
     private int show(Trainer trainer, RunPlan plan, Estimate estimate) {
         console.out().print(PlanText.configuration(plan.settings()));
-        console.out().print(PlanText.work(trainer.workload(plan), Optional.of(estimate)));
+        console.out().print(PlanText.work(trainer.workload(plan), trainer.memory(plan), Optional.of(estimate)));
         console.out().flush();
         return Main.DONE;
     }

@@ -28,6 +28,7 @@ class TrainOptionsTest {
             Map.entry("--protocol=thirds:3", "data.protocol"),
             Map.entry("--crops=paper:96", "data.crops"),
             Map.entry("--augment=standard+erase:0.25", "data.augment"),
+            Map.entry("--test-crops=resize:288+flips", "data.test-crops"),
             Map.entry("--validation=0.25", "data.validation"),
             Map.entry("--backbone=vgg16", "network.backbone"),
             Map.entry("--layer=conv5_3", "network.layer"),
@@ -90,13 +91,29 @@ class TrainOptionsTest {
 
     @Test
     void thisTestKnowsEveryOption() {
-        List<String> others = List.of("--config", "--set", "--weights-dir", "--no-gallery");
+        List<String> others = List.of(
+                "--config", "--set", "--weights-dir", "--no-gallery", "--image-size", "--test-size", "--tta");
         assertThat(new CommandLine(new Train()).getCommandSpec().options())
                 .extracting(OptionSpec::longestName)
                 .filteredOn(name -> !others.contains(name))
                 .containsExactlyInAnyOrderElementsOf(FLAGS.keySet().stream()
                         .map(text -> text.split("=", 2)[0])
                         .toList());
+    }
+
+    @Test
+    void sizesAndTestTimeAugmentationChangeTheCrops() throws IOException {
+        assertThat(asked("--image-size=320").values())
+                .isEqualTo(Map.of(
+                        "data.crops", new Setting("data.crops", "center:320", Origin.flag("--image-size"))));
+        assertThat(asked("--crops=resize:96", "--test-size=128", "--tta=flips").get(Keys.TEST_CROPS))
+                .hasValueSatisfying(plan -> assertThat(plan.text()).isEqualTo("resize:128+flips"));
+        Path file = Files.writeString(folder.resolve("run.yaml"), "data:\n  crops: ten:64\n");
+        assertThat(asked("--config=" + file, "--image-size=80").get(Keys.CROPS).text())
+                .isEqualTo("ten:80");
+        assertWrong("--tta: expected one of none, flips, five, ten, found 'flps' (did you mean", "--tta=flps");
+        assertWrong("--image-size: expected a whole number of at least 1, found '0'", "--image-size=0");
+        assertWrong("--test-size: the size of crops must be between", "--test-size=99999");
     }
 
     @Test

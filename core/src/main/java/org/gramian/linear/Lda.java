@@ -58,6 +58,13 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     }
 
     @Override
+    public long bytes(long rows, long size) {
+        long side = Math.min(rows, size);
+        return 2 * Float.BYTES * rows * size
+                + 4 * Double.BYTES * side * side; // matrix, shifted, factor, and single precision
+    }
+
+    @Override
     public LinearModel fit(LabelledRows rows, SolveWatch watch) {
         requireRoom(rows.count(), rows.size());
         watch.at("covariance of classes", 0, 1);

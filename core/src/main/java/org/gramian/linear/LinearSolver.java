@@ -28,6 +28,15 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
     void requireRoom(long rows, long size);
 
     /**
+     * Estimates the memory that solving takes at its largest, the rows included.
+     *
+     * @param rows n
+     * @param size d
+     * @return bytes
+     */
+    long bytes(long rows, long size);
+
+    /**
      * Solves for weight and bias alone: scores are as the problem defines them, without calibration.
      *
      * @param watch progress callback; an exception that it throws stops the solver at once

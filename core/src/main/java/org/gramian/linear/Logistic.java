@@ -94,6 +94,12 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
     }
 
     @Override
+    public long bytes(long rows, long size) {
+        long matrix = size > rows ? rows * rows : rows * (size + 1);
+        return Float.BYTES * rows * size + 3 * Double.BYTES * matrix; // matrix, that of a fold, and its parts
+    }
+
+    @Override
     public LinearModel fit(LabelledRows rows, SolveWatch watch) {
         requireRoom(rows.count(), rows.size());
         try (Scope scope = Scope.open()) {

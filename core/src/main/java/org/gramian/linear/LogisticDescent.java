@@ -64,7 +64,25 @@ final class LogisticDescent {
     record Ending(double gradient, int iterations) {}
 
     /** A vector of parameters and its dual, which is itself where parameters are weights. */
-    private record Vector(double[] values, double[] dual) {
+    private static final class Vector {
+        private final double[] values;
+        private final double[] dual;
+        private final boolean selfDual;
+
+        private Vector(double[] values, double[] dual, boolean selfDual) {
+            this.values = values;
+            this.dual = dual;
+            this.selfDual = selfDual;
+        }
+
+        static Vector selfDual(double[] values) {
+            return new Vector(values, values, true);
+        }
+
+        static Vector of(double[] values, double[] dual) {
+            return new Vector(values, dual, false);
+        }
+
         double dot(Vector other) {
             return dot(values, other.dual);
         }
@@ -86,13 +104,13 @@ final class LogisticDescent {
 
         /** {@code this + factor · other}, a new vector. */
         Vector plus(double factor, Vector other) {
-            double[] sum = sum(values, factor, other.values);
-            return new Vector(sum, values == dual ? sum : sum(dual, factor, other.dual));
+            double[] sum = LogisticDescent.sum(values, factor, other.values);
+            return selfDual ? selfDual(sum) : of(sum, LogisticDescent.sum(dual, factor, other.dual));
         }
 
         Vector times(double factor) {
             double[] scaled = scaled(values, factor);
-            return new Vector(scaled, values == dual ? scaled : scaled(dual, factor));
+            return selfDual ? selfDual(scaled) : of(scaled, scaled(dual, factor));
         }
 
         private static double[] scaled(double[] a, double factor) {
@@ -258,10 +276,9 @@ final class LogisticDescent {
             }
         }
         if (products) {
-            return new Vector(sum(parameters, 1, residual), sum(scores, 1, times(matrix, residual)));
+            return Vector.of(sum(parameters, 1, residual), sum(scores, 1, times(matrix, residual)));
         }
-        double[] values = sum(parameters, 1, times(Views.transpose(matrix), residual));
-        return new Vector(values, values);
+        return Vector.selfDual(sum(parameters, 1, times(Views.transpose(matrix), residual)));
     }
 
     private double[] times(Tensor left, double[] right) {

@@ -38,6 +38,11 @@ public record NearestMean() implements LinearSolver {
     }
 
     @Override
+    public long bytes(long rows, long size) {
+        return 2 * Float.BYTES * rows * size; // and the rows of a fold
+    }
+
+    @Override
     public LinearModel fit(LabelledRows rows, SolveWatch watch) {
         requireRoom(rows.count(), rows.size());
         watch.at("means of classes", 0, 1);

@@ -59,6 +59,12 @@ public record Svm(OptionalDouble c) implements LinearSolver {
     }
 
     @Override
+    public long bytes(long rows, long size) {
+        long matrix = Features.usesProducts(rows, size) ? rows * rows : rows * size;
+        return Float.BYTES * (rows * size + 2 * matrix); // a copy on its way to the CPU
+    }
+
+    @Override
     public LinearModel fit(LabelledRows rows, SolveWatch watch) {
         requireRoom(rows.count(), rows.size());
         try (Scope scope = Scope.open()) {

@@ -26,6 +26,7 @@ import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.run.config.Surroundings;
 import org.gramian.run.plan.Estimate;
+import org.gramian.run.plan.MemoryEstimate;
 import org.gramian.run.plan.Probe;
 import org.gramian.run.plan.Workload;
 import org.gramian.tensor.Device;
@@ -98,8 +99,7 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
         PictureReader reader = new PictureReader(PictureLimits.DEFAULT);
         Settings settings = complete();
         CropPlan crops = settings.get(Keys.CROPS);
-        Audit audit = new Audit(AuditOptions.DEFAULT, reader::read, workshop.threads())
-                .requiring(crops.testing());
+        Audit audit = new Audit(AuditOptions.DEFAULT, reader::read, workshop.threads()).requiring(crops.testing());
         if (settings.get(Keys.TEST_CROPS).isPresent()) {
             audit = audit.requiring(settings.get(Keys.TEST_CROPS).get().testing());
         }
@@ -128,6 +128,9 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
         RunPlan plan = RunPlan.of(dataset, complete(), audit, this::remark);
         Recipe recipe = plan.config().recipe();
         new Feasibility(plan, this::remark).require();
+        memory(plan)
+                .requireFits(MemoryEstimate.hostMemory(), MemoryEstimate.deviceMemory())
+                .ifPresent(this::remark);
         if (recipe.precision() == Recipe.Precision.BF16
                 && recipe.stage2().epochs() > 0
                 && workshop.device().kind() != Device.Kind.CUDA) {
@@ -141,6 +144,11 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
         SequencedMap<String, Parts> folds = new LinkedHashMap<>();
         plan.folds().forEach(fold -> folds.put(fold.name(), fold.parts()));
         return Workload.of(plan.config(), dataset.classes().size(), folds);
+    }
+
+    /** Estimates the memory that a run takes. */
+    public MemoryEstimate memory(RunPlan plan) {
+        return MemoryEstimate.of(workload(plan), workshop.device(), workshop.threads());
     }
 
     /** How long it may take, guessed from a few batches; takes seconds. */

@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
  * @param testSize {@code --test-size}: side of the crops of validation, test and prediction
  * @param tta {@code --tta}, test-time augmentation: {@code none}, {@code flips}, {@code five} or {@code ten}
  */
-public record CropOptions(@Nullable String imageSize, @Nullable String testSize, @Nullable String tta) {
+public record CropOptions(
+        @Nullable String imageSize,
+        @Nullable String testSize,
+        @Nullable String tta) {
     /** Words of {@code --tta}. */
     public static final List<String> TTA = List.of("none", "flips", "five", "ten");
 

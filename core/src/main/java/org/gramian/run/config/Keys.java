@@ -78,7 +78,10 @@ public final class Keys {
     public static final Key<Optional<CropPlan>> TEST_CROPS = fixed(
             "data.test-crops",
             "crops of validation, test and prediction, as resize:288+flips; same: the test crops of data.crops",
-            Form.of("CROPS|same", Keys::testCrops, plan -> plan.map(CropPlan::text).orElse("same")),
+            Form.of(
+                    "CROPS|same",
+                    Keys::testCrops,
+                    plan -> plan.map(CropPlan::text).orElse("same")),
             Optional.empty());
 
     /** A tenth: fewer pictures could not tell epochs apart, more are missed in training. */

@@ -85,7 +85,8 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
     public long cacheBytes() {
         return FeatureCache.bytes(
                 features,
-                Math.max(featureShape().elements(), testFeatures()) * config.data().featureType().bytes());
+                Math.max(featureShape().elements(), testFeatures())
+                        * config.data().featureType().bytes());
     }
 
     private long testFeatures() {

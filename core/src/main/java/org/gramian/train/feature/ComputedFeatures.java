@@ -75,16 +75,16 @@ final class ComputedFeatures implements AutoCloseable {
         }
         int batch = extraction.extractor().batch();
         long crops = work.stream().mapToLong(one -> one.crops().size()).sum();
-        this.atOnce = Math.clamp(Math.ceilDiv(crops, batch), 1, extraction.extractor().workers());
+        this.atOnce =
+                Math.clamp(Math.ceilDiv(crops, batch), 1, extraction.extractor().workers());
         for (int i = 0; i <= atOnce; i++) {
             free.add(arena.allocate(batch * extraction.extractor().bytes(survey.crops()), ALIGNMENT));
         }
         Rendering rendering = new Rendering(
                 this::read, survey.crops(), extraction.extractor().network().preprocessing());
         this.loader = new BatchLoader(rendering, work, new Prefetch(batch, extraction.threads(), AHEAD + atOnce));
-        this.workers = extraction.extractor().workers() > 1
-                ? Optional.of(SingleThreadWorkers.open(atOnce))
-                : Optional.empty();
+        this.workers =
+                extraction.extractor().workers() > 1 ? Optional.of(SingleThreadWorkers.open(atOnce)) : Optional.empty();
     }
 
     /** Decodes the very bytes that were hashed, so that a feature is never kept under the hash of another content. */

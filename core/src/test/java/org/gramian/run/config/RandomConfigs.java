@@ -43,6 +43,7 @@ final class RandomConfigs {
             case "data.protocol" -> pick("holdout:0.25", "thirds:3", "kfold:7", "given", "dtd-official:1..3");
             case "data.crops" -> pick("center+flips", "paper:96", "ten", "resize:300+flips+box");
             case "data.augment" -> pick("none", "light", "standard", "strong+erase:0.125", "none+flip:0.5+scale:0.75");
+            case "data.test-crops" -> pick("same", "resize:288+flips", "ten:96");
             case "network.pooling" ->
                 pick("paper", "bcnn", "average", "isqrt", "rbf:sigma=2.5,jitter=0/triu/root:eps=0/l2");
             case "network.classifier" -> "softmax"; // the others allow no epochs

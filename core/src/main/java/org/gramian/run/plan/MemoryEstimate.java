@@ -1,0 +1,141 @@
+package org.gramian.run.plan;
+
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import org.gramian.backbone.Backbone;
+import org.gramian.linear.LinearSolver;
+import org.gramian.run.config.ConfigException;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Libtorch;
+import org.gramian.train.feature.FeatureExtractor;
+
+/**
+ * Memory that a run takes at its largest, in bytes, estimated before anything is computed.
+ *
+ * <p>Feature extraction, the solver and the training stages follow each other, so the largest of them counts, on the device of
+ * the model. Decoded images are in main memory beside them. Cached features are mapped from disk and need none.
+ *
+ * @param images decoded images and batches of crops
+ * @param extraction frozen backbone and the feature maps of the batches in work; rough
+ * @param training parameters, gradients, optimizer state and the feature maps of one batch of the larger stage; rough
+ * @param solver descriptors and matrices of a classifier that is solved for; 0 where it is trained
+ * @param parameters of those, what certainly must be there: parameters with gradients and optimizer state, or the solver's
+ * @param gpu whether all but the images is on a GPU
+ */
+public record MemoryEstimate(long images, long extraction, long training, long solver, long parameters, boolean gpu) {
+    /** Heap and libraries of a running program. */
+    private static final long PROGRAM = 500L << 20;
+
+    /** A decoded image of 12 megapixels. */
+    private static final long IMAGE = 36L << 20;
+
+    /**
+     * Estimates.
+     *
+     * @param threads threads that decode
+     */
+    public static MemoryEstimate of(Workload work, Device device, int threads) {
+        boolean gpu = device.kind() == Device.Kind.CUDA;
+        int workers = gpu ? 1 : Libtorch.load().threads();
+        long side = Math.max(
+                work.config().data().crops().size(),
+                work.config().data().testPlan().size());
+        long batch = FeatureExtractor.DEFAULT_BATCH * 3L * side * side * DType.F32.bytes();
+        long network = (work.backboneParameters() + work.tailParameters()) * DType.F32.bytes();
+        long maps = 3 * largestMaps(work.config().network().backbone(), (int) side) * DType.F32.bytes();
+        long solver =
+                work.config().recipe().solver().map(one -> solver(work, one)).orElse(0L);
+        boolean finetuned = work.config().recipe().stage2().epochs() > 0;
+        long moved = 3 * work.headParameters() * DType.F32.bytes() + (finetuned ? 3 : 1) * network;
+        return new MemoryEstimate(
+                (workers + 2) * batch + 2L * threads * IMAGE,
+                network + (long) workers * FeatureExtractor.DEFAULT_BATCH * maps,
+                solver > 0 ? 0 : work.memoryBytes(),
+                solver,
+                solver > 0 ? solver : moved,
+                gpu);
+    }
+
+    private static long solver(Workload work, LinearSolver solver) {
+        long rows = work.folds().stream().mapToLong(FoldSize::training).max().orElse(0) * work.trainingCrops();
+        return solver.bytes(rows, work.descriptorSize());
+    }
+
+    /** Elements of the largest feature maps of one crop. */
+    private static long largestMaps(Backbone backbone, int size) {
+        return backbone.layersUsed().stream()
+                .mapToLong(layer -> backbone.cutAt(layer).features(size, size).elements())
+                .max()
+                .orElse(0);
+    }
+
+    private long largest() {
+        return Math.max(extraction, Math.max(training, solver));
+    }
+
+    /** Bytes of main memory. */
+    public long host() {
+        return PROGRAM + images + (gpu ? 0 : largest());
+    }
+
+    /** Bytes of GPU memory; 0 without a GPU. */
+    public long device() {
+        return gpu ? largest() : 0;
+    }
+
+    /** In one line, as {@code 1.9 GB: images 0.2 GB, features 0.4 GB, training 1.2 GB}. */
+    public String text() {
+        List<String> parts = new ArrayList<>();
+        parts.add("images " + gigabytes(images));
+        parts.add("feature extraction " + gigabytes(extraction));
+        parts.add(solver > 0 ? "solver " + gigabytes(solver) : "training " + gigabytes(training));
+        return (gpu ? gigabytes(device()) + " on the GPU and " + gigabytes(host()) : gigabytes(host())) + ": "
+                + String.join(", ", parts);
+    }
+
+    private static String gigabytes(long bytes) {
+        return String.format(Locale.ROOT, "%.1f GB", bytes / 1e9);
+    }
+
+    /** Main memory of this machine, or of its container. */
+    public static long hostMemory() {
+        return ManagementFactory.getOperatingSystemMXBean() instanceof com.sun.management.OperatingSystemMXBean system
+                ? system.getTotalMemorySize()
+                : Long.MAX_VALUE;
+    }
+
+    /** Free memory of the GPU, where it is known. */
+    public static long deviceMemory() {
+        return Libtorch.load().cudaMemoryFree().orElse(Long.MAX_VALUE);
+    }
+
+    /**
+     * Compares with the memory that there is.
+     *
+     * @return a warning, where the run may be too large; empty where it fits
+     * @throws ConfigException if the run cannot fit; the message says how much it takes and what to try
+     */
+    public Optional<String> requireFits(long hostMemory, long deviceMemory) {
+        long there = gpu ? deviceMemory : hostMemory;
+        String where = gpu ? "free GPU memory" : "memory";
+        String advice = solver > 0
+                ? "; take fewer crops, shorter descriptors (pca:64 at the beginning of the pooling) or the classifier"
+                        + " softmax"
+                : "; take a smaller --batch, a smaller --image-size or a smaller backbone";
+        if (parameters > there) {
+            throw new ConfigException("expected at least " + gigabytes(parameters) + " of " + where + " for "
+                    + (solver > 0 ? "descriptors and the solver" : "parameters and optimizer state") + ", found "
+                    + gigabytes(there) + advice);
+        }
+        boolean tight = host() > hostMemory || device() > deviceMemory;
+        return tight
+                ? Optional.of(
+                        "the run may not fit into memory: it takes about " + text() + "; found " + gigabytes(hostMemory)
+                                + (gpu ? " and " + gigabytes(deviceMemory) + " on the GPU" : "") + advice)
+                : Optional.empty();
+    }
+}

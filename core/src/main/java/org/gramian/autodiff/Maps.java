@@ -48,9 +48,12 @@ public final class Maps {
                     y,
                     (g, wanted) -> {
                         boolean[] all = Arrays.copyOf(wanted, 3); // without a bias its gradient is not wanted
-                        Convolution.Gradients gradients = activation == Activation.RELU
-                                ? convolution.reluBackward(g, y, new Convolution.Inputs(x, w), all)
-                                : convolution.backward(activation.backward(g, y), x, w, all);
+                        Convolution.Inputs inputs = new Convolution.Inputs(x, w);
+                        Convolution.Gradients gradients = switch (activation) {
+                            case NONE -> convolution.backward(g, x, w, all);
+                            case RELU -> convolution.reluBackward(g, y, inputs, all);
+                            case RELU6 -> convolution.relu6Backward(g, y, inputs, all);
+                        };
                         return list(gradients.input(), to(gradients.weight(), exact), to(gradients.bias(), exact));
                     },
                     w,

@@ -8,6 +8,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
+import org.gramian.tensor.ElementwiseKernels.ReluBound;
 
 /**
  * A two-dimensional convolution over feature maps {@code [n, c, h, w]}: its geometry and its operators.
@@ -154,10 +155,24 @@ public record Convolution(int stride, int padding, int groups) {
 
     /** Gradients of {@link #applyRelu}, whose value is given, for a gradient of it. */
     public Gradients reluBackward(Tensor gradient, Tensor value, Inputs inputs, boolean[] wanted) {
+        return rectifiedBackward(gradient, value, inputs, wanted, false);
+    }
+
+    /** Gradients of {@link #apply} followed by ReLU6, whose value is given, for a gradient of it. */
+    public Gradients relu6Backward(Tensor gradient, Tensor value, Inputs inputs, boolean[] wanted) {
+        return rectifiedBackward(gradient, value, inputs, wanted, true);
+    }
+
+    private Gradients rectifiedBackward(
+            Tensor gradient, Tensor value, Inputs inputs, boolean[] wanted, boolean bounded) {
         if (!wanted[2] || gradient.type() != value.type() || !MapKernels.suitSums(value)) {
-            return backward(Elementwise.reluBackward(gradient, value), inputs.maps, inputs.weight, wanted);
+            Tensor passed = bounded
+                    ? Elementwise.relu6Backward(gradient, value)
+                    : Elementwise.reluBackward(gradient, value);
+            return backward(passed, inputs.maps, inputs.weight, wanted);
         }
-        MapKernels.Passed passed = MapKernels.reluBackward(gradient, value);
+        MapKernels.Passed passed =
+                MapKernels.reluBackward(gradient, value, bounded ? ReluBound.SIX : ReluBound.NONE);
         boolean[] others = {wanted[0], wanted[1], false};
         Gradients gradients = backward(passed.input(), inputs.maps, inputs.weight, others);
         return new Gradients(gradients.input, gradients.weight, passed.sums());

@@ -2,6 +2,7 @@ package org.gramian.tensor;
 
 import java.util.Arrays;
 import org.gramian.tensor.CudaProgram.Grid;
+import org.gramian.tensor.ElementwiseKernels.ReluBound;
 
 /**
  * Passes over feature maps of BF16 with channels last for which libtorch takes more memory traffic, in kernels of our own on a
@@ -87,7 +88,7 @@ final class MapKernels {
      */
     record Passed(Tensor input, Tensor sums) {}
 
-    static Passed reluBackward(Tensor g, Tensor y) {
+    static Passed reluBackward(Tensor g, Tensor y, ReluBound bound) {
         Tensor upstream = Views.channelsLast(g);
         Tensor result = Tensors.emptyLike(y);
         int vectors = Math.toIntExact(y.size(1) / VECTOR);
@@ -95,7 +96,15 @@ final class MapKernels {
         int blocks = (int) Math.min(BLOCKS, Math.ceilDiv(rows, (long) (THREADS / vectors)));
         Tensor partial = Tensors.empty(Shape.of(blocks, y.size(1)), DType.F32, y.device());
         Program.MAPS.launch(
-                "relu_backward_sums", new Grid(blocks, 1, 1, THREADS, 1), upstream, y, result, partial, rows, vectors);
+                "relu_backward_sums",
+                new Grid(blocks, 1, 1, THREADS, 1),
+                upstream,
+                y,
+                result,
+                partial,
+                rows,
+                vectors,
+                bound.bits());
         return new Passed(result, Views.reshape(Reductions.sum(partial, 0), y.size(1)));
     }
 }

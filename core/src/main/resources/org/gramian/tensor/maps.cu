@@ -98,16 +98,15 @@ extern "C" __global__ void max_pool_backward(const uint4* g, const uint2* places
     out[i] = pack(sum);
 }
 
-// Of two elements, those that are above 0.
-__device__ inline unsigned int above(unsigned int y) {
-    unsigned int first = (y & 0x8000u) || !(y & 0x7fffu) ? 0 : 0xffffu;
-    unsigned int second = (y & 0x80000000u) || !(y & 0x7fff0000u) ? 0 : 0xffff0000u;
-    return first | second;
+// Masks of the two bfloat16 in a word that lie strictly between 0 and a bound, whose bits are given; 0x8000 is above all of them.
+__device__ unsigned int between(unsigned int word, unsigned int bound) {
+    unsigned int low = word & 0xffffu, high = word >> 16;
+    return (low != 0 && low < bound ? 0xffffu : 0) | (high != 0 && high < bound ? 0xffff0000u : 0);
 }
 
-// g where y > 0, else 0, of rows of 8·c8 channels; and the sum of each channel over the rows of a block: partial is [blocks, 8·c8].
+// g where 0 < y < bound, else 0, of rows of 8·c8 channels; and the sum of each channel over the rows of a block: partial is [blocks, 8·c8].
 extern "C" __global__ void relu_backward_sums(
-        const uint4* g, const uint4* y, uint4* out, float* partial, long long rows, int c8) {
+        const uint4* g, const uint4* y, uint4* out, float* partial, long long rows, int c8, int bound) {
     __shared__ float sums[256 * 8];
     int across = blockDim.x / c8;
     int lane = threadIdx.x / c8;
@@ -118,10 +117,10 @@ extern "C" __global__ void relu_backward_sums(
             long long at = row * c8 + v;
             uint4 gate = y[at];
             uint4 words = g[at];
-            words.x &= above(gate.x);
-            words.y &= above(gate.y);
-            words.z &= above(gate.z);
-            words.w &= above(gate.w);
+            words.x &= between(gate.x, bound);
+            words.y &= between(gate.y, bound);
+            words.z &= between(gate.z, bound);
+            words.w &= between(gate.w, bound);
             out[at] = words;
             float values[8];
             unpack(words, values);

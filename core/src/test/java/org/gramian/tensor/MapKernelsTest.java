@@ -64,7 +64,7 @@ class MapKernelsTest {
         Shape shape = Shape.of(1 + random.nextInt(3), channels, 1 + random.nextInt(9), 1 + random.nextInt(40));
         Tensor value = Views.channelsLast(Elementwise.relu(integers(random, shape)));
         Tensor gradient = integers(random, shape);
-        MapKernels.Passed passed = MapKernels.reluBackward(gradient, value);
+        MapKernels.Passed passed = MapKernels.reluBackward(gradient, value, ElementwiseKernels.ReluBound.NONE);
 
         double[] g = gradient.toDoubles();
         double[] y = value.toDoubles();

@@ -116,6 +116,11 @@ public final class Backbone {
         return network.cuts().raceLayers();
     }
 
+    /** The layers of the network that is fine-tuned by {@code --pooling auto}: one, or several as {@code a+b}. */
+    public String fineTunedLayers() {
+        return network.cuts().fineTunedLayers();
+    }
+
     /** Title, citation, size of pictures, origin of weights. */
     public About about() {
         return network.about();

@@ -57,7 +57,7 @@ public final class Backbones {
             new Network(
                     "efficientnet-lite4",
                     EfficientNetLite4.stages(),
-                    new Cuts("block28", Backbone.LOGITS).racing("block20+block28"),
+                    new Cuts("block28", Backbone.LOGITS).with("block20+block28", "block20+block29"),
                     new About(
                             "EfficientNet-Lite4",
                             "Tan and Le, EfficientNet: Rethinking Model Scaling, ICML 2019; Lite by Liu, 2020",

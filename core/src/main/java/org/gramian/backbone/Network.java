@@ -37,20 +37,21 @@ record Network(String name, List<Stage> stages, Cuts cuts, About about) {
      *
      * @param defaultLayer where the network is cut unless told otherwise
      * @param raceLayers where it is cut to compare poolings: the default layer, or several layers as {@code a+b}
+     * @param fineTunedLayers where it is cut to be fine-tuned
      * @param classifier the first layer with parameters that only class scores need; empty if there is none
      */
-    record Cuts(String defaultLayer, String raceLayers, Optional<String> classifier) {
+    record Cuts(String defaultLayer, String raceLayers, String fineTunedLayers, Optional<String> classifier) {
         Cuts(String defaultLayer, String classifier) {
-            this(defaultLayer, defaultLayer, Optional.of(classifier));
+            this(defaultLayer, defaultLayer, defaultLayer, Optional.of(classifier));
         }
 
         static Cuts withoutClassifier(String defaultLayer) {
-            return new Cuts(defaultLayer, defaultLayer, Optional.empty());
+            return new Cuts(defaultLayer, defaultLayer, defaultLayer, Optional.empty());
         }
 
-        /** The same with the layers to compare poolings on. */
-        Cuts racing(String layers) {
-            return new Cuts(defaultLayer, layers, classifier);
+        /** The same with other layers to compare poolings on, and to fine-tune. */
+        Cuts with(String race, String fineTuned) {
+            return new Cuts(defaultLayer, race, fineTuned, classifier);
         }
     }
 

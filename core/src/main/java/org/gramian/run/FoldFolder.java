@@ -3,6 +3,7 @@ package org.gramian.run;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,6 +29,7 @@ record FoldFolder(Path path) {
     static final String MODEL = "model.safetensors";
     private static final String CHECKPOINT = "checkpoint.safetensors";
     private static final String AFTER_FIRST = "stage1.json";
+    private static final String FROZEN = "frozen.safetensors";
     private static final String POOLINGS = "poolings.json";
     private static final JsonMapper MAPPER = JsonMapper.builder()
             .enable(SerializationFeature.INDENT_OUTPUT)
@@ -53,9 +55,26 @@ record FoldFolder(Path path) {
         return path.resolve("history.csv");
     }
 
-    /** Whether nothing is left to do: the model is written last, the checkpoint removed after it. */
+    /** The model on frozen features, while fine-tuning has not ended. */
+    Path frozen() {
+        return path.resolve(FROZEN);
+    }
+
+    /** Keeps the model on frozen features until fine-tuning has ended. */
+    void keepFrozen(Evaluation evaluation, Model model, ModelCard card) throws IOException {
+        keepFirst(evaluation);
+        ModelFile.write(frozen(), model, card);
+    }
+
+    /** Makes the model on frozen features the result. */
+    void adoptFrozen() throws IOException {
+        keepResults(afterFirst().orElseThrow());
+        WholeFile.put(model(), partial -> Files.copy(frozen(), partial, StandardCopyOption.REPLACE_EXISTING));
+    }
+
+    /** Whether nothing is left to do: the model is written last, the checkpoint and the frozen model removed after it. */
     boolean isDone() {
-        return Files.exists(path.resolve(MODEL)) && !Files.exists(checkpoint());
+        return Files.exists(path.resolve(MODEL)) && !Files.exists(checkpoint()) && !Files.exists(frozen());
     }
 
     /**
@@ -104,10 +123,14 @@ record FoldFolder(Path path) {
     }
 
     void keep(Evaluation evaluation, Model model, ModelCard card) throws IOException {
+        keepResults(evaluation);
+        ModelFile.write(path.resolve(MODEL), model, card);
+    }
+
+    private void keepResults(Evaluation evaluation) throws IOException {
         EvaluationFile.write(path.resolve(EvaluationFolder.FILE), evaluation);
         EvaluationCsv.writePredictions(path.resolve("predictions.csv"), evaluation);
         EvaluationCsv.writeConfusion(path.resolve("confusion.csv"), evaluation.confusion());
-        ModelFile.write(path.resolve(MODEL), model, card);
     }
 
     Evaluation evaluation() throws IOException {

@@ -1,6 +1,11 @@
 package org.gramian.run;
 
 import java.io.IOException;
+import java.util.OptionalDouble;
+import org.gramian.train.loop.InterruptedTrainingException;
+import java.nio.file.Files;
+import org.gramian.train.recipe.Recipe;
+import org.gramian.model.ModelFile;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -36,11 +41,15 @@ import org.gramian.train.loop.TwoStage;
 
 /** Trains and measures one fold, or goes on where it was left. */
 final class FoldRun {
+    /** Metric of a model card: accuracy on the validation set, where there is one. */
+    private static final String VALIDATION = "validation-accuracy";
+
     private final RunPlan plan;
     private final FoldPlan fold;
     private final FoldFolder folder;
     private final Surround surround;
     private Optional<Solved> solved = Optional.empty();
+    private boolean adopted;
 
     /** What a fold shares with others. */
     record Surround(
@@ -82,21 +91,68 @@ final class FoldRun {
                 },
                 surround.breaks,
                 Optional.of(keeper));
-        Head head = plan.config().network().auto() ? plan.head(fold, choosePooling(session)) : plan.head(fold);
+        Recipe recipe = plan.config().recipe();
+        boolean frozenFirst = recipe.solver().isPresent() && recipe.stage2().epochs() > 0;
+        boolean resumed = Files.exists(folder.frozen());
+        Head head = plan.config().network().auto() && !resumed
+                ? plan.head(fold, choosePooling(session))
+                : plan.head(fold);
+        if (frozenFirst && !resumed) {
+            solveFrozen(head, recipe.frozen(), session);
+        }
         try (Model model = Beginning.model(
-                head, plan.seed(), surround.extraction.extractor().network())) {
-            Optional<Breaks.Reason> early = new TwoStage(model, plan.config().recipe(), material(), session)
-                    .run((stage, scores) -> measure(stage, scores, model));
+                frozenFirst ? plan.fineTunedHead(fold, head) : head,
+                plan.seed(),
+                surround.extraction.extractor().network())) {
+            Optional<Breaks.Reason> early = train(model, frozenFirst ? recipe.fineTuning() : recipe, session);
             if (early.filter(Breaks.Reason.ASKED::equals).isPresent()) {
                 return Optional.empty();
             }
             if (early.isEmpty()) {
                 keeper.remove();
             }
-            Optional<Breaks.Reason> stopped = showcase().complete(Optional.of(model));
+            boolean frozenKept = adopted;
+            if (frozenFirst) {
+                Files.deleteIfExists(folder.frozen());
+            }
+            Optional<Breaks.Reason> stopped =
+                    showcase().complete(frozenKept ? Optional.empty() : Optional.of(model));
             return Optional.of(
                     new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));
         }
+    }
+
+    /** Solves a classifier on frozen features before anything is fine-tuned: a good answer first. */
+    private void solveFrozen(Head head, Recipe recipe, Session session) throws IOException {
+        Session unkept = new Session(session.events(), session.breaks(), Optional.empty());
+        try (Model model = Beginning.model(
+                head, plan.seed(), surround.extraction.extractor().network())) {
+            new TwoStage(model, recipe, material(), unkept).run((stage, scores) -> {
+                Measured measured = measured(scores);
+                surround.events.accept(new RunEvent.Measured(stage, measured.evaluation));
+                folder.keepFrozen(measured.evaluation, model, card(measured));
+            });
+        }
+    }
+
+    /** Trains; a budget that ends before the first step leaves the model on frozen features, if there is one. */
+    private Optional<Breaks.Reason> train(Model model, Recipe recipe, Session session) throws IOException {
+        try {
+            return new TwoStage(model, recipe, material(), session)
+                    .run((stage, scores) -> keep(stage, measured(scores), model));
+        } catch (InterruptedTrainingException stopped) {
+            if (stopped.reason() != Breaks.Reason.OUT_OF_TIME || !Files.exists(folder.frozen())) {
+                throw stopped;
+            }
+            adopt("the time budget ended before fine-tuning began");
+            return Optional.of(stopped.reason());
+        }
+    }
+
+    private void adopt(String reason) throws IOException {
+        surround.events.accept(new RunEvent.Remark(reason + ": the model on frozen features is kept"));
+        folder.adoptFrozen();
+        adopted = true;
     }
 
     /** Chooses the pooling by a race on the training images, once for a fold: a resumed run keeps its choice. */
@@ -138,26 +194,53 @@ final class FoldRun {
                 surround.threads);
     }
 
-    private void measure(int stage, TwoStage.Scores scores, Model model) throws IOException {
-        List<Sample> test = fold.parts().test();
-        Evaluation plain = new Evaluation(
+    /**
+     * What was measured of a model.
+     *
+     * @param evaluation on the test set, calibrated on the validation set
+     * @param validation accuracy on the validation set; empty where there is none
+     */
+    private record Measured(Evaluation evaluation, OptionalDouble validation) {}
+
+    private Measured measured(TwoStage.Scores scores) {
+        Evaluation plain = evaluation(fold.parts().test(), scores.test().compute());
+        List<Sample> heldBack = fold.parts().heldBack();
+        if (heldBack.isEmpty()) {
+            return new Measured(plain, OptionalDouble.empty());
+        }
+        Evaluation validation = evaluation(heldBack, scores.heldBack().compute());
+        return new Measured(
+                plain.calibrated(Temperature.fit(validation.predictions())),
+                OptionalDouble.of(validation.accuracy().value()));
+    }
+
+    private Evaluation evaluation(List<Sample> samples, List<Logits> logits) {
+        return new Evaluation(
                 new Setting(
                         plan.config().data().protocol().text(),
                         fold.name(),
                         plan.fingerprint(),
                         plan.config().recipe().seed()),
                 plan.dataset().classes(),
-                predictions(test, scores.test().compute()));
-        List<Sample> heldBack = fold.parts().heldBack();
-        Evaluation evaluation = heldBack.isEmpty()
-                ? plain
-                : plain.calibrated(
-                        Temperature.fit(predictions(heldBack, scores.heldBack().compute())));
-        surround.events.accept(new RunEvent.Measured(stage, evaluation));
+                predictions(samples, logits));
+    }
+
+    /** Keeps what a stage ended with, unless the model on frozen features makes fewer errors on the validation set. */
+    private void keep(int stage, Measured measured, Model model) throws IOException {
+        surround.events.accept(new RunEvent.Measured(stage, measured.evaluation));
         if (stage == 1 && plan.config().recipe().stage2().epochs() > 0) {
-            folder.keepFirst(evaluation);
+            folder.keepFirst(measured.evaluation);
         }
-        folder.keep(evaluation, model, card(evaluation));
+        if (Files.exists(folder.frozen()) && measured.validation.isPresent()) {
+            double frozen = ModelFile.header(folder.frozen()).card().metrics().getOrDefault(VALIDATION, 0.0);
+            double tuned = measured.validation.getAsDouble();
+            if (frozen > tuned) {
+                adopt("fine-tuning reached %.1f %% on the validation set, frozen features %.1f %%"
+                        .formatted(100 * tuned, 100 * frozen));
+                return;
+            }
+        }
+        folder.keep(measured.evaluation, model, card(measured));
     }
 
     private static List<Prediction> predictions(List<Sample> samples, List<Logits> logits) {
@@ -192,8 +275,10 @@ final class FoldRun {
         return origin;
     }
 
-    private ModelCard card(Evaluation evaluation) {
+    private ModelCard card(Measured measured) {
+        Evaluation evaluation = measured.evaluation;
         LinkedHashMap<String, Double> metrics = new LinkedHashMap<>();
+        measured.validation.ifPresent(accuracy -> metrics.put(VALIDATION, accuracy));
         for (Metric metric : Metric.values()) {
             metrics.put(metric.key(), metric.of(evaluation));
         }

@@ -161,6 +161,14 @@ public record RunPlan(
                 .head(dataset.classes().size(), fold.parts().training().size());
     }
 
+    /** What is fine-tuned in a fold whose frozen features have the given head. */
+    Head fineTunedHead(FoldPlan fold, Head frozen) {
+        return config.network()
+                .fineTuned()
+                .map(pooling -> head(fold, pooling))
+                .orElse(frozen);
+    }
+
     /** What stands on the backbone in a fold with the pooling that a race chose. */
     Head head(FoldPlan fold, Pooling chosen) {
         return config.network()

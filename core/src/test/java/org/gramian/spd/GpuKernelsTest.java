@@ -128,4 +128,21 @@ class GpuKernelsTest {
             }
         }
     }
+
+    @RandomTest(times = 3)
+    void theGradientOfARelu6IsThatOfTheOperators(Seed seed) {
+        Gpu.required();
+        try (Scope _ = Scope.open()) {
+            for (DType type : List.of(DType.F32, DType.BF16)) {
+                Tensor wide = Elementwise.mul(Tensors.gaussian(seed.random(), Shape.of(3, 8, 5, 4), DType.F32), 6);
+                Tensor y = Tensors.to(Elementwise.relu6InPlace(wide), type);
+                Tensor g = Tensors.to(Tensors.gaussian(seed.random(), Shape.of(3, 8, 5, 4), DType.F32), type);
+                double[] expected = Elementwise.relu6Backward(g, y).toDoubles();
+                Tensor there = Tensors.to(y, Gpu.required());
+                Tensor upstream = Tensors.to(g, Gpu.required());
+                assertThat(Elementwise.relu6Backward(upstream, there).toDoubles())
+                        .containsExactly(expected);
+            }
+        }
+    }
 }

@@ -62,16 +62,19 @@ class MapKernelsTest {
         SplittableRandom random = seed.random();
         long channels = 8L * (1 + random.nextInt(70));
         Shape shape = Shape.of(1 + random.nextInt(3), channels, 1 + random.nextInt(9), 1 + random.nextInt(40));
-        Tensor value = Views.channelsLast(Elementwise.relu(integers(random, shape)));
+        boolean six = random.nextBoolean();
+        Tensor rectified = Elementwise.relu(integers(random, shape));
+        Tensor value = Views.channelsLast(six ? Elementwise.relu6InPlace(rectified) : rectified);
         Tensor gradient = integers(random, shape);
-        MapKernels.Passed passed = MapKernels.reluBackward(gradient, value, ElementwiseKernels.ReluBound.NONE);
+        MapKernels.Passed passed = MapKernels.reluBackward(
+                gradient, value, six ? ElementwiseKernels.ReluBound.SIX : ElementwiseKernels.ReluBound.NONE);
 
         double[] g = gradient.toDoubles();
         double[] y = value.toDoubles();
         double[] sums = new double[(int) channels];
         int positions = (int) (shape.at(2) * shape.at(3));
         for (int i = 0; i < g.length; i++) {
-            g[i] = y[i] > 0 ? g[i] : 0;
+            g[i] = y[i] > 0 && (!six || y[i] < 6) ? g[i] : 0;
             sums[i / positions % (int) channels] += g[i];
         }
         assertThat(passed.input().toDoubles()).containsExactly(g);

@@ -53,7 +53,7 @@ public final class Choices {
         Settings settings = BackboneRanking.choose(fromWeights(asked), surroundings);
         String name = settings.get(Keys.BACKBONE);
         Backbone backbone = Backbone.of(name);
-        settings = DefaultRecipe.layer(settings, backbone);
+        settings = DefaultRecipe.layer(settings, backbone, surroundings);
         if (!backbone.about().weights().needed()) {
             return settings.orElse(Keys.WEIGHTS, Optional.empty(), name + " needs no weights");
         }

@@ -104,10 +104,15 @@ final class DefaultRecipe {
                 : asked.orElse(Keys.POOLING, PoolingRace.AUTO, "a race on the training images chooses it");
     }
 
-    static Settings layer(Settings settings, Backbone backbone) {
-        return settings.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent()
-                ? settings.orElse(Keys.LAYER, backbone.raceLayers(), "layers for the pooling auto")
-                : settings.orElse(Keys.LAYER, backbone.defaultLayer(), "the usual layer of " + backbone.name());
+    static Settings layer(Settings settings, Backbone backbone, Surroundings surroundings) {
+        if (settings.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent()) {
+            boolean gpu = surroundings.device() == Device.Kind.CUDA;
+            boolean tuned = epochs(settings, backbone, surroundings.pictures(), gpu).get(Keys.STAGE2_EPOCHS) > 0;
+            return tuned
+                    ? settings.orElse(Keys.LAYER, backbone.fineTunedLayers(), "layers for fine-tuning")
+                    : settings.orElse(Keys.LAYER, backbone.raceLayers(), "layers for the pooling auto");
+        }
+        return settings.orElse(Keys.LAYER, backbone.defaultLayer(), "the usual layer of " + backbone.name());
     }
 
     /** A classifier in closed form where nothing before it is trained: its optimum is found within seconds. */

@@ -15,10 +15,17 @@ import org.gramian.train.loop.PoolingRace;
  * @param weights a name in the store of weights, or a file; nothing for a network that needs none
  * @param pooling features to descriptor; where a race chooses it, the largest that can win
  * @param auto whether a race on the training images chooses the pooling
+ * @param fineTuned the pooling that is fine-tuned where it is another one than the frozen features have; see {@link
+ *     PoolingRace#fineTuned}
  * @param logitNorm whether scores are batch-normalized
  */
 public record NetworkConfig(
-        Backbone backbone, Optional<String> weights, Pooling pooling, boolean auto, boolean logitNorm) {
+        Backbone backbone,
+        Optional<String> weights,
+        Pooling pooling,
+        boolean auto,
+        Optional<Pooling> fineTuned,
+        boolean logitNorm) {
     /** @throws ConfigException if weights are missing or not wanted, or the pooling does not fit the layer */
     public NetworkConfig {
         boolean needed = backbone.about().weights().needed();
@@ -38,17 +45,20 @@ public record NetworkConfig(
     }
 
     static NetworkConfig of(Settings all) {
+        Backbone backbone = backbone(all);
+        boolean tuned = FaithfulPooling.isAuto(all) && all.get(Keys.STAGE2_EPOCHS) > 0;
         return new NetworkConfig(
-                backbone(all),
+                backbone,
                 all.get(Keys.WEIGHTS),
                 FaithfulPooling.of(all),
                 FaithfulPooling.isAuto(all),
+                tuned ? Optional.of(PoolingRace.fineTuned(backbone)) : Optional.empty(),
                 all.get(Keys.LOGIT_NORM));
     }
 
     /** The same with the pooling that a race chose. */
     public NetworkConfig with(Pooling chosen) {
-        return new NetworkConfig(backbone, weights, chosen, false, logitNorm);
+        return new NetworkConfig(backbone, weights, chosen, false, Optional.empty(), logitNorm);
     }
 
     static Backbone backbone(Settings all) {
@@ -72,7 +82,11 @@ public record NetworkConfig(
 
     /** Whether the head begins with weights of what follows the layer in the network. */
     public boolean usesTail() {
-        return !pooling.settled(backbone, Integer.MAX_VALUE).pretrained().isEmpty();
+        return !fineTuned
+                .orElse(pooling)
+                .settled(backbone, Integer.MAX_VALUE)
+                .pretrained()
+                .isEmpty();
     }
 
     /** @throws ConfigException if the layer cannot be reached by crops of that size, or the pooling cannot take their maps */

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -163,6 +164,22 @@ public final class PoolingRace {
                     "B-CNN and iSQRT-COV of " + deep + " + " + secondName, List.of(bilinear, isqrtDeep, second)));
         }
         return all;
+    }
+
+    /** Networks whose own layers after the cut end in an average of convolutions, and are worth keeping. */
+    private static final Set<String> USEFUL_TAILS = Set.of("efficientnet-lite4", "googlenet");
+
+    /**
+     * The head for fine-tuning: first order by the network's own last layers where it has some, joined with iSQRT-COV of all
+     * layers of the cut behind a 1×1 convolution.
+     */
+    public static Pooling fineTuned(Backbone backbone) {
+        boolean several = backbone.channelsOfLayers().size() > 1;
+        String deep = backbone.layer().substring(backbone.layer().lastIndexOf('+') + 1);
+        String first = (several ? "layer:" + deep + "/" : "")
+                + (USEFUL_TAILS.contains(backbone.name()) ? "tail" : "average");
+        String conv = "conv:" + Math.min(256, backbone.channels());
+        return Pooling.parse("[" + first + "+" + conv + "/covariance/isqrt:5/triu]");
     }
 
     private static String reduction(long channels) {

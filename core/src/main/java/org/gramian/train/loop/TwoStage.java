@@ -25,8 +25,7 @@ import org.jspecify.annotations.Nullable;
  * Algorithm 1 of the paper: first the new layers on a frozen backbone, through features that are computed once; then all
  * layers together.
  *
- * <p>A classifier that is solved for takes the place of the first stage; see {@link Recipe#solver}. Fine-tuning then starts from
- * its weights (linear probing, then fine-tuning: Kumar et al., ICLR 2022).
+ * <p>A classifier that is solved for takes the place of the first, and there is no second; see {@link Recipe#solver}.
  *
  * <p>The model begins with random new layers and ends with the best parameters that held-back pictures saw, or the last
  * ones where none are held back. The same recipe and material give the same bits on the processor of one machine at one
@@ -47,9 +46,6 @@ public final class TwoStage {
      */
     public record Scores(PictureScores heldBack, PictureScores test) {}
 
-    /** Of a solved classifier without validation images: there is a model, and whatever is trained from it is kept. */
-    private static final Judgement SOLVED = new Judgement(1, Double.MAX_VALUE);
-
     /** How a stage ended: early, or with a model of that worth. */
     private record Ended(Optional<Breaks.Reason> early, Judgement worth) {}
 
@@ -66,10 +62,12 @@ public final class TwoStage {
      * @throws IllegalArgumentException if a classifier is to be solved for and to be trained, too
      */
     public TwoStage(Model model, Recipe recipe, Material material, Session session) {
-        if (recipe.solver().isPresent() && recipe.stage1().epochs() > 0) {
+        if (recipe.solver().isPresent()
+                && recipe.stage1().epochs() + recipe.stage2().epochs() > 0) {
             throw new IllegalArgumentException(
-                    "a classifier that is solved for takes the place of stage 1: expected 0 epochs of it, found "
-                            + recipe.stage1().epochs());
+                    "a classifier that is solved for is not trained: expected 0 epochs, found "
+                            + recipe.stage1().epochs() + " and "
+                            + recipe.stage2().epochs());
         }
         this.model = model;
         this.recipe = recipe;
@@ -94,11 +92,13 @@ public final class TwoStage {
             if (checkpoint == null) {
                 fit();
             }
+            if (recipe.solver().isPresent()) {
+                solve(recipe.solver().get(), ends);
+                return Optional.empty();
+            }
             boolean again = checkpoint != null && checkpoint.position().stage() == 2;
             Judgement worth = Judgement.NONE;
-            if (!again && recipe.solver().isPresent()) {
-                worth = solve(recipe.solver().get(), ends);
-            } else if (!again && recipe.stage1().epochs() > 0) {
+            if (!again && recipe.stage1().epochs() > 0) {
                 Ended first = first(checkpoint, ends);
                 if (first.early.isPresent()) {
                     return first.early;
@@ -131,12 +131,8 @@ public final class TwoStage {
         }
     }
 
-    /**
-     * Solves the classifier in place of stage 1. No checkpoint is written: after a break it is solved again.
-     *
-     * @return how good it is on the validation set
-     */
-    private Judgement solve(LinearSolver solver, StageEnd ends) throws IOException {
+    /** Solves the classifier in place of stage 1. No checkpoint is written: after a break it is solved again. */
+    private void solve(LinearSolver solver, StageEnd ends) throws IOException {
         Material.Parts parts = material.parts();
         try (FeatureTable training = material.features(
                         "features to train on", parts.training(), material.trainingCrops(), session::preparing);
@@ -144,10 +140,7 @@ public final class TwoStage {
                         "held-back features", parts.heldBack(), material.testCrops(), session::preparing)) {
             new SolvedHead(model, session)
                     .solve(solver, training, targets, recipe.batching().batch());
-            PictureScores judging = scores(heldBack);
-            ends.stageDone(1, new Scores(judging, this::scoresOfTestFeatures));
-            Judge judge = judge(judging);
-            return judge == null ? SOLVED : judge.judge();
+            ends.stageDone(1, new Scores(scores(heldBack), this::scoresOfTestFeatures));
         }
     }
 

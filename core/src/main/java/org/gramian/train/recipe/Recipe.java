@@ -61,6 +61,36 @@ public record Recipe(
         this(stage1, stage2, optimizer, batching, loss, precision, Optional.empty(), seed);
     }
 
+    /** Returns the part that solves a classifier on frozen features: the same recipe without fine-tuning. */
+    public Recipe frozen() {
+        return new Recipe(
+                stage1,
+                stage2.withEpochs(0),
+                optimizer,
+                batching,
+                loss,
+                precision,
+                augmenting,
+                solver,
+                dropout,
+                seed);
+    }
+
+    /** Returns the part that fine-tunes a fresh head: the same recipe without a solved classifier. */
+    public Recipe fineTuning() {
+        return new Recipe(
+                stage1.withEpochs(0),
+                stage2,
+                optimizer,
+                batching,
+                loss,
+                precision,
+                augmenting,
+                Optional.empty(),
+                dropout,
+                seed);
+    }
+
     /** Returns the same recipe with another augmentation. */
     public Recipe with(Augmenting other) {
         return new Recipe(stage1, stage2, optimizer, batching, loss, precision, other, solver, dropout, seed);

@@ -46,6 +46,11 @@ public record StageRecipe(
         }
     }
 
+    /** Returns the same stage with another number of epochs. */
+    StageRecipe withEpochs(int other) {
+        return new StageRecipe(other, rate, backboneRate, schedule, warmup, layerDecay, perLength);
+    }
+
     private static void require(String what, double value) {
         // Tensors hold it in single precision, where more than that is infinite.
         if (!(value >= 0 && value <= Float.MAX_VALUE)) {

@@ -46,7 +46,7 @@ final class StageLoop implements AutoCloseable {
         GpuMath math(int step) {
             GpuMath math = Libtorch.load().math().withTf32(recipe.precision() == Precision.TF32);
             boolean full = (step + 1L) * stride() <= crops;
-            return trainee.stage() == 2 && full && !Boolean.getBoolean("gramian.noTrials") ? math.withTrials() : math;
+            return trainee.stage() == 2 && full ? math.withTrials() : math;
         }
 
         /** Crops that make a step. */

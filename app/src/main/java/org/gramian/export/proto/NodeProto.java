@@ -51,6 +51,7 @@ public record NodeProto(
             "ReduceSum",
             "Relu",
             "Reshape",
+            "Resize",
             "Sign",
             "Slice",
             "Softmax",

@@ -49,7 +49,8 @@ class PlanTextTest {
                 .contains("center:224: 1 of a picture to train on, 1 of others")
                 .contains("2000 of [832, 14, 14] by googlenet:inception_4e, at most 1.3 GB on disk")
                 .contains("million of the network, 574", "descriptors of length 8256, 10 classes")
-                .containsPattern("memory       about [0-9.]+ GB: images [0-9.]+ GB, feature extraction [0-9.]+ GB, training")
+                .containsPattern(
+                        "memory       about [0-9.]+ GB: images [0-9.]+ GB, feature extraction [0-9.]+ GB, training")
                 .contains(
                         "about 1 h 59 min if all epochs are needed",
                         "features 1 min 30 s, stage 1 1 h 58 min, stage 2 left out");

@@ -91,8 +91,8 @@ class TrainOptionsTest {
 
     @Test
     void thisTestKnowsEveryOption() {
-        List<String> others = List.of(
-                "--config", "--set", "--weights-dir", "--no-gallery", "--image-size", "--test-size", "--tta");
+        List<String> others =
+                List.of("--config", "--set", "--weights-dir", "--no-gallery", "--image-size", "--test-size", "--tta");
         assertThat(new CommandLine(new Train()).getCommandSpec().options())
                 .extracting(OptionSpec::longestName)
                 .filteredOn(name -> !others.contains(name))
@@ -104,8 +104,7 @@ class TrainOptionsTest {
     @Test
     void sizesAndTestTimeAugmentationChangeTheCrops() throws IOException {
         assertThat(asked("--image-size=320").values())
-                .isEqualTo(Map.of(
-                        "data.crops", new Setting("data.crops", "center:320", Origin.flag("--image-size"))));
+                .isEqualTo(Map.of("data.crops", new Setting("data.crops", "center:320", Origin.flag("--image-size"))));
         assertThat(asked("--crops=resize:96", "--test-size=128", "--tta=flips").get(Keys.TEST_CROPS))
                 .hasValueSatisfying(plan -> assertThat(plan.text()).isEqualTo("resize:128+flips"));
         Path file = Files.writeString(folder.resolve("run.yaml"), "data:\n  crops: ten:64\n");

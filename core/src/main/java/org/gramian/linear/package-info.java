@@ -2,16 +2,20 @@
  * Linear classifiers that are solved for and not descended to: each is a matrix {@code [k, d]} and a bias {@code [k]}, found
  * from rows {@code [n, d]} with labels.
  *
- * <p>A {@link org.gramian.linear.LinearSolver} is a {@link org.gramian.linear.Svm}, a {@link org.gramian.linear.NearestMean}
- * or an {@link org.gramian.linear.Lda}, and has a text, as {@code svm:C=10}. It takes {@link
+ * <p>A {@link org.gramian.linear.LinearSolver} is a {@link org.gramian.linear.Svm}, a {@link org.gramian.linear.Logistic}, a
+ * {@link org.gramian.linear.NearestMean} or an {@link org.gramian.linear.Lda}, and has a text, as {@code svm:C=10}. It takes {@link
  * org.gramian.linear.LabelledRows}, which say besides which rows belong together (the crops of one picture), and returns a
  * {@link org.gramian.linear.LinearModel}.
  *
  * <pre>{@code
  * LabelledRows rows = LabelledRows.of(descriptors, labels, pictures, 10);
  * LinearModel model = LinearSolver.parse("svm").solve(rows, SolveWatch.NONE);
- * model.found();                                          // {C=10.0, folds=5.0, gap=5.1E-5, passes=40.0}
+ * model.found();                                          // {C=10.0, folds=5.0, gap=5.1E-7, passes=40.0, ...}
+ * model.crossValidation().orElseThrow().accuracy();       // out of fold, of groups
  * }</pre>
+ *
+ * <p>Scores are calibrated: a {@link org.gramian.linear.CrossValidation} over groups fits the softmax temperature, which
+ * weight and bias are divided by.
  *
  * <p>Inside: {@code CentredRows} computes what is needed of rows around their mean or the means of their classes, block by
  * block. The SVM goes from {@code Features} (what descent reads) over {@code DualDescent} (one class against the rest) and

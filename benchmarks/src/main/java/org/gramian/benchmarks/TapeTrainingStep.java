@@ -9,19 +9,19 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.ParameterGroup;
-import org.gramian.train.Sgd;
+import org.gramian.train.Optimizer;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
 import org.jspecify.annotations.Nullable;
 
-/** A training step as the loop of training takes it: a tape, its gradients, {@link Sgd} with momentum. */
+/** A training step as the loop of training takes it: a tape, its gradients, SGD with momentum. */
 final class TapeTrainingStep implements TrainingStep {
     /** As in {@code worker.py}; W moves fast enough that its step is more than rounding. */
     static final SgdOptions OPTIONS =
             new SgdOptions(0.1, 0.9, 5e-4, new StiefelOptions(0.1, Stiefel.Metric.CANONICAL, Retraction.QR));
 
     private final Subject subject;
-    private final Sgd sgd = new Sgd(OPTIONS);
+    private final Optimizer sgd = new Optimizer(OPTIONS);
     private @Nullable Tensor loss;
 
     TapeTrainingStep(Subject subject) {

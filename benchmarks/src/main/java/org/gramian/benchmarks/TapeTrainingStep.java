@@ -1,6 +1,10 @@
 package org.gramian.benchmarks;
 
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import org.gramian.autodiff.Gradients;
+import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.spd.Retraction;
@@ -8,8 +12,8 @@ import org.gramian.spd.Stiefel;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.ParameterGroup;
 import org.gramian.train.Optimizer;
+import org.gramian.train.ParameterGroup;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
 import org.jspecify.annotations.Nullable;
@@ -34,9 +38,10 @@ final class TapeTrainingStep implements TrainingStep {
             Subject.Forward forward = subject.forward(tape);
             Var value = subject.loss(forward.output());
             try (Gradients gradients = tape.backward(value)) {
-                for (ParameterGroup group : subject.groups()) {
-                    sgd.step(group, forward.variables(), gradients);
-                }
+                Map<Parameter, Tensor> reached = new LinkedHashMap<>();
+                List<ParameterGroup> groups = subject.groups();
+                groups.forEach(group -> reached.putAll(group.reached(forward.variables(), gradients)));
+                sgd.step(groups, reached);
             }
             keep(Tensors.copy(value.value()));
         }

@@ -51,13 +51,16 @@ final class AdamW implements Optimizer.Rule {
             return;
         }
         Tensor first = mean(optimizer.state(parameter, FIRST_MOMENT), gradient, options.beta1());
-        Tensor second = mean(optimizer.state(parameter, SECOND_MOMENT), Elementwise.mul(gradient, gradient), options.beta2());
+        Tensor second =
+                mean(optimizer.state(parameter, SECOND_MOMENT), Elementwise.mul(gradient, gradient), options.beta2());
         double rate = options.learningRate();
-        Tensor root = Elementwise.mul(Elementwise.sqrt(second), 1 / Math.sqrt(correction(options.beta2(), optimizer.steps())));
+        Tensor root = Elementwise.mul(
+                Elementwise.sqrt(second), 1 / Math.sqrt(correction(options.beta2(), optimizer.steps())));
         Tensor direction = Elementwise.div(first, Elementwise.add(root, AdamWOptions.EPSILON));
         double decay = parameter.spec().role() == Role.WEIGHT ? options.weightDecay() : 0;
         Tensor decayed = decay == 0 ? parameter.value() : Elementwise.mul(parameter.value(), 1 - rate * decay);
-        Tensor moved = Elementwise.addScaled(decayed, direction, -rate / correction(options.beta1(), optimizer.steps()));
+        Tensor moved =
+                Elementwise.addScaled(decayed, direction, -rate / correction(options.beta1(), optimizer.steps()));
         optimizer.remember(parameter, FIRST_MOMENT, first);
         optimizer.remember(parameter, SECOND_MOMENT, second);
         Optimizer.assign(parameter, moved);

@@ -17,7 +17,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.Sgd;
+import org.gramian.train.Optimizer;
 import org.gramian.train.SgdOptions;
 
 /**
@@ -59,7 +59,7 @@ record QuickTiming(double productSeconds, double stepSeconds) {
         SplittableRandom random = new SplittableRandom(2);
         try (Scope _ = Scope.open();
                 ParameterSet parameters = POOLING.initialize(FEATURES.at(1), random, DType.F32, device);
-                Sgd sgd = new Sgd(SgdOptions.defaults(0.1))) {
+                Optimizer sgd = new Optimizer(SgdOptions.defaults(0.1))) {
             Tensor x = Tensors.to(Tensors.gaussian(random, FEATURES, DType.F32), device);
             Tensor g = Tensors.to(
                     Tensors.gaussian(

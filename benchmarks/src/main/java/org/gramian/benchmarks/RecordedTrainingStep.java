@@ -12,8 +12,8 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.RepeatedWork;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.CudaGraphOptimizer;
+import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
-import org.gramian.train.Sgd;
 import org.gramian.train.StepCells;
 
 /** A training step as training takes it on a GPU: recorded, with parameters moved by {@link CudaGraphOptimizer}. */
@@ -22,7 +22,7 @@ final class RecordedTrainingStep implements TrainingStep {
     private final List<ParameterGroup> groups;
     private final CudaStream stream;
     private final StepCells cells;
-    private final Sgd velocities = new Sgd(TapeTrainingStep.OPTIONS);
+    private final Optimizer velocities = new Optimizer(TapeTrainingStep.OPTIONS);
     private final CudaGraphOptimizer sgd;
     private final RepeatedWork work;
 

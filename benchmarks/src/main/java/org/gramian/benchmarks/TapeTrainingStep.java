@@ -1,6 +1,7 @@
 package org.gramian.benchmarks;
 
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
@@ -11,20 +12,20 @@ import org.gramian.spd.Stiefel;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
-import org.gramian.train.Sgd;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
 import org.jspecify.annotations.Nullable;
 
-/** A training step as the loop of training takes it: a tape, its gradients, {@link Sgd} with momentum. */
+/** A training step as the loop of training takes it: a tape, its gradients, SGD with momentum. */
 final class TapeTrainingStep implements TrainingStep {
     /** As in {@code worker.py}; W moves fast enough that its step is more than rounding. */
     static final SgdOptions OPTIONS =
             new SgdOptions(0.1, 0.9, 5e-4, new StiefelOptions(0.1, Stiefel.Metric.CANONICAL, Retraction.QR));
 
     private final Subject subject;
-    private final Sgd sgd = new Sgd(OPTIONS);
+    private final Optimizer sgd = new Optimizer(OPTIONS);
     private @Nullable Tensor loss;
 
     TapeTrainingStep(Subject subject) {
@@ -38,10 +39,9 @@ final class TapeTrainingStep implements TrainingStep {
             Var value = subject.loss(forward.output());
             try (Gradients gradients = tape.backward(value)) {
                 Map<Parameter, Tensor> reached = new LinkedHashMap<>();
-                for (ParameterGroup group : subject.groups()) {
-                    reached.putAll(group.reached(forward.variables(), gradients));
-                }
-                sgd.step(subject.groups(), reached);
+                List<ParameterGroup> groups = subject.groups();
+                groups.forEach(group -> reached.putAll(group.reached(forward.variables(), gradients)));
+                sgd.step(groups, reached);
             }
             keep(Tensors.copy(value.value()));
         }

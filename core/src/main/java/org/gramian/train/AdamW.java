@@ -39,58 +39,53 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>At a {@link StiefelOptions#constantRate} W takes plain Riemannian gradient steps without state, as under {@link Sgd}.
  */
-public final class AdamW extends Optimizer {
+final class AdamW implements Optimizer.Rule {
     static final String FIRST_MOMENT = "first-moment";
     static final String SECOND_MOMENT = "second-moment";
 
-    public AdamW(AdamWOptions options) {
-        this(options, 0, 0);
-    }
-
-    AdamW(AdamWOptions options, double clip, double ema) {
-        super(options, clip, ema);
-    }
-
     @Override
-    void update(Parameter parameter, Tensor gradient, OptimizerOptions own) {
+    public void update(Optimizer optimizer, Parameter parameter, Tensor gradient, OptimizerOptions own) {
         AdamWOptions options = (AdamWOptions) own;
         if (parameter.spec().role() == Role.STIEFEL) {
-            turn(parameter, gradient, options);
+            turn(optimizer, parameter, gradient, options);
             return;
         }
-        Tensor first = mean(state(parameter, FIRST_MOMENT), gradient, options.beta1());
-        Tensor second = mean(state(parameter, SECOND_MOMENT), Elementwise.mul(gradient, gradient), options.beta2());
+        Tensor first = mean(optimizer.state(parameter, FIRST_MOMENT), gradient, options.beta1());
+        Tensor second =
+                mean(optimizer.state(parameter, SECOND_MOMENT), Elementwise.mul(gradient, gradient), options.beta2());
         double rate = options.learningRate();
-        Tensor root = Elementwise.mul(Elementwise.sqrt(second), 1 / Math.sqrt(correction(options.beta2(), steps())));
+        Tensor root = Elementwise.mul(
+                Elementwise.sqrt(second), 1 / Math.sqrt(correction(options.beta2(), optimizer.steps())));
         Tensor direction = Elementwise.div(first, Elementwise.add(root, AdamWOptions.EPSILON));
         double decay = parameter.spec().role() == Role.WEIGHT ? options.weightDecay() : 0;
         Tensor decayed = decay == 0 ? parameter.value() : Elementwise.mul(parameter.value(), 1 - rate * decay);
-        Tensor moved = Elementwise.addScaled(decayed, direction, -rate / correction(options.beta1(), steps()));
-        remember(parameter, FIRST_MOMENT, first);
-        remember(parameter, SECOND_MOMENT, second);
-        assign(parameter, moved);
+        Tensor moved =
+                Elementwise.addScaled(decayed, direction, -rate / correction(options.beta1(), optimizer.steps()));
+        optimizer.remember(parameter, FIRST_MOMENT, first);
+        optimizer.remember(parameter, SECOND_MOMENT, second);
+        Optimizer.assign(parameter, moved);
     }
 
-    private void turn(Parameter parameter, Tensor gradient, AdamWOptions options) {
+    private static void turn(Optimizer optimizer, Parameter parameter, Tensor gradient, AdamWOptions options) {
         StiefelOptions stiefel = options.stiefel();
         Tensor w = parameter.value();
         Tensor riemannian = Stiefel.gradient(w, gradient, stiefel.metric());
         if (stiefel.constantRate().isPresent()) {
             double rate = stiefel.constantRate().getAsDouble();
-            assign(parameter, stiefel.retraction().apply(w, Elementwise.mul(riemannian, -rate)));
+            Optimizer.assign(parameter, stiefel.retraction().apply(w, Elementwise.mul(riemannian, -rate)));
             return;
         }
-        Tensor former = state(parameter, FIRST_MOMENT);
+        Tensor former = optimizer.state(parameter, FIRST_MOMENT);
         Tensor first = mean(former == null ? null : Stiefel.project(w, former), riemannian, options.beta1());
         Tensor square = Views.reshape(Reductions.sum(Elementwise.mul(riemannian, riemannian)), 1);
-        Tensor second = mean(state(parameter, SECOND_MOMENT), square, options.beta2());
-        double root = Math.sqrt(second.item() / correction(options.beta2(), steps()));
-        double rate = options.learningRate() * stiefel.multiplier() / correction(options.beta1(), steps());
+        Tensor second = mean(optimizer.state(parameter, SECOND_MOMENT), square, options.beta2());
+        double root = Math.sqrt(second.item() / correction(options.beta2(), optimizer.steps()));
+        double rate = options.learningRate() * stiefel.multiplier() / correction(options.beta1(), optimizer.steps());
         Tensor step = Elementwise.mul(first, -rate / (root + AdamWOptions.EPSILON));
         Tensor point = stiefel.retraction().apply(w, step);
-        remember(parameter, FIRST_MOMENT, first);
-        remember(parameter, SECOND_MOMENT, second);
-        assign(parameter, point);
+        optimizer.remember(parameter, FIRST_MOMENT, first);
+        optimizer.remember(parameter, SECOND_MOMENT, second);
+        Optimizer.assign(parameter, point);
     }
 
     /** Returns {@code β·former + (1 − β)·value}; a moment begins with 0. */
@@ -106,7 +101,7 @@ public final class AdamW extends Optimizer {
     }
 
     @Override
-    Map<String, Shape> ruleState(Parameter parameter) {
+    public Map<String, Shape> state(Parameter parameter) {
         Map<String, Shape> shapes = new LinkedHashMap<>();
         Shape shape = parameter.spec().shape();
         shapes.put(FIRST_MOMENT, shape);

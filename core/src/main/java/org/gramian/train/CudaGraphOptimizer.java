@@ -294,7 +294,7 @@ public final class CudaGraphOptimizer {
         if (state == null) {
             Shape shape = optimizer.stateShapes(parameter).get(name);
             if (shape == null) {
-                throw new IllegalArgumentException(optimizer.getClass().getSimpleName() + " has no state " + name);
+                throw new IllegalArgumentException("the optimizer has no state " + name);
             }
             state = Tensors.zeros(shape, DType.F32, parameter.value().device());
             optimizer.setState(parameter, name, state);
@@ -304,7 +304,7 @@ public final class CudaGraphOptimizer {
 
     private Launches launches(List<Move> moves) {
         Launches launches = new Launches();
-        boolean adaptive = optimizer instanceof AdamW;
+        boolean adaptive = optimizer.options() instanceof AdamWOptions;
         for (Move move : moves) {
             boolean own = !move.isStiefel();
             launches.add(

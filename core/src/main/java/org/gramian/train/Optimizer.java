@@ -34,14 +34,24 @@ import org.jspecify.annotations.Nullable;
  * <p>The state is a step count and named tensors per parameter, which this object owns until it is closed. On a GPU they keep their
  * addresses, and so do the parameters, for captured steps refer to them.
  */
-public abstract sealed class Optimizer implements AutoCloseable permits Sgd, AdamW {
+public final class Optimizer implements AutoCloseable {
     /** The name of the moving average in the state of a parameter. */
     public static final String AVERAGE = "average";
 
     /** PyTorch's, against a division by 0. */
     static final double NORM_EPSILON = 1e-6;
 
+    /** The formula by which a parameter moves. */
+    sealed interface Rule permits Sgd, AdamW {
+        /** Moves one parameter and updates its state in the optimizer. */
+        void update(Optimizer optimizer, Parameter parameter, Tensor gradient, OptimizerOptions own);
+
+        /** Returns the names of the rule's state tensors, with their shapes for a parameter. */
+        Map<String, Shape> state(Parameter parameter);
+    }
+
     private final Map<Parameter, SequencedMap<String, Tensor>> states = new HashMap<>();
+    private final Rule rule;
     private final double clip;
     private final double ema;
     private OptimizerOptions options;
@@ -53,54 +63,49 @@ public abstract sealed class Optimizer implements AutoCloseable permits Sgd, Ada
      * @param clip largest norm of the gradient; 0 for no clipping
      * @param ema decay of the moving average of weights; 0 for none
      */
-    Optimizer(OptimizerOptions options, double clip, double ema) {
+    public Optimizer(OptimizerOptions options, double clip, double ema) {
         OptimizerOptions.requireAtLeastZero("largest gradient norm", clip);
         OptimizerOptions.requireBelowOne("the decay of averaged weights", ema);
+        this.rule = switch (options) {
+            case SgdOptions _ -> new Sgd();
+            case AdamWOptions _ -> new AdamW();
+        };
         this.options = options;
         this.clip = clip;
         this.ema = ema;
     }
 
-    /** Creates the optimizer that has these constants. */
-    public static Optimizer of(OptimizerOptions options, double clip, double ema) {
-        return switch (options) {
-            case SgdOptions sgd -> new Sgd(sgd, clip, ema);
-            case AdamWOptions adamW -> new AdamW(adamW, clip, ema);
-        };
+    /** Creates an optimizer without state that neither clips nor averages. */
+    public Optimizer(OptimizerOptions options) {
+        this(options, 0, 0);
     }
-
-    /** Moves one parameter by the optimizer's rule and updates its state. */
-    abstract void update(Parameter parameter, Tensor gradient, OptimizerOptions own);
-
-    /** Returns the names of the rule's state tensors, with their shapes for a parameter. */
-    abstract Map<String, Shape> ruleState(Parameter parameter);
 
     public OptimizerOptions options() {
         return options;
     }
 
     /** Changes the learning rate from the next step on. */
-    public final void setLearningRate(double rate) {
+    public void setLearningRate(double rate) {
         options = options.at(rate);
     }
 
     /** Returns the largest gradient norm, 0 for no clipping. */
-    public final double clip() {
+    public double clip() {
         return clip;
     }
 
     /** Returns the decay of averaged weights, 0 for none. */
-    public final double ema() {
+    public double ema() {
         return ema;
     }
 
     /** Returns how many steps were taken. */
-    public final long steps() {
+    public long steps() {
         return steps;
     }
 
     /** Sets the step count, after a resume or after steps that were taken on a GPU. */
-    public final void setSteps(long taken) {
+    public void setSteps(long taken) {
         if (taken < 0) {
             throw new IllegalArgumentException("a step count must be at least 0, found " + taken);
         }
@@ -108,25 +113,25 @@ public abstract sealed class Optimizer implements AutoCloseable permits Sgd, Ada
     }
 
     /** Returns d, the decay of averaged weights in the step after so many others. */
-    final double averageDecay(long taken) {
+    double averageDecay(long taken) {
         return Math.min(ema, (1.0 + taken) / (10.0 + taken));
     }
 
     /** Takes a step with every parameter that a gradient reached. */
-    public final void step(ParameterSet parameters, Map<String, Var> variables, Gradients gradients) {
+    public void step(ParameterSet parameters, Map<String, Var> variables, Gradients gradients) {
         ParameterGroup group = ParameterGroup.of(parameters);
         step(List.of(group), group.reached(variables, gradients));
     }
 
     /** Takes a step with one parameter alone. */
-    public final void step(Parameter parameter, Tensor gradient) {
+    public void step(Parameter parameter, Tensor gradient) {
         double scale = clipFactor(Map.of(parameter, gradient));
         steps++;
         move(parameter, gradient, scale, options);
     }
 
     /** Takes a step with every parameter of the groups that has a gradient, each at its group's rate and decay. */
-    public final void step(List<ParameterGroup> groups, Map<Parameter, Tensor> gradients) {
+    public void step(List<ParameterGroup> groups, Map<Parameter, Tensor> gradients) {
         Map<Parameter, Tensor> moved = new LinkedHashMap<>();
         groups.forEach(group -> group.parameters().all().forEach(parameter -> {
             Tensor gradient = gradients.get(parameter);
@@ -155,7 +160,7 @@ public abstract sealed class Optimizer implements AutoCloseable permits Sgd, Ada
             if (ema > 0 && state(parameter, AVERAGE) == null) {
                 remember(parameter, AVERAGE, Tensors.copy(parameter.value()));
             }
-            update(parameter, scale == 1 ? gradient : Elementwise.mul(gradient, scale), own);
+            rule.update(this, parameter, scale == 1 ? gradient : Elementwise.mul(gradient, scale), own);
             Tensor average = state(parameter, AVERAGE);
             if (average != null) {
                 double decay = averageDecay(steps - 1);
@@ -192,19 +197,19 @@ public abstract sealed class Optimizer implements AutoCloseable permits Sgd, Ada
     }
 
     /** Returns the named tensors of a parameter, valid until the next step. */
-    public final Map<String, Tensor> state(Parameter parameter) {
+    public Map<String, Tensor> state(Parameter parameter) {
         return Collections.unmodifiableMap(states.getOrDefault(parameter, new LinkedHashMap<>()));
     }
 
     /** Returns a state tensor of a parameter, valid until the next step; null where it has none. */
-    public final @Nullable Tensor state(Parameter parameter, String name) {
+    public @Nullable Tensor state(Parameter parameter, String name) {
         SequencedMap<String, Tensor> state = states.get(parameter);
         return state == null ? null : state.get(name);
     }
 
     /** Returns the names of all state tensors that a parameter may have, with their shapes. */
-    public final Map<String, Shape> stateShapes(Parameter parameter) {
-        Map<String, Shape> shapes = new LinkedHashMap<>(ruleState(parameter));
+    public Map<String, Shape> stateShapes(Parameter parameter) {
+        Map<String, Shape> shapes = new LinkedHashMap<>(rule.state(parameter));
         if (ema > 0) {
             shapes.put(AVERAGE, parameter.spec().shape());
         }
@@ -212,7 +217,7 @@ public abstract sealed class Optimizer implements AutoCloseable permits Sgd, Ada
     }
 
     /** Gives a parameter a state tensor that {@link #state} returned before; takes the tensor over. */
-    public final void setState(Parameter parameter, String name, Tensor value) {
+    public void setState(Parameter parameter, String name, Tensor value) {
         Shape shape = stateShapes(parameter).get(name);
         if (shape == null || !value.shape().equals(shape)) {
             throw new IllegalArgumentException("the state " + name + " of " + parameter.name() + ": expected "
@@ -222,7 +227,7 @@ public abstract sealed class Optimizer implements AutoCloseable permits Sgd, Ada
     }
 
     /** Keeps a new state tensor; null removes it. Copies in place on a GPU, where captured steps refer to the address. */
-    final void remember(Parameter parameter, String name, @Nullable Tensor value) {
+    void remember(Parameter parameter, String name, @Nullable Tensor value) {
         Tensor present = state(parameter, name);
         if (present != null && value != null && present.device().kind() == Device.Kind.CUDA) {
             present.copyFrom(value);
@@ -252,7 +257,7 @@ public abstract sealed class Optimizer implements AutoCloseable permits Sgd, Ada
     }
 
     @Override
-    public final void close() {
+    public void close() {
         states.values().forEach(state -> state.values().forEach(Tensor::close));
         states.clear();
     }

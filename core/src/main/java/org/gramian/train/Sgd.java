@@ -14,30 +14,22 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Weight decay d applies to weights alone.
  */
-public final class Sgd extends Optimizer {
+final class Sgd implements Optimizer.Rule {
     static final String VELOCITY = "velocity";
 
-    public Sgd(SgdOptions options) {
-        this(options, 0, 0);
-    }
-
-    Sgd(SgdOptions options, double clip, double ema) {
-        super(options, clip, ema);
-    }
-
     @Override
-    void update(Parameter parameter, Tensor gradient, OptimizerOptions own) {
+    public void update(Optimizer optimizer, Parameter parameter, Tensor gradient, OptimizerOptions own) {
         SgdOptions options = (SgdOptions) own;
-        Tensor velocity = state(parameter, VELOCITY);
+        Tensor velocity = optimizer.state(parameter, VELOCITY);
         if (parameter.spec().role() == Role.STIEFEL) {
             StiefelStep step = StiefelStep.from(parameter.value(), gradient, velocity, options);
-            remember(parameter, VELOCITY, step.velocity());
-            assign(parameter, step.point());
+            optimizer.remember(parameter, VELOCITY, step.velocity());
+            Optimizer.assign(parameter, step.point());
         } else {
             Tensor direction = direction(parameter, gradient, velocity, options);
             Tensor moved = Elementwise.addScaled(parameter.value(), direction, -options.learningRate());
-            remember(parameter, VELOCITY, options.momentum() == 0 ? null : direction);
-            assign(parameter, moved);
+            optimizer.remember(parameter, VELOCITY, options.momentum() == 0 ? null : direction);
+            Optimizer.assign(parameter, moved);
         }
     }
 
@@ -50,7 +42,7 @@ public final class Sgd extends Optimizer {
     }
 
     @Override
-    Map<String, Shape> ruleState(Parameter parameter) {
+    public Map<String, Shape> state(Parameter parameter) {
         return Map.of(VELOCITY, parameter.spec().shape());
     }
 }

@@ -2,12 +2,11 @@
  * Training: from gradients to a model, in four parts that stand on each other.
  *
  * <ol>
- *   <li>This package has the optimizers. An {@link org.gramian.train.Optimizer}, {@link org.gramian.train.Sgd} or {@link
- *       org.gramian.train.AdamW}, moves every {@link org.gramian.autodiff.Parameter} by its role: weights with weight decay,
- *       biases without, and matrices on the Stiefel manifold by Riemannian steps ({@link org.gramian.train.StiefelStep})
+ *   <li>This package has the optimizers. An {@link org.gramian.train.Optimizer}, SGD or AdamW, moves every {@link
+ *       org.gramian.autodiff.Parameter} by its role: weights with weight decay, biases without, and matrices on the Stiefel manifold by Riemannian steps ({@link org.gramian.train.StiefelStep})
  *       whose momentum is transported by the tangent projection. It clips gradients by their norm and keeps averaged weights
- *       ({@link org.gramian.train.AveragedWeights}). A {@link org.gramian.train.ParameterGroup} gives some parameters a rate of their own, as the backbone's
- *       in stage 2. Constants live in {@link org.gramian.train.OptimizerOptions} and {@link org.gramian.train.StiefelOptions}, each
+ *       ({@link org.gramian.train.AveragedWeights}). A {@link org.gramian.train.ParameterGroup} gives some parameters a
+ *       learning rate of their own, as the backbone's in stage 2. Constants live in {@link org.gramian.train.OptimizerOptions} and {@link org.gramian.train.StiefelOptions}, each
  *       default with its reason; {@code StiefelOptions.of} has those of the paper as printed and of its authors' code. On a
  *       GPU {@link org.gramian.train.CudaGraphOptimizer} takes the same steps without host synchronization; the host reads their
  *       outcome from {@link org.gramian.train.StepCells}.
@@ -21,16 +20,16 @@
  * <p>One optimizer by hand, as the loop uses it:
  *
  * <pre>{@code
- * try (Sgd sgd = new Sgd(SgdOptions.defaults(0.1))) {
+ * try (Optimizer optimizer = new Optimizer(SgdOptions.defaults(0.1))) {
  *     for (Batch batch : batches) {
  *         try (Tape tape = Tape.recording()) {
  *             Map<String, Var> variables = parameters.variables(tape);
  *             Var loss = ...;
  *             try (Gradients gradients = tape.backward(loss)) {
- *                 sgd.step(parameters, variables, gradients);
+ *                 optimizer.step(parameters, variables, gradients);
  *             }
  *         }
- *         sgd.setLearningRate(...);          // what a Schedule says
+ *         optimizer.setLearningRate(...);    // what a Schedule says
  *     }
  * }
  * }</pre>

@@ -89,8 +89,8 @@ class CudaGraphOptimizerTest {
         try (Scope _ = Scope.open();
                 ParameterSet plain = parameters(Device.CPU);
                 ParameterSet fast = parameters(gpu);
-                Optimizer host = Optimizer.of(rule, clip, ema);
-                Optimizer device = Optimizer.of(rule, clip, ema);
+                Optimizer host = new Optimizer(rule, clip, ema);
+                Optimizer device = new Optimizer(rule, clip, ema);
                 StepCells cells = new StepCells(gpu)) {
             CudaGraphOptimizer graph = new CudaGraphOptimizer(device, cells);
             List<ParameterGroup> groups = List.of(new ParameterGroup(fast, 0.7, 1.5));
@@ -129,14 +129,14 @@ class CudaGraphOptimizerTest {
     @ParameterizedTest
     @MethodSource("optimizers")
     void afterAStepThatWentWrongNothingMovesUntilItIsSeenTo(OptimizerOptions rule, double clip, double ema) {
-        requireWrong(Optimizer.of(rule, clip, ema), 1, Double.NaN);
-        requireWrong(Optimizer.of(rule, clip, ema), Double.POSITIVE_INFINITY, 1);
+        requireWrong(new Optimizer(rule, clip, ema), 1, Double.NaN);
+        requireWrong(new Optimizer(rule, clip, ema), Double.POSITIVE_INFINITY, 1);
     }
 
     /** A turn by so much that corrections do not end on the manifold is left to the host. */
     @Test
     void aTurnThatIsTooLargeIsNotTaken() {
-        requireWrong(new Sgd(SGD), 1, 1e3);
+        requireWrong(new Optimizer(SGD), 1, 1e3);
     }
 
     private static void requireWrong(Optimizer optimizer, double loss, double scale) {

@@ -63,7 +63,7 @@ class FidelityStepTest {
     void aStepOfTheAuthorsIsTheQOfWMinusAHundredThousandthOfTheGradient(Seed seed) {
         try (Scope _ = Scope.open();
                 Parameter w = parameter(Stiefel::random, seed.random());
-                Sgd sgd = new Sgd(new SgdOptions(0.1, 0.9, 0.1, StiefelOptions.of(Fidelity.AUTHORS)))) {
+                Optimizer sgd = new Optimizer(new SgdOptions(0.1, 0.9, 0.1, StiefelOptions.of(Fidelity.AUTHORS)))) {
             Tensor f = Tensors.gaussian(seed.random(), SHAPE, DType.F64);
             Tensor tangent = Elementwise.mul(Stiefel.gradient(w.value(), f, Metric.EUCLIDEAN), -1e-5);
             Tensor expected = Tensors.copy(Retraction.QR_UNSIGNED.apply(w.value(), tangent));
@@ -78,7 +78,7 @@ class FidelityStepTest {
         SplittableRandom random = new SplittableRandom(4);
         try (Scope _ = Scope.open();
                 Parameter w = parameter(Stiefel::xavier, random);
-                Sgd sgd = new Sgd(new SgdOptions(0.01, 0.9, 0.1, StiefelOptions.of(fidelity)))) {
+                Optimizer sgd = new Optimizer(new SgdOptions(0.01, 0.9, 0.1, StiefelOptions.of(fidelity)))) {
             assertThat(Stiefel.orthogonalityError(w.value())).isGreaterThan(0.1);
             for (int step = 0; step < 20; step++) {
                 sgd.step(w, Tensors.gaussian(random, SHAPE, DType.F64));
@@ -101,7 +101,7 @@ class FidelityStepTest {
     private static double[] walk(SgdOptions options, Initializer start, Seed seed) {
         SplittableRandom random = seed.random();
         try (Parameter w = parameter(start, random);
-                Sgd sgd = new Sgd(options)) {
+                Optimizer sgd = new Optimizer(options)) {
             for (int step = 0; step < 10; step++) {
                 sgd.step(w, Tensors.gaussian(random, SHAPE, DType.F64));
             }

@@ -28,7 +28,7 @@ final class HeadTraining implements AutoCloseable {
 
     private final Pooling pooling;
     private final ParameterSet parameters;
-    private final Sgd sgd;
+    private final Optimizer sgd;
 
     HeadTraining(String text, int channels, int classes, long seed) {
         pooling = Pooling.parse(text);
@@ -45,7 +45,7 @@ final class HeadTraining implements AutoCloseable {
                 Role.BIAS,
                 (random, shape, type) -> Tensors.zeros(shape, type, Device.CPU)));
         parameters = ParameterSet.initialize(specs, new SplittableRandom(seed), DType.F32, Device.CPU);
-        sgd = new Sgd(SgdOptions.defaults(1));
+        sgd = new Optimizer(SgdOptions.defaults(1));
     }
 
     ParameterSet parameters() {

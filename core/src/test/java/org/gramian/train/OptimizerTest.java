@@ -100,8 +100,8 @@ class OptimizerTest {
         try (Scope _ = Scope.open();
                 ParameterSet clipped = parameters(DType.F64);
                 ParameterSet scaled = parameters(DType.F64);
-                Optimizer clipping = Optimizer.of(rule, 0.5, 0);
-                Optimizer plain = Optimizer.of(rule, 0, 0)) {
+                Optimizer clipping = new Optimizer(rule, 0.5, 0);
+                Optimizer plain = new Optimizer(rule, 0, 0)) {
             for (int step = 0; step < 5; step++) {
                 clipping.step(groups(clipped), gradients(clipped, step, 1 + step));
                 Map<Parameter, Tensor> unclipped = gradients(scaled, step, 1 + step);
@@ -119,8 +119,8 @@ class OptimizerTest {
         try (Scope _ = Scope.open();
                 ParameterSet clipped = parameters(DType.F32);
                 ParameterSet free = parameters(DType.F32);
-                Optimizer clipping = Optimizer.of(rule, 100, 0);
-                Optimizer plain = Optimizer.of(rule, 0, 0)) {
+                Optimizer clipping = new Optimizer(rule, 100, 0);
+                Optimizer plain = new Optimizer(rule, 0, 0)) {
             clipping.step(groups(clipped), gradients(clipped, 3, 1));
             plain.step(groups(free), gradients(free, 3, 1));
             assertThat(values(clipped)).usingRecursiveComparison().isEqualTo(values(free));
@@ -136,7 +136,7 @@ class OptimizerTest {
                             new ParameterSpec("bias", Shape.of(2), Role.BIAS, Tensors::gaussian),
                             Tensors.zeros(Shape.of(2), DType.F32, Device.CPU));
                     Optimizer sgd =
-                            Optimizer.of(new SgdOptions(1 / scale, 0, 0, StiefelOptions.defaults()), 2.5 * scale, 0)) {
+                            new Optimizer(new SgdOptions(1 / scale, 0, 0, StiefelOptions.defaults()), 2.5 * scale, 0)) {
                 sgd.step(bias, Tensors.of(new double[] {3 * scale, 4 * scale}, Shape.of(2), DType.F32));
                 double factor = Math.min(1, 2.5 * scale / (5 * scale + 1e-6));
                 assertThat(bias.value().toDoubles())
@@ -151,7 +151,7 @@ class OptimizerTest {
         double ema = 0.6;
         try (Scope _ = Scope.open();
                 ParameterSet parameters = parameters(DType.F64);
-                Optimizer optimizer = Optimizer.of(rule, 0, ema)) {
+                Optimizer optimizer = new Optimizer(rule, 0, ema)) {
             List<double[]> averages = values(parameters);
             for (int step = 0; step < 20; step++) {
                 optimizer.step(groups(parameters), gradients(parameters, step, 0.1));
@@ -192,7 +192,7 @@ class OptimizerTest {
         long live = Tensor.live();
         try (Scope _ = Scope.open();
                 ParameterSet parameters = parameters(DType.F32);
-                Optimizer optimizer = Optimizer.of(AdamWOptions.defaults(0.05), 1, 0.9)) {
+                Optimizer optimizer = new Optimizer(AdamWOptions.defaults(0.05), 1, 0.9)) {
             for (int step = 0; step < 3; step++) {
                 optimizer.step(groups(parameters), gradients(parameters, step, 1));
             }
@@ -215,9 +215,9 @@ class OptimizerTest {
         try (Scope _ = Scope.open();
                 ParameterSet whole = parameters(DType.F32);
                 ParameterSet broken = parameters(DType.F32);
-                Optimizer one = Optimizer.of(rule, 0.7, 0.9);
-                Optimizer first = Optimizer.of(rule, 0.7, 0.9);
-                Optimizer second = Optimizer.of(rule, 0.7, 0.9)) {
+                Optimizer one = new Optimizer(rule, 0.7, 0.9);
+                Optimizer first = new Optimizer(rule, 0.7, 0.9);
+                Optimizer second = new Optimizer(rule, 0.7, 0.9)) {
             for (int step = 0; step < 9; step++) {
                 one.step(groups(whole), gradients(whole, step, 1));
                 if (step == 4) {
@@ -246,8 +246,8 @@ class OptimizerTest {
     void stateOfAnotherNameOrShapeIsRefused() {
         try (Scope _ = Scope.open();
                 ParameterSet parameters = parameters(DType.F32);
-                Optimizer sgd = new Sgd(SgdOptions.defaults(0.1));
-                Optimizer adamW = new AdamW(AdamWOptions.defaults(0.1))) {
+                Optimizer sgd = new Optimizer(SgdOptions.defaults(0.1));
+                Optimizer adamW = new Optimizer(AdamWOptions.defaults(0.1))) {
             Parameter bias = parameters.get("bias");
             Tensor four = Tensors.zeros(Shape.of(4), DType.F32, Device.CPU);
             Tensor three = Tensors.zeros(Shape.of(3), DType.F32, Device.CPU);
@@ -269,7 +269,7 @@ class OptimizerTest {
         try (Scope _ = Scope.open();
                 ParameterSet parameters =
                         ParameterSet.initialize(fitted, new SplittableRandom(0), DType.F32, Device.CPU);
-                Optimizer adamW = new AdamW(AdamWOptions.defaults(0.1))) {
+                Optimizer adamW = new Optimizer(AdamWOptions.defaults(0.1))) {
             assertThatThrownBy(() -> adamW.step(List.of(ParameterGroup.of(parameters)), gradients(parameters, 1, 1)))
                     .hasMessageContainingAll("mean", "fitted");
         }

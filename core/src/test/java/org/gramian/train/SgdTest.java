@@ -37,7 +37,7 @@ class SgdTest {
         SplittableRandom random = seed.random();
         try (Scope _ = Scope.open();
                 Parameter weight = parameter("weight", Role.WEIGHT, random);
-                Sgd sgd = new Sgd(options)) {
+                Optimizer sgd = new Optimizer(options)) {
             double[] w = weight.value().toDoubles();
             double[] v = new double[w.length];
             for (int step = 0; step < 50; step++) {
@@ -59,7 +59,7 @@ class SgdTest {
         SplittableRandom random = new SplittableRandom(1);
         try (Scope _ = Scope.open();
                 Parameter weight = parameter("weight", Role.WEIGHT, random);
-                Sgd sgd = new Sgd(new SgdOptions(0.5, 0, 0, StiefelOptions.defaults()))) {
+                Optimizer sgd = new Optimizer(new SgdOptions(0.5, 0, 0, StiefelOptions.defaults()))) {
             for (int step = 0; step < 3; step++) {
                 double[] before = weight.value().toDoubles();
                 double[] g = random.doubles(6, -1, 1).toArray();
@@ -80,7 +80,7 @@ class SgdTest {
                 Parameter weight = parameter("weight", Role.WEIGHT, random);
                 Parameter bias = parameter("bias", Role.BIAS, random);
                 Parameter stiefel = stiefel(random);
-                Sgd sgd = new Sgd(strong)) {
+                Optimizer sgd = new Optimizer(strong)) {
             double[] w = weight.value().toDoubles();
             double[] b = bias.value().toDoubles();
             double[] s = stiefel.value().toDoubles();
@@ -99,7 +99,7 @@ class SgdTest {
         SplittableRandom random = new SplittableRandom(3);
         try (Scope _ = Scope.open();
                 Parameter bias = parameter("bias", Role.BIAS, random);
-                Sgd sgd = new Sgd(new SgdOptions(1, 0.5, 0, StiefelOptions.defaults()))) {
+                Optimizer sgd = new Optimizer(new SgdOptions(1, 0.5, 0, StiefelOptions.defaults()))) {
             double start = bias.value().toDoubles()[0];
             Tensor ones = Tensors.full(1, Shape.of(2, 3), DType.F64, Device.CPU);
             sgd.step(bias, ones);
@@ -121,7 +121,7 @@ class SgdTest {
         try (Scope _ = Scope.open();
                 ParameterSet parameters =
                         ParameterSet.initialize(specs, new SplittableRandom(4), DType.F64, Device.CPU);
-                Sgd sgd = new Sgd(SgdOptions.defaults(0.1))) {
+                Optimizer sgd = new Optimizer(SgdOptions.defaults(0.1))) {
             double[] used = values(parameters, "used");
             double[] unused = values(parameters, "unused");
             double[] fitted = values(parameters, "fitted");
@@ -151,7 +151,7 @@ class SgdTest {
             long live = Tensor.live();
             try (Parameter weight = parameter("weight", Role.WEIGHT, random);
                     Parameter stiefel = stiefel(random);
-                    Sgd sgd = new Sgd(new SgdOptions(0.1, 0.9, 0, StiefelOptions.defaults()))) {
+                    Optimizer sgd = new Optimizer(new SgdOptions(0.1, 0.9, 0, StiefelOptions.defaults()))) {
                 Tensor ofStiefel = Tensors.gaussian(random, Shape.of(4, 2), DType.F64);
                 for (int step = 0; step < 5; step++) {
                     sgd.step(weight, g);

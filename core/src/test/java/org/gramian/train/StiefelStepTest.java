@@ -79,7 +79,7 @@ class StiefelStepTest {
                 Parameter w = new Parameter(
                         new ParameterSpec("w", shape, Role.STIEFEL, Stiefel::random),
                         Stiefel.random(random, shape, DType.F64));
-                Sgd sgd = new Sgd(options)) {
+                Optimizer sgd = new Optimizer(options)) {
             Tensor factor = gaussian(random, 10, 10);
             Tensor a = Products.matmul(factor, Views.transpose(factor));
             for (int step = 0; step < 600; step++) {
@@ -119,7 +119,7 @@ class StiefelStepTest {
                 Parameter w = new Parameter(
                         new ParameterSpec("w", shape, Role.STIEFEL, Stiefel::random),
                         Stiefel.random(random, shape, DType.F32));
-                Sgd sgd = new Sgd(options)) {
+                Optimizer sgd = new Optimizer(options)) {
             double[] start = w.value().toDoubles();
             Tensor[] gradients = new Tensor[64];
             for (int i = 0; i < gradients.length; i++) {

@@ -17,11 +17,11 @@ public record OptimizerRecipe(OptimizerOptions rule, double clip, double ema) {
     }
 
     public OptimizerRecipe {
-        Optimizer.of(rule, clip, ema).close(); // refuses what no optimizer can have
+        new Optimizer(rule, clip, ema).close(); // refuses what no optimizer can have
     }
 
     /** Creates the optimizer of a stage, without state. */
     public Optimizer create() {
-        return Optimizer.of(rule, clip, ema);
+        return new Optimizer(rule, clip, ema);
     }
 }

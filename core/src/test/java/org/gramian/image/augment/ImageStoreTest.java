@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
@@ -101,7 +102,7 @@ class ImageStoreTest {
 
     private void requireImages(ImageStore store) {
         for (int i = 0; i < samples.size(); i++) {
-            Picture whole = images.get(samples.get(i).file());
+            Picture whole = Objects.requireNonNull(images.get(samples.get(i).file()));
             int shorter = Math.min(whole.width(), whole.height());
             Picture expected = shorter > CANVAS ? Resize.shortSide(whole, CANVAS) : whole;
             assertThat(store.width(i)).isEqualTo(expected.width());

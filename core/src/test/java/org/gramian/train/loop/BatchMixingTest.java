@@ -100,8 +100,7 @@ class BatchMixingTest {
             try (Scope _ = Scope.open()) {
                 Position position = START.stepped(EpochSums.NONE, step);
                 Draw draw = mixing.draw(position, step, 0, SIZE);
-                Mixed mixed = mixing.apply(
-                        new Mixed(new Examples.Minibatch(images(), LABELS), targets()), position, 0);
+                Mixed mixed = mixing.apply(new Mixed(new Examples.Minibatch(images(), LABELS), targets()), position, 0);
                 float[] plain = images().toFloats();
                 float[] found = mixed.batch().input().toFloats();
                 int image = 3 * SIZE * SIZE;
@@ -162,8 +161,8 @@ class BatchMixingTest {
                 BatchMixing.OnDevice onDevice = mixing.on(gpu, new Sized(SIZE, gpu))) {
             for (int step = 0; step < 20; step++) {
                 Position position = START.stepped(EpochSums.NONE, step);
-                Mixed expected = mixing.apply(
-                        new Mixed(new Examples.Minibatch(images(), LABELS), targets()), position, 0);
+                Mixed expected =
+                        mixing.apply(new Mixed(new Examples.Minibatch(images(), LABELS), targets()), position, 0);
                 onDevice.set(position, step);
                 long[] labels = Arrays.stream(LABELS).asLongStream().toArray();
                 BatchMixing.Rows found = onDevice.apply(new BatchMixing.Rows(

@@ -25,6 +25,10 @@ final class RemainingTime {
     private long mark;
     private double stepping;
     private double judging;
+    /** Whether the first epoch of this stage in this process is over. */
+    private boolean warm;
+
+    private OptionalDouble speed = OptionalDouble.empty();
 
     /** @param folds of the run */
     RemainingTime(Estimate estimate, int folds, InstantSource clock) {
@@ -48,6 +52,8 @@ final class RemainingTime {
         before = -1;
         stepping = 0;
         judging = 0;
+        warm = false;
+        speed = OptionalDouble.empty();
         mark = clock.millis();
     }
 
@@ -60,10 +66,20 @@ final class RemainingTime {
         guess();
     }
 
-    /** What lies between the last step of an epoch and this was no training. */
+    /**
+     * What lies between the last step of an epoch and this was no training. The first epoch counts no longer after it: kernels
+     * are compiled and tried in it.
+     */
     void epochDone() {
         judging += sinceMark();
         guess();
+        speed = cropsPerSecond();
+        if (!warm) {
+            warm = true;
+            before = done;
+            stepping = 0;
+            judging = 0;
+        }
     }
 
     private double sinceMark() {
@@ -74,15 +90,15 @@ final class RemainingTime {
     }
 
     private void guess() {
-        if (before >= 0) {
+        if (before >= 0 && done > before) {
             seconds[stage.stage()] = (stepping + judging) / (done - before) * stage.epochs() * stage.steps();
         }
     }
 
-    /** Over the steps of the stage so far; nothing before the first. */
+    /** Over the steps of the stage after its first epoch, or of that as long as it lasts; nothing before the first step. */
     OptionalDouble cropsPerSecond() {
-        return before < 0 || stepping == 0
-                ? OptionalDouble.empty()
+        return before < 0 || stepping == 0 || done == before
+                ? speed
                 : OptionalDouble.of((double) stage.crops() / stage.steps() * (done - before) / stepping);
     }
 

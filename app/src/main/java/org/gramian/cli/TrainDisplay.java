@@ -133,13 +133,7 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
         done();
         PoolingRace.Entry best = race.best();
         console.say("%spooling: %s, the best of %d (leave-one-out accuracy on %d training images, %.0f s): %s"
-                .formatted(
-                        fold,
-                        best.name(),
-                        race.entries().size(),
-                        race.images(),
-                        race.seconds(),
-                        best.pooling()));
+                .formatted(fold, best.name(), race.entries().size(), race.images(), race.seconds(), best.pooling()));
     }
 
     private void show(TrainEvent event) {

@@ -61,8 +61,8 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
             Tensor squares = Elementwise.mul(vectors, vectors);
             LeaveOneOut best = new LeaveOneOut(-1, 0, new boolean[n]);
             for (double lambda : GRID) {
-                Tensor inverse = Elementwise.reciprocal(
-                        Elementwise.add(Elementwise.atLeast(eigen.values(), 0), lambda)); // [n]
+                Tensor inverse =
+                        Elementwise.reciprocal(Elementwise.add(Elementwise.atLeast(eigen.values(), 0), lambda)); // [n]
                 Tensor column = Views.reshape(inverse, n, 1);
                 Tensor solved = Products.matmul(vectors, Elementwise.mul(rotated, column));
                 Tensor scores = Elementwise.sub(targets, Elementwise.div(solved, Products.matmul(squares, column)));

@@ -31,9 +31,8 @@ record FoldFolder(Path path) {
     private static final String AFTER_FIRST = "stage1.json";
     private static final String FROZEN = "frozen.safetensors";
     private static final String POOLINGS = "poolings.json";
-    private static final JsonMapper MAPPER = JsonMapper.builder()
-            .enable(SerializationFeature.INDENT_OUTPUT)
-            .build();
+    private static final JsonMapper MAPPER =
+            JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
     private static final String ADVICE = "; go on with what the run was begun with, or begin anew in another folder";
 
     /** The folder, made where there is none, without what a killed run left of files. */
@@ -109,8 +108,10 @@ record FoldFolder(Path path) {
         try {
             return Optional.of(MAPPER.readValue(file.toFile(), PoolingRace.Result.class));
         } catch (JacksonException damaged) {
-            throw new IOException(file + ": expected the table of poolings that this run compared, found a damaged file;"
-                    + " remove it, and --resume compares them again", damaged);
+            throw new IOException(
+                    file + ": expected the table of poolings that this run compared, found a damaged file;"
+                            + " remove it, and --resume compares them again",
+                    damaged);
         }
     }
 

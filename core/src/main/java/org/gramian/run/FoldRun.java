@@ -1,18 +1,15 @@
 package org.gramian.run;
 
 import java.io.IOException;
-import java.util.OptionalDouble;
-import org.gramian.train.loop.InterruptedTrainingException;
-import java.nio.file.Files;
-import org.gramian.train.recipe.Recipe;
-import org.gramian.model.ModelFile;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
@@ -28,9 +25,11 @@ import org.gramian.model.Head;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
+import org.gramian.model.ModelFile;
 import org.gramian.pooling.Pooling;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.Keeper;
 import org.gramian.train.loop.Material;
 import org.gramian.train.loop.PoolingRace;
@@ -38,6 +37,7 @@ import org.gramian.train.loop.Session;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TwoStage;
+import org.gramian.train.recipe.Recipe;
 
 /** Trains and measures one fold, or goes on where it was left. */
 final class FoldRun {
@@ -94,9 +94,8 @@ final class FoldRun {
         Recipe recipe = plan.config().recipe();
         boolean frozenFirst = recipe.solver().isPresent() && recipe.stage2().epochs() > 0;
         boolean resumed = Files.exists(folder.frozen());
-        Head head = plan.config().network().auto() && !resumed
-                ? plan.head(fold, choosePooling(session))
-                : plan.head(fold);
+        Head head =
+                plan.config().network().auto() && !resumed ? plan.head(fold, choosePooling(session)) : plan.head(fold);
         if (frozenFirst && !resumed) {
             solveFrozen(head, recipe.frozen(), session);
         }
@@ -115,8 +114,7 @@ final class FoldRun {
             if (frozenFirst) {
                 Files.deleteIfExists(folder.frozen());
             }
-            Optional<Breaks.Reason> stopped =
-                    showcase().complete(frozenKept ? Optional.empty() : Optional.of(model));
+            Optional<Breaks.Reason> stopped = showcase().complete(frozenKept ? Optional.empty() : Optional.of(model));
             return Optional.of(
                     new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));
         }
@@ -160,9 +158,7 @@ final class FoldRun {
         Optional<PoolingRace.Result> kept = folder.poolings();
         PoolingRace.Result result = kept.isPresent()
                 ? kept.get()
-                : new PoolingRace(
-                                material(), session, plan.dataset().classes().size(), plan.seed())
-                        .run();
+                : new PoolingRace(material(), session, plan.dataset().classes().size(), plan.seed()).run();
         if (kept.isEmpty()) {
             folder.keepPoolings(result);
         }

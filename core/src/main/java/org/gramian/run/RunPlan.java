@@ -163,10 +163,7 @@ public record RunPlan(
 
     /** What is fine-tuned in a fold whose frozen features have the given head. */
     Head fineTunedHead(FoldPlan fold, Head frozen) {
-        return config.network()
-                .fineTuned()
-                .map(pooling -> head(fold, pooling))
-                .orElse(frozen);
+        return config.network().fineTuned().map(pooling -> head(fold, pooling)).orElse(frozen);
     }
 
     /** What stands on the backbone in a fold with the pooling that a race chose. */

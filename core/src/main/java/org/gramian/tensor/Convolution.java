@@ -7,8 +7,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import org.gramian.tensor.ElementwiseKernels.ReluBound;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A two-dimensional convolution over feature maps {@code [n, c, h, w]}: its geometry and its operators.
@@ -166,13 +166,11 @@ public record Convolution(int stride, int padding, int groups) {
     private Gradients rectifiedBackward(
             Tensor gradient, Tensor value, Inputs inputs, boolean[] wanted, boolean bounded) {
         if (!wanted[2] || gradient.type() != value.type() || !MapKernels.suitSums(value)) {
-            Tensor passed = bounded
-                    ? Elementwise.relu6Backward(gradient, value)
-                    : Elementwise.reluBackward(gradient, value);
+            Tensor passed =
+                    bounded ? Elementwise.relu6Backward(gradient, value) : Elementwise.reluBackward(gradient, value);
             return backward(passed, inputs.maps, inputs.weight, wanted);
         }
-        MapKernels.Passed passed =
-                MapKernels.reluBackward(gradient, value, bounded ? ReluBound.SIX : ReluBound.NONE);
+        MapKernels.Passed passed = MapKernels.reluBackward(gradient, value, bounded ? ReluBound.SIX : ReluBound.NONE);
         boolean[] others = {wanted[0], wanted[1], false};
         Gradients gradients = backward(passed.input(), inputs.maps, inputs.weight, others);
         return new Gradients(gradients.input, gradients.weight, passed.sums());

@@ -47,8 +47,8 @@ final class LeaveOneOutTest {
     }
 
     private static Gram gram(double[][] rows) {
-        return LeaveOneOut.gram(LabelledRows.of(
-                tensor(rows), labels(), IntStream.range(0, ROWS).toArray(), CLASSES));
+        return LeaveOneOut.gram(
+                LabelledRows.of(tensor(rows), labels(), IntStream.range(0, ROWS).toArray(), CLASSES));
     }
 
     @Test
@@ -56,7 +56,8 @@ final class LeaveOneOutTest {
         try (Scope _ = Scope.open()) {
             Gram gram = gram(rows());
             LeaveOneOut found = LeaveOneOut.of(gram.products(), labels(), CLASSES);
-            double[] kernel = Elementwise.add(Tensors.to(gram.products(), DType.F64), 1.0).toDoubles();
+            double[] kernel =
+                    Elementwise.add(Tensors.to(gram.products(), DType.F64), 1.0).toDoubles();
             boolean[] expected = new boolean[ROWS];
             for (int left = 0; left < ROWS; left++) {
                 expected[left] = predictWithout(left, kernel, found.lambda()) == labels()[left];
@@ -95,25 +96,31 @@ final class LeaveOneOutTest {
                 scores[c] += kernel[left * ROWS + others[i]] * system[i][n + c] / system[i][i];
             }
         }
-        return IntStream.range(0, CLASSES).reduce((a, b) -> scores[b] > scores[a] ? b : a).getAsInt();
+        return IntStream.range(0, CLASSES)
+                .reduce((a, b) -> scores[b] > scores[a] ? b : a)
+                .getAsInt();
     }
 
     @Test
     void gramOfJoinedRowsIsTheSum() {
         double[][] rows = rows();
         double[][] first = Arrays.stream(rows).map(row -> Arrays.copyOf(row, 2)).toArray(double[][]::new);
-        double[][] rest = Arrays.stream(rows).map(row -> Arrays.copyOfRange(row, 2, SIZE)).toArray(double[][]::new);
+        double[][] rest =
+                Arrays.stream(rows).map(row -> Arrays.copyOfRange(row, 2, SIZE)).toArray(double[][]::new);
         try (Scope _ = Scope.open()) {
             Gram whole = gram(rows);
             Gram a = gram(first);
             Gram b = gram(rest);
             Tensor sum = Elementwise.add(
                     Elementwise.mul(a.products(), a.meanSquare()), Elementwise.mul(b.products(), b.meanSquare()));
-            double[] expected = Elementwise.mul(whole.products(), whole.meanSquare()).toDoubles();
+            double[] expected =
+                    Elementwise.mul(whole.products(), whole.meanSquare()).toDoubles();
             double[] found = sum.toDoubles();
             IntStream.range(0, expected.length)
                     .forEach(i -> assertThat(found[i]).isCloseTo(expected[i], within(1e-4)));
-            double diagonal = Arrays.stream(Views.contiguous(Views.diagonal(whole.products())).toDoubles()).sum();
+            double diagonal = Arrays.stream(
+                            Views.contiguous(Views.diagonal(whole.products())).toDoubles())
+                    .sum();
             assertThat(diagonal / ROWS).isCloseTo(1, within(1e-5));
         }
     }
@@ -122,7 +129,8 @@ final class LeaveOneOutTest {
     void equalRowsAreChance() {
         double[][] same = new double[ROWS][SIZE];
         try (Scope _ = Scope.open()) {
-            assertThat(LeaveOneOut.of(gram(same).products(), labels(), CLASSES).accuracy()).isLessThan(0.5);
+            assertThat(LeaveOneOut.of(gram(same).products(), labels(), CLASSES).accuracy())
+                    .isLessThan(0.5);
         }
     }
 

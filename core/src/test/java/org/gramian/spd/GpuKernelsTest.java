@@ -138,7 +138,8 @@ class GpuKernelsTest {
                 Tensor wide = Elementwise.mul(Tensors.gaussian(seed.random(), Shape.of(3, 8, 5, 4), DType.F32), 6);
                 Tensor y = Tensors.to(Elementwise.relu6InPlace(wide), type);
                 Tensor g = Tensors.to(Tensors.gaussian(seed.random(), Shape.of(3, 8, 5, 4), DType.F32), type);
-                double[] expected = Arrays.stream(Elementwise.relu6Backward(g, y).toDoubles())
+                double[] expected = Arrays.stream(
+                                Elementwise.relu6Backward(g, y).toDoubles())
                         .map(value -> value + 0.0) // operators leave some zeros negative
                         .toArray();
                 Tensor there = Tensors.to(y, Gpu.required());

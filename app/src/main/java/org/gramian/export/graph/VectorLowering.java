@@ -26,9 +26,9 @@ record VectorLowering(Algebra algebra) {
             }
             case LayerChannels layer -> {
                 LayerChannels.Range range = layer.range()
-                        .orElseThrow(() -> new NotExpressibleException("a layer of no known backbone: " + layer.text()));
-                yield algebra.slice(
-                        maps, new int[] {1}, new long[] {range.from()}, new long[] {range.to()});
+                        .orElseThrow(
+                                () -> new NotExpressibleException("a layer of no known backbone: " + layer.text()));
+                yield algebra.slice(maps, new int[] {1}, new long[] {range.from()}, new long[] {range.to()});
             }
             case Reduction.Pca _ -> {
                 double[] mean = parameters.get("mean").value().toDoubles();

@@ -60,8 +60,9 @@ public record CropOptions(
             return CropPlan.parse("paper");
         }
         if (imageSize == null && testSize == null && !asked.has(Keys.BACKBONE)) {
-            throw new ConfigException("--tta: expected --image-size, --crops or --backbone beside it, which tell the size"
-                    + " of images; found none of them");
+            throw new ConfigException(
+                    "--tta: expected --image-size, --crops or --backbone beside it, which tell the size"
+                            + " of images; found none of them");
         }
         return asked.find(Keys.BACKBONE)
                 .map(name -> DefaultRecipe.crops(asked, Backbone.of(name)).get(Keys.CROPS))

@@ -73,9 +73,10 @@ final class DefaultRecipe {
     static final String AUGMENT_RULE = "standard where adamw fine-tunes, else none";
     static final String PRECISION_RULE = "bf16 where adamw fine-tunes on a GPU, else f32";
     static final String IMAGE_SIZE_RULE = "0.7 times the size of data.crops where that is above 256, else that size";
-    static final String POOLING_RULE = "auto; default where stage 1 is trained (--epochs, --lr or --classifier softmax)";
-    static final String CROPS_RULE =
-            "resize:224, or resize:" + LARGE + " for networks trained on larger images; twice that area with quality best";
+    static final String POOLING_RULE =
+            "auto; default where stage 1 is trained (--epochs, --lr or --classifier softmax)";
+    static final String CROPS_RULE = "resize:224, or resize:" + LARGE
+            + " for networks trained on larger images; twice that area with quality best";
     static final String VALIDATION_RULE = "0.1 where something is trained by epochs; 0 where nothing is";
     static final String LAYER_RULE = "the network's usual layer; two layers for the pooling auto";
 
@@ -107,7 +108,8 @@ final class DefaultRecipe {
     static Settings layer(Settings settings, Backbone backbone, Surroundings surroundings) {
         if (settings.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent()) {
             boolean gpu = surroundings.device() == Device.Kind.CUDA;
-            boolean tuned = epochs(settings, backbone, surroundings.pictures(), gpu).get(Keys.STAGE2_EPOCHS) > 0;
+            boolean tuned =
+                    epochs(settings, backbone, surroundings.pictures(), gpu).get(Keys.STAGE2_EPOCHS) > 0;
             return tuned
                     ? settings.orElse(Keys.LAYER, backbone.fineTunedLayers(), "layers for fine-tuning")
                     : settings.orElse(Keys.LAYER, backbone.raceLayers(), "layers for the pooling auto");

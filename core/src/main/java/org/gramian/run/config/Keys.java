@@ -173,16 +173,14 @@ public final class Keys {
             fixed("stage1.warmup", "epochs in which the rate rises from 0", NUMBER, 0.0);
 
     public static final Key<Integer> STAGE2_EPOCHS =
-            chosen("stage2.epochs", "most epochs of all layers together", EPOCHS,
-            DefaultRecipe.EPOCHS_RULE);
+            chosen("stage2.epochs", "most epochs of all layers together", EPOCHS, DefaultRecipe.EPOCHS_RULE);
 
     /** The paper's for SGD; {@link UpdateRule} has that of AdamW. */
     public static final Key<Double> STAGE2_RATE =
             chosen("stage2.rate", "learning rate in stage 2", NUMBER, UpdateRule.STAGE2_RATE_RULE);
 
-    public static final Key<Double> BACKBONE_RATE =
-            chosen("stage2.backbone-rate", "factor on that rate for the network", NUMBER,
-            DefaultRecipe.BACKBONE_RATE_RULE);
+    public static final Key<Double> BACKBONE_RATE = chosen(
+            "stage2.backbone-rate", "factor on that rate for the network", NUMBER, DefaultRecipe.BACKBONE_RATE_RULE);
 
     /** None: it pays where the backbone is deep and the images are few, which no measurement here shows yet. */
     public static final Key<Double> LAYER_DECAY = fixed(
@@ -193,12 +191,10 @@ public final class Keys {
 
     /** On plateau as in the paper; with a patience of one epoch, for an epoch of all layers costs much and gains little. */
     public static final Key<Schedule> STAGE2_SCHEDULE =
-            chosen("stage2.schedule", "how the rate falls, as in stage 1", SCHEDULES,
-            DefaultRecipe.SCHEDULE_RULE);
+            chosen("stage2.schedule", "how the rate falls, as in stage 1", SCHEDULES, DefaultRecipe.SCHEDULE_RULE);
 
     public static final Key<Double> STAGE2_WARMUP =
-            chosen("stage2.warmup", "epochs in which the rate rises from 0", NUMBER,
-            DefaultRecipe.WARMUP_RULE);
+            chosen("stage2.warmup", "epochs in which the rate rises from 0", NUMBER, DefaultRecipe.WARMUP_RULE);
 
     /** Smaller than test images: a random crop shows objects larger, and the time of an epoch falls with the area. */
     public static final Key<Integer> STAGE2_IMAGE_SIZE = chosen(
@@ -236,8 +232,10 @@ public final class Keys {
             chosen("optimizer.weight-decay", "weight decay", NUMBER, UpdateRule.WEIGHT_DECAY_RULE);
 
     /** None, as in the paper. */
-    public static final Key<Double> CLIP =
-            chosen("optimizer.clip", "largest norm of the gradient over all parameters; 0: no clipping", NUMBER,
+    public static final Key<Double> CLIP = chosen(
+            "optimizer.clip",
+            "largest norm of the gradient over all parameters; 0: no clipping",
+            NUMBER,
             DefaultRecipe.CLIP_RULE);
 
     /** None: an average over many steps lags behind in short runs. */
@@ -248,8 +246,10 @@ public final class Keys {
             0.0);
 
     /** None: the paper has none, and it makes probabilities too timid. */
-    public static final Key<Double> LABEL_SMOOTHING =
-            chosen("optimizer.label-smoothing", "share of a label spread over all classes", Form.below(1),
+    public static final Key<Double> LABEL_SMOOTHING = chosen(
+            "optimizer.label-smoothing",
+            "share of a label spread over all classes",
+            Form.below(1),
             DefaultRecipe.SMOOTHING_RULE);
 
     /** None: accuracy counts every picture the same, and most data sets here are balanced. */

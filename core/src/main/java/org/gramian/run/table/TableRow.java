@@ -77,8 +77,10 @@ public record TableRow(String name, String title, String pooling, Map<String, St
             all = all.with(one.getKey(), one.getValue(), new Origin("row " + name, true));
         }
         if (!all.has(Keys.CLASSIFIER)) {
-            String classifier =
-                    new RowClassifier(this, wished).solver().map(LinearSolver::text).orElse(Method.SOFTMAX);
+            String classifier = new RowClassifier(this, wished)
+                    .solver()
+                    .map(LinearSolver::text)
+                    .orElse(Method.SOFTMAX);
             all = all.with(Keys.CLASSIFIER.name(), classifier, new Origin("row " + name, false));
         }
         return all.has(Keys.GALLERY)

@@ -135,9 +135,7 @@ public final class PoolingRace {
         String ofFine = several ? "layer:" + fine + "/" : "";
         String average = ofDeep + "average";
         String bilinear = ofDeep
-                + (deepChannels > MOST_BILINEAR_CHANNELS
-                        ? "bilinear/sketch:8192/root/l2"
-                        : "bilinear/triu/root/l2");
+                + (deepChannels > MOST_BILINEAR_CHANNELS ? "bilinear/sketch:8192/root/l2" : "bilinear/triu/root/l2");
         String isqrtDeep = ofDeep + reduction(deepChannels) + "covariance/isqrt:5/triu";
         String isqrtFine = ofFine + reduction(channels.getFirst()) + "covariance/isqrt:5/triu";
         String kernel = ofDeep + reduction(deepChannels) + "rbf/triu/root/l2";
@@ -176,8 +174,8 @@ public final class PoolingRace {
     public static Pooling fineTuned(Backbone backbone) {
         boolean several = backbone.channelsOfLayers().size() > 1;
         String deep = backbone.layer().substring(backbone.layer().lastIndexOf('+') + 1);
-        String first = (several ? "layer:" + deep + "/" : "")
-                + (USEFUL_TAILS.contains(backbone.name()) ? "tail" : "average");
+        String first =
+                (several ? "layer:" + deep + "/" : "") + (USEFUL_TAILS.contains(backbone.name()) ? "tail" : "average");
         String conv = "conv:" + Math.min(256, backbone.channels());
         return Pooling.parse("[" + first + "+" + conv + "/covariance/isqrt:5/triu]");
     }
@@ -189,8 +187,7 @@ public final class PoolingRace {
     /** A pooling as large as any that can win, for estimates before the race. */
     public static Pooling largest(Backbone backbone) {
         List<String> poolings = candidates(backbone).getLast().poolings();
-        return Pooling.parse(
-                poolings.size() == 1 ? poolings.getFirst() : "[" + String.join("+", poolings) + "]");
+        return Pooling.parse(poolings.size() == 1 ? poolings.getFirst() : "[" + String.join("+", poolings) + "]");
     }
 
     /**
@@ -207,7 +204,10 @@ public final class PoolingRace {
         List<Candidate> candidates = candidates(backbone);
         try (Scope _ = Scope.open();
                 FeatureTable table = material.features(
-                        "features to compare poolings", some, material.trainingCrops().first(), session::preparing)) {
+                        "features to compare poolings",
+                        some,
+                        material.trainingCrops().first(),
+                        session::preparing)) {
             Map<String, Member> members = new LinkedHashMap<>();
             List<Entry> entries = new ArrayList<>();
             for (Candidate candidate : candidates) {
@@ -248,8 +248,8 @@ public final class PoolingRace {
         long size = pooling.descriptorSize(backbone.channels());
         Device device = material.extraction().extractor().network().device();
         try (Scope scope = Scope.open();
-                ParameterSet parameters = pooling.initialize(
-                        backbone.channels(), new SplittableRandom(seed), DType.F32, device)) {
+                ParameterSet parameters =
+                        pooling.initialize(backbone.channels(), new SplittableRandom(seed), DType.F32, device)) {
             if (Fitting.isNeeded(pooling)) {
                 int[] fitted = IntStream.range(0, table.count())
                         .filter(place -> place % Math.ceilDiv(table.count(), Fitting.pictures(pooling)) == 0)
@@ -289,7 +289,8 @@ public final class PoolingRace {
             String text = members.size() == 1
                     ? members.getFirst().scaled(length)
                     : members.stream().map(member -> member.scaled(length)).collect(Collectors.joining("+", "[", "]"));
-            return new Entry(name, text, members.stream().mapToLong(Member::size).sum(), accuracy);
+            return new Entry(
+                    name, text, members.stream().mapToLong(Member::size).sum(), accuracy);
         }
     }
 }

@@ -35,6 +35,8 @@ final class StageLoop implements AutoCloseable {
             int crops,
             @Nullable Judge judge,
             Steps.Maker maker) {
+        private static final int LEAST_STEPS_WITH_TRIALS = 2000;
+
         StageRecipe stage() {
             return trainee.stage() == 1 ? recipe.stage1() : recipe.stage2();
         }
@@ -42,11 +44,13 @@ final class StageLoop implements AutoCloseable {
         /**
          * How a GPU takes a step: where there are convolutions, by what trials found fastest, unless it is to be reproducible. The
          * smaller batch at an epoch's end comes too seldom: its trials took longer than all its steps (7 s, GoogLeNet in bf16).
+         * Nor do trials pay in a short stage: those of EfficientNet-Lite4 in bf16 take 35 s.
          */
         GpuMath math(int step) {
             GpuMath math = Libtorch.load().math().withTf32(recipe.precision() == Precision.TF32);
             boolean full = (step + 1L) * stride() <= crops;
-            return trainee.stage() == 2 && full ? math.withTrials() : math;
+            boolean pays = (long) stage().epochs() * steps() >= LEAST_STEPS_WITH_TRIALS;
+            return trainee.stage() == 2 && full && pays ? math.withTrials() : math;
         }
 
         /** Crops that make a step. */

@@ -202,11 +202,7 @@ public final class TwoStage {
                             material.threads(),
                             model.device());
             Trainee trainee = new Trainee(
-                    model,
-                    2,
-                    recipe.stage2().backboneRate(),
-                    recipe.stage2().layerDecay(),
-                    recipe.precision());
+                    model, 2, recipe.stage2().backboneRate(), recipe.stage2().layerDecay(), recipe.precision());
             StageLoop.Setup setup = new StageLoop.Setup(
                     trainee,
                     recipe,

@@ -64,16 +64,7 @@ public record Recipe(
     /** Returns the part that solves a classifier on frozen features: the same recipe without fine-tuning. */
     public Recipe frozen() {
         return new Recipe(
-                stage1,
-                stage2.withEpochs(0),
-                optimizer,
-                batching,
-                loss,
-                precision,
-                augmenting,
-                solver,
-                dropout,
-                seed);
+                stage1, stage2.withEpochs(0), optimizer, batching, loss, precision, augmenting, solver, dropout, seed);
     }
 
     /** Returns the part that fine-tunes a fresh head: the same recipe without a solved classifier. */

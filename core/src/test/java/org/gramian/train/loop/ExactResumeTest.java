@@ -95,8 +95,7 @@ class ExactResumeTest {
             SmallTraining on(Parts parts) {
                 Recipe recipe = Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.02, "constant", 0));
                 return SmallTraining.of(
-                        Recipes.with(recipe, new Batching(2, 2))
-                                .with(new Augmenting(Augmentation.STANDARD, 16, 1, 0)),
+                        Recipes.with(recipe, new Batching(2, 2)).with(new Augmenting(Augmentation.STANDARD, 16, 1, 0)),
                         parts);
             }
         };

@@ -69,8 +69,7 @@ class SamenessTest {
         Outcome first = augmented.run();
         assertThat(first.model()).isNotEqualTo(training.run().model());
         for (int threads : List.of(1, 5)) {
-            Outcome other =
-                    augmented.with(new Means(threads, Optional.empty())).run();
+            Outcome other = augmented.with(new Means(threads, Optional.empty())).run();
             assertThat(other.model()).as("%d threads", threads).isEqualTo(first.model());
             assertThat(other.events()).as("%d threads", threads).isEqualTo(first.events());
         }

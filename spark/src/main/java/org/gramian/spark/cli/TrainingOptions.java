@@ -33,10 +33,7 @@ final class TrainingOptions {
     @Option(names = "--image-size", paramLabel = "N", description = "side of all crops in pixels, as 320")
     private @Nullable String imageSize;
 
-    @Option(
-            names = "--test-size",
-            paramLabel = "N",
-            description = "side of the crops of validation and prediction")
+    @Option(names = "--test-size", paramLabel = "N", description = "side of the crops of validation and prediction")
     private @Nullable String testSize;
 
     @Option(

@@ -49,7 +49,9 @@ final class TrainingTold implements AutoCloseable {
                         100 * done.accuracy(),
                         done.best() ? ", the best so far" : ""));
             case TrainEvent.StageDone done -> say("trained for " + done.epochs() + " epochs: " + done.reason());
-            case TrainEvent.Solving _, TrainEvent.Solved _, TrainEvent.PoolingCompared _ -> {} // Spark trains by steps alone
+            case TrainEvent.Solving _,
+                    TrainEvent.Solved _,
+                    TrainEvent.PoolingCompared _ -> {} // Spark trains by steps alone
         }
     }
 

@@ -86,7 +86,8 @@ final class SparkWorkers implements HeadWorkers {
     @Override
     public Judgement judge() {
         Shards shards = Objects.requireNonNull(heldBack, "pictures that judge");
-        return ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), new JudgeWork(work.batch())).stream()
+        return ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), new JudgeWork(work.batch()))
+                .stream()
                 .reduce(JudgedPictures.NONE, JudgedPictures::plus)
                 .judgement();
     }
@@ -98,10 +99,11 @@ final class SparkWorkers implements HeadWorkers {
             return Temperature.NONE;
         }
         CalibrationWork wanted = new CalibrationWork(work.batch(), Math.ceilDiv(MOST_CALIBRATING, shards.groups()));
-        List<Prediction> predictions = ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), wanted).stream()
-                .flatMap(scores -> scores.pictures().stream())
-                .map(scored -> new Prediction("held back", scored.label(), Logits.of(scored.logits())))
-                .toList();
+        List<Prediction> predictions =
+                ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), wanted).stream()
+                        .flatMap(scores -> scores.pictures().stream())
+                        .map(scored -> new Prediction("held back", scored.label(), Logits.of(scored.logits())))
+                        .toList();
         return Temperature.fit(predictions);
     }
 

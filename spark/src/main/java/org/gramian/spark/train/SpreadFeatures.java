@@ -52,7 +52,8 @@ record SpreadFeatures(
                 catalogue,
                 config,
                 new FeatureStore(path + "/training", form(toTrain, config, network)),
-                new FeatureStore(path + "/held-back", form(config.data().testPlan().testing(), config, network)));
+                new FeatureStore(
+                        path + "/held-back", form(config.data().testPlan().testing(), config, network)));
     }
 
     private static FeatureForm form(Crops crops, RunConfig config, FrozenBackbone network) {

@@ -33,7 +33,8 @@ record StepWork(double smoothing, LossRecipe.ClassWeights weights, long[] counts
                         FeatureShard.tensor(some, sight.form(), sight.model().device()),
                         some.stream().mapToInt(FeatureShard.Crop::label).toArray());
                 int[] places = some.stream().mapToInt(FeatureShard.Crop::place).toArray();
-                parts.add(StepPart.of(sight.model(), minibatch, targets, sight.order().step(), places));
+                parts.add(StepPart.of(
+                        sight.model(), minibatch, targets, sight.order().step(), places));
             }
         }
         return parts.size() == 1 ? parts.getFirst() : StepPart.sum(parts);

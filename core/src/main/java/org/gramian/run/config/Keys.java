@@ -125,7 +125,7 @@ public final class Keys {
      */
     public static final Key<String> POOLING = chosen(
             "network.pooling",
-            "features to descriptor: auto (chosen by a race on the training images), a method, or stages joined by '/'",
+            "features to descriptor: auto (a race on training images chooses), a method, or stages joined by '/'",
             Form.of("SPEC", Keys::pooling, text -> text),
             DefaultRecipe.POOLING_RULE);
 

@@ -132,8 +132,8 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
     private void say(PoolingRace.Result race) {
         done();
         PoolingRace.Entry best = race.best();
-        console.say("%spooling: %s, the best of %d (leave-one-out accuracy on %d training images, %.0f s): %s"
-                .formatted(fold, best.name(), race.entries().size(), race.images(), race.seconds(), best.pooling()));
+        console.say("%spooling: %s, the best of %d (leave-one-out accuracy on %d training images): %s"
+                .formatted(fold, best.name(), race.entries().size(), race.images(), best.pooling()));
     }
 
     private void show(TrainEvent event) {

@@ -60,8 +60,7 @@ final class DefaultRecipe {
     private static final double DELICATE_RATE = 0.1;
     private static final double DELICATE_WARMUP = 1;
 
-    static final String EPOCHS_RULE =
-            EPOCHS + " on a GPU with at least " + FINE_TUNED_IMAGES + " images, else 0";
+    static final String EPOCHS_RULE = EPOCHS + " on a GPU with at least " + FINE_TUNED_IMAGES + " images, else 0";
     static final String OPTIMIZER_RULE = "adamw where the backbone is fine-tuned, else sgd";
     static final String SCHEDULE_RULE = "cosine under adamw, else " + PAPER_SCHEDULE.text();
     static final String WARMUP_RULE = WARMUP + " of the epochs under adamw; else 0, or 1 for " + DELICATE;
@@ -70,7 +69,7 @@ final class DefaultRecipe {
     static final String SMOOTHING_RULE = SMOOTHING + " where adamw fine-tunes, else 0";
     static final String CLIP_RULE = (int) CLIP + " where adamw fine-tunes, else 0";
     static final String DROPOUT_RULE = DROPOUT + " where adamw fine-tunes, else 0";
-    static final String AUGMENT_RULE = "standard if adamw fine-tunes, else none";
+    static final String AUGMENT_RULE = "standard in fine-tuning, else none";
     static final String PRECISION_RULE = "bf16 where adamw fine-tunes on a GPU, else f32";
     static final String IMAGE_SIZE_RULE = "0.7 times the size of data.crops where that is above 256, else that size";
     static final String POOLING_RULE = "auto; default where stage 1 is trained by epochs";

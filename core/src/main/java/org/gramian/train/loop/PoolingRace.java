@@ -87,9 +87,8 @@ public final class PoolingRace {
      *
      * @param entries all candidates, the best first
      * @param images training images that it was run on
-     * @param seconds it took
      */
-    public record Result(List<Entry> entries, int images, double seconds) {
+    public record Result(List<Entry> entries, int images) {
         public Result {
             entries = List.copyOf(entries);
             if (entries.isEmpty()) {
@@ -197,7 +196,6 @@ public final class PoolingRace {
      * @throws InterruptedTrainingException if the run is cancelled meanwhile
      */
     public Result run() throws IOException {
-        long began = System.nanoTime();
         int most = Math.clamp((long) IMAGES_PER_CLASS * classes, FEWEST_IMAGES, MOST_IMAGES);
         List<Sample> some = material.some(most);
         int[] labels = some.stream().mapToInt(Sample::label).toArray();
@@ -221,7 +219,7 @@ public final class PoolingRace {
             }
             // of equals the shorter descriptor
             entries.sort(Comparator.comparingDouble(Entry::accuracy).reversed().thenComparingLong(Entry::size));
-            return new Result(entries, some.size(), (System.nanoTime() - began) / 1e9);
+            return new Result(entries, some.size());
         }
     }
 

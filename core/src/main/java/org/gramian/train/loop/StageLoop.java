@@ -280,9 +280,8 @@ final class StageLoop implements AutoCloseable {
         if (setup.judge == null) {
             return true;
         }
-        return setup.trainee.stage() == 2 && setup.stage().schedule() instanceof Schedule.Cosine
-                ? judgement.error() <= position.initial().error()
-                : judgement.isBetterThan(position.best());
+        boolean decays = setup.trainee.stage() == 2 && setup.stage().schedule() instanceof Schedule.Cosine;
+        return decays ? judgement.error() <= position.initial().error() : judgement.isBetterThan(position.best());
     }
 
     @Override

@@ -1,0 +1,165 @@
+package org.gramian.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.gramian.backbone.Backbone;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.basis.Sha256;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.model.ModelFile;
+import org.gramian.pooling.Pooling;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Settings;
+import org.gramian.tensor.Device;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.TrainEvent.Stepped;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The default recipe: a race of poolings, a classifier in closed form, then fine-tuning. */
+final class FrozenFirstTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private final List<RunEvent> events = new ArrayList<>();
+
+    private Settings settings() {
+        return Settings.NONE
+                .with(Keys.BACKBONE, "filters")
+                .with(Keys.CROPS, CropPlan.parse("resize:24"))
+                .with(Keys.PROTOCOL, Protocols.parse("holdout:0.25"));
+    }
+
+    private Trainer trainer(Settings settings, Consumer<RunEvent> also, Breaks breaks) throws IOException {
+        Dataset dataset = PaintedPictures.folders(folder.resolve("images"), 12, 12, 12);
+        return Trainer.of(dataset)
+                .asking(settings)
+                .with(new Workshop(
+                        Device.CPU,
+                        new WeightStore(folder.resolve("weights")),
+                        Optional.of(folder.resolve("cache")),
+                        2))
+                .under(new Trainer.Control(
+                        event -> {
+                            events.add(event);
+                            also.accept(event);
+                        },
+                        breaks,
+                        Duration.ofDays(1)));
+    }
+
+    private RunResult train(Settings settings, String place) throws IOException, InterruptedException {
+        return trainer(settings, _ -> {}, Breaks.whenAsked()).train(folder.resolve(place));
+    }
+
+    private Map<String, String> hashes(String place) throws IOException {
+        Map<String, String> hashes = new TreeMap<>();
+        try (Stream<Path> files = Files.walk(folder.resolve(place))) {
+            for (Path file : files.filter(Files::isRegularFile).toList()) {
+                hashes.put(file.getFileName().toString(), Sha256.hex(Sha256.of(file)));
+            }
+        }
+        return hashes;
+    }
+
+    @Test
+    void withoutOptionsThePoolingIsTheBestOfARace() throws IOException, InterruptedException {
+        RunResult result = train(settings(), "run");
+        PoolingRace.Result race = events.stream()
+                .filter(RunEvent.PoolingChosen.class::isInstance)
+                .map(event -> ((RunEvent.PoolingChosen) event).result())
+                .findFirst()
+                .orElseThrow();
+        assertThat(race.entries())
+                .extracting(PoolingRace.Entry::accuracy)
+                .isSortedAccordingTo((a, b) -> Double.compare(b, a));
+        assertThat(ModelFile.header(folder.resolve("run").resolve(FoldFolder.MODEL))
+                        .head()
+                        .pooling()
+                        .text())
+                .isEqualTo(Pooling.parse(race.best().pooling()).text());
+        assertThat(new FoldFolder(folder.resolve("run")).poolings()).contains(race);
+        assertThat(result.folds().getFirst().evaluation().accuracy().value()).isGreaterThan(0.5);
+        assertThat(result.folds().getFirst().afterFirst()).isEmpty();
+    }
+
+    @Test
+    void theSameRunGivesTheSameFiles() throws IOException, InterruptedException {
+        train(settings(), "one");
+        train(settings(), "two");
+        assertThat(hashes("two")).isEqualTo(hashes("one"));
+    }
+
+    private Settings fineTuned() {
+        return settings().with(Keys.STAGE2_EPOCHS, 2).with(Keys.BATCH, 4).with(Keys.VALIDATION, 0.2);
+    }
+
+    @Test
+    void fineTuningFollowsAModelOnFrozenFeatures() throws IOException, InterruptedException {
+        RunResult result = train(fineTuned(), "run");
+        assertThat(events.stream()
+                        .filter(RunEvent.Measured.class::isInstance)
+                        .map(event -> ((RunEvent.Measured) event).stage()))
+                .containsExactly(1, 2);
+        assertThat(result.folds().getFirst().afterFirst()).isPresent();
+        assertThat(folder.resolve("run/frozen.safetensors")).doesNotExist();
+        assertThat(ModelFile.header(folder.resolve("run/model.safetensors"))
+                        .card()
+                        .metrics())
+                .containsKey("validation-accuracy");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 7})
+    void aRunThatStopsWhileFineTuningGoesOnWithTheSameBits(int steps) throws IOException, InterruptedException {
+        train(fineTuned(), "whole");
+        Breaks breaks = Breaks.whenAsked();
+        int[] seen = {0};
+        Consumer<RunEvent> stop = event -> {
+            if (event instanceof RunEvent.Training(Stepped _) && ++seen[0] == steps) {
+                breaks.ask();
+            }
+        };
+        trainer(fineTuned(), stop, breaks).train(folder.resolve("broken"));
+        assertThat(folder.resolve("broken/frozen.safetensors")).exists();
+        assertThat(folder.resolve("broken/model.safetensors")).doesNotExist();
+        train(fineTuned(), "broken");
+        assertThat(hashes("broken")).isEqualTo(hashes("whole"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"efficientnet-lite4", "squeezenet", "googlenet", "resnet50", "vgg16", "filters"})
+    void everyBackboneHasCandidates(String name) {
+        Backbone backbone = Backbone.of(name);
+        for (String layers : List.of(backbone.raceLayers(), backbone.fineTunedLayers())) {
+            Backbone cut = backbone.cutAt(layers);
+            assertThat(PoolingRace.candidates(cut))
+                    .isNotEmpty()
+                    .allSatisfy(candidate -> assertThat(candidate.poolings())
+                            .allSatisfy(text -> assertThat(Pooling.parse(text)
+                                            .settled(cut, 1000)
+                                            .descriptorSize(cut.channels()))
+                                    .isBetween(1L, 150_000L)));
+            assertThat(PoolingRace.candidates(cut).getFirst().name()).startsWith("average");
+            assertThat(PoolingRace.fineTuned(cut).settled(cut, 1000).descriptorSize(cut.channels()))
+                    .isPositive();
+        }
+    }
+}

@@ -124,6 +124,12 @@ final class TrainOptions {
     }
 
     private static final class LearningOptions {
+        @Option(
+                names = "--quality",
+                paramLabel = "WORD",
+                description = "fast (frozen features only), balanced or best (larger images, longer fine-tuning)")
+        private @Nullable String quality;
+
         @Option(names = "--epochs", paramLabel = "N", description = "most epochs of the new layers (stage 1)")
         private @Nullable String epochs;
 
@@ -264,6 +270,7 @@ final class TrainOptions {
         flags.put("--pooling", new Asked(Keys.POOLING, network.pooling));
         flags.put("--classifier", new Asked(Keys.CLASSIFIER, network.classifier));
         flags.put("--fidelity", new Asked(Keys.FIDELITY, network.fidelity));
+        flags.put("--quality", new Asked(Keys.QUALITY, learning.quality));
         flags.put("--epochs", new Asked(Keys.STAGE1_EPOCHS, learning.epochs));
         flags.put("--lr", new Asked(Keys.STAGE1_RATE, learning.rate));
         flags.put("--schedule", new Asked(Keys.STAGE1_SCHEDULE, learning.schedule));

@@ -38,7 +38,7 @@ class EvaluationTableTest {
                         "top-5 accuracy      100.0 %, as there are only 3 classes",
                         "balanced accuracy    87.5 %, the mean recall of the classes",
                         "macro F1             76.2 %, the mean F1 of the classes");
-        assertThat(lines(SMALL).get(8)).startsWith("calibration error").endsWith("%, not calibrated");
+        assertThat(lines(SMALL).get(8)).startsWith("calibration error").endsWith("%, no temperature fitted");
     }
 
     @Test

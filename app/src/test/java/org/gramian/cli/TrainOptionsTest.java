@@ -42,6 +42,7 @@ class TrainOptionsTest {
             Map.entry("--fine-tune=2", "stage2.epochs"),
             Map.entry("--fine-tune-lr=0.25", "stage2.rate"),
             Map.entry("--backbone-rate=0.5", "stage2.backbone-rate"),
+            Map.entry("--quality=fast", "quality"),
             Map.entry("--batch=7", "optimizer.batch"),
             Map.entry("--optimizer=adamw", "optimizer.name"),
             Map.entry("--weight-decay=0.05", "optimizer.weight-decay"),

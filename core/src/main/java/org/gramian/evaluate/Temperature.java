@@ -19,7 +19,7 @@ public record Temperature(double value, Outcome outcome) {
     /** How a temperature came about. All but {@link #FITTED} leave the scores as they are. */
     public enum Outcome {
         /** Nothing was fitted. */
-        NONE("not calibrated"),
+        NONE("no temperature fitted"),
 
         /** The only minimum of the log loss. */
         FITTED("fitted on held-back pictures"),

@@ -16,9 +16,6 @@ import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.train.loop.PoolingRace;
-import tools.jackson.core.JacksonException;
-import tools.jackson.databind.SerializationFeature;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The files of one fold: the model, how it did, how it was trained, and, while it is not finished, a checkpoint.
@@ -30,9 +27,6 @@ record FoldFolder(Path path) {
     private static final String CHECKPOINT = "checkpoint.safetensors";
     private static final String AFTER_FIRST = "stage1.json";
     private static final String FROZEN = "frozen.safetensors";
-    private static final String POOLINGS = "poolings.json";
-    private static final JsonMapper MAPPER =
-            JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
     private static final String ADVICE = "; go on with what the run was begun with, or begin anew in another folder";
 
     /** The folder, made where there is none, without what a killed run left of files. */
@@ -101,22 +95,12 @@ record FoldFolder(Path path) {
 
     /** The table of the race that chose the pooling, if there was one. */
     Optional<PoolingRace.Result> poolings() throws IOException {
-        Path file = path.resolve(POOLINGS);
-        if (!Files.exists(file)) {
-            return Optional.empty();
-        }
-        try {
-            return Optional.of(MAPPER.readValue(file.toFile(), PoolingRace.Result.class));
-        } catch (JacksonException damaged) {
-            throw new IOException(
-                    file + ": expected the table of poolings that this run compared, found a damaged file;"
-                            + " remove it, and --resume compares them again",
-                    damaged);
-        }
+        Path file = path.resolve(PoolingRace.FILE);
+        return Files.exists(file) ? Optional.of(PoolingRace.Result.read(file)) : Optional.empty();
     }
 
     void keepPoolings(PoolingRace.Result result) throws IOException {
-        WholeFile.put(path.resolve(POOLINGS), file -> Files.write(file, MAPPER.writeValueAsBytes(result)));
+        result.write(path.resolve(PoolingRace.FILE));
     }
 
     void keepFirst(Evaluation evaluation) throws IOException {

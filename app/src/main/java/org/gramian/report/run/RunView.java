@@ -11,6 +11,7 @@ import org.gramian.report.run.material.ConfigRow;
 import org.gramian.report.run.material.FoldMaterial;
 import org.gramian.report.run.material.Missing.Part;
 import org.gramian.report.run.material.RunMaterial;
+import org.gramian.train.loop.PoolingRace;
 
 /**
  * All that the page shows of one run.
@@ -120,6 +121,11 @@ public record RunView(
         return classes.stream()
                 .mapToInt(score -> score.support() - score.right())
                 .sum();
+    }
+
+    /** The poolings that the first fold compared, the chosen one first; none where the pooling was given. */
+    public List<PoolingRace.Entry> poolings() {
+        return material.folds().getFirst().poolings();
     }
 
     /** Why there are no curves; empty where there are. */

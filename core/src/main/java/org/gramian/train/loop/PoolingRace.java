@@ -1,6 +1,8 @@
 package org.gramian.train.loop;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -15,6 +17,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.backbone.Backbone;
+import org.gramian.basis.WholeFile;
 import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LeaveOneOut;
@@ -30,6 +33,9 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.train.feature.FeatureTable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Chooses a pooling for a dataset: computes the descriptors of several poolings from frozen features and compares them by the
@@ -45,6 +51,12 @@ import org.gramian.train.feature.FeatureTable;
 public final class PoolingRace {
     /** The name that stands for this choice where a pooling is expected. */
     public static final String AUTO = "auto";
+
+    /** The file of a fold that holds the table of its race. */
+    public static final String FILE = "poolings.json";
+
+    private static final JsonMapper MAPPER =
+            JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
     /** Standard length of centred descriptors that a chosen pooling starts with, so that one learning rate suits all of them. */
     private static final double LENGTH = 5;
@@ -99,6 +111,27 @@ public final class PoolingRace {
         /** The chosen one. */
         public Entry best() {
             return entries.getFirst();
+        }
+
+        /**
+         * Reads a table that {@link #write} wrote.
+         *
+         * @throws IOException if the file is damaged; the message says what to do
+         */
+        public static Result read(Path file) throws IOException {
+            try {
+                return MAPPER.readValue(file.toFile(), Result.class);
+            } catch (JacksonException damaged) {
+                throw new IOException(
+                        file + ": expected the table of poolings that a run compared, found a damaged file;"
+                                + " remove it, and --resume compares them again",
+                        damaged);
+            }
+        }
+
+        /** Writes the table as JSON, whole or not at all. */
+        public void write(Path file) throws IOException {
+            WholeFile.put(file, partial -> Files.write(partial, MAPPER.writeValueAsBytes(this)));
         }
     }
 

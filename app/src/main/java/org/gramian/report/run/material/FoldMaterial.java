@@ -5,6 +5,7 @@ import java.util.Optional;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.gallery.Gallery;
 import org.gramian.inspect.SpdInspection;
+import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /**
@@ -16,6 +17,7 @@ import org.gramian.train.loop.TrainEvent.EpochDone;
  * @param gallery pictures and descriptors
  * @param model the model's file
  * @param matrices what became of the matrices of its pooling
+ * @param poolings those that were compared on the training images, the chosen one first; none where the pooling was given
  */
 public record FoldMaterial(
         Evaluation evaluation,
@@ -23,14 +25,17 @@ public record FoldMaterial(
         List<EpochDone> epochs,
         Optional<Gallery> gallery,
         Optional<ModelMaterial> model,
-        Optional<SpdInspection> matrices) {
+        Optional<SpdInspection> matrices,
+        List<PoolingRace.Entry> poolings) {
     public FoldMaterial {
         epochs = List.copyOf(epochs);
+        poolings = List.copyOf(poolings);
     }
 
     /** An evaluation alone. */
     public static FoldMaterial of(Evaluation evaluation, Optional<ModelMaterial> model) {
-        return new FoldMaterial(evaluation, Optional.empty(), List.of(), Optional.empty(), model, Optional.empty());
+        return new FoldMaterial(
+                evaluation, Optional.empty(), List.of(), Optional.empty(), model, Optional.empty(), List.of());
     }
 
     /** The fold's name. */

@@ -18,6 +18,7 @@ import org.gramian.model.ModelFile;
 import org.gramian.report.run.material.Missing.Part;
 import org.gramian.run.History;
 import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.PoolingRace;
 
 /** Reads the folder of a run, or the file of an evaluation alone; what is absent or damaged becomes a remark. */
 public final class RunReader {
@@ -108,7 +109,13 @@ public final class RunReader {
                 epochs(folder),
                 gallery(folder),
                 model(folder),
-                part(Part.SPD, folder.resolve(SpdInspection.FILE), SpdInspection::read));
+                part(Part.SPD, folder.resolve(SpdInspection.FILE), SpdInspection::read),
+                poolings(folder));
+    }
+
+    private static List<PoolingRace.Entry> poolings(Path folder) throws IOException {
+        Path file = folder.resolve(PoolingRace.FILE);
+        return Files.exists(file) ? PoolingRace.Result.read(file).entries() : List.of();
     }
 
     private List<EpochDone> epochs(Path folder) {

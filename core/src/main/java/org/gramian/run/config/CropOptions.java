@@ -34,6 +34,9 @@ public record CropOptions(
         if (imageSize == null && testSize == null && tta == null) {
             return asked;
         }
+        if (tta != null) {
+            augmented(new CropPlan(CropPlan.Kind.CENTER, CropPlan.DEFAULT_SIZE, false), tta); // says what is wrong with it
+        }
         Settings settings = asked;
         CropPlan crops = settings.find(Keys.CROPS).orElseGet(() -> usual(asked));
         if (imageSize != null) {

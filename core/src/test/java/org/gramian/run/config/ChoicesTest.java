@@ -2,6 +2,7 @@ package org.gramian.run.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.within;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbones;
 import org.gramian.backbone.weights.WeightName;
+import org.gramian.image.augment.Augmentation;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.pooling.Fidelity;
@@ -24,6 +26,7 @@ import org.gramian.train.StiefelOptions;
 import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Precision;
+import org.gramian.train.recipe.Schedule;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -62,10 +65,13 @@ final class ChoicesTest {
         assertThat(all.values()).containsOnlyKeys(Keys.names());
         RunConfig config = RunConfig.of(all);
         assertThat(config.network().backbone()).hasToString("filters:bank");
-        assertThat(config.network().pooling().text()).isEqualTo("conv:512/rbf/spd:128/relu/triu/root/l2");
+        assertThat(config.network().auto()).isTrue();
+        assertThat(all.get(Keys.POOLING)).isEqualTo("auto");
+        assertThat(all.get(Keys.CLASSIFIER)).isPresent();
+        assertThat(all.get(Keys.VALIDATION)).isZero();
         assertThat(config.data().protocol().text()).isEqualTo("holdout:0.2");
-        assertThat(config.data().crops().text()).isEqualTo("center:224");
-        assertThat(config.recipe().stage1().rate()).isEqualTo(1);
+        assertThat(config.data().crops().text()).isEqualTo("resize:224");
+        assertThat(config.recipe().stage1().epochs()).isZero();
         assertThat(config.recipe().stage2().epochs()).isZero();
         assertThat(origin(all, Keys.MOMENTUM)).isEqualTo("default");
         assertThat(origin(all, Keys.BATCH)).isEqualTo("chosen: few pictures");
@@ -79,11 +85,53 @@ final class ChoicesTest {
         assertThat(all.get(Keys.BACKBONE)).isEqualTo("efficientnet-lite4");
         assertThat(origin(all, Keys.BACKBONE))
                 .isEqualTo("chosen: the best whose weights are at hand (efficientnet-lite4, googlenet, squeezenet)");
-        assertThat(all.get(Keys.LAYER)).isEqualTo("block28");
+        assertThat(all.get(Keys.LAYER)).isEqualTo("block20+block28");
+        assertThat(all.get(Keys.CROPS).text()).isEqualTo("resize:320");
+        assertThat(all.get(Keys.STAGE2_EPOCHS)).isZero();
+    }
+
+    private static Surroundings many(Device.Kind device, int images) {
+        Surroundings few = at(device, "efficientnet-lite4");
+        return new Surroundings(few.layout(), few.protocol(), images, few.weights(), device);
+    }
+
+    @Test
+    void enoughImagesAreFineTunedOnAGpu() {
+        Settings all = Choices.complete(Settings.NONE, many(Device.Kind.CUDA, 3000));
+        assertThat(all.get(Keys.STAGE2_EPOCHS)).isEqualTo(20);
+        assertThat(all.get(Keys.LAYER)).isEqualTo("block20+block29");
+        assertThat(all.get(Keys.OPTIMIZER)).isEqualTo(UpdateRule.ADAMW);
+        assertThat(all.get(Keys.STAGE2_SCHEDULE)).isEqualTo(new Schedule.Cosine());
+        assertThat(all.get(Keys.STAGE2_WARMUP)).isCloseTo(1.6, within(1e-9));
         assertThat(all.get(Keys.BACKBONE_RATE)).isEqualTo(0.1);
-        assertThat(all.get(Keys.STAGE2_WARMUP)).isEqualTo(1);
-        assertThat(all.get(Keys.PRECISION)).isEqualTo(Precision.F32);
-        assertThat(all.get(Keys.STAGE2_EPOCHS)).isEqualTo(10);
+        assertThat(all.get(Keys.PRECISION)).isEqualTo(Precision.BF16);
+        assertThat(all.get(Keys.AUGMENT)).isEqualTo(Augmentation.STANDARD);
+        assertThat(all.get(Keys.STAGE2_IMAGE_SIZE)).isEqualTo(224);
+        assertThat(all.get(Keys.VALIDATION)).isEqualTo(0.1);
+        assertThat(RunConfig.of(all).network().fineTuned()).isPresent();
+        assertThat(Choices.complete(Settings.NONE, many(Device.Kind.CUDA, 1_000_000))
+                        .get(Keys.STAGE2_EPOCHS))
+                .isEqualTo(5);
+        assertThat(Choices.complete(Settings.NONE, many(Device.Kind.CPU, 3000)).get(Keys.STAGE2_EPOCHS))
+                .isZero();
+        assertThat(Choices.complete(asked("quality=fast"), many(Device.Kind.CUDA, 3000))
+                        .get(Keys.STAGE2_EPOCHS))
+                .isZero();
+        assertThat(Choices.complete(asked("quality=best"), many(Device.Kind.CUDA, 3000))
+                        .get(Keys.STAGE2_EPOCHS))
+                .isEqualTo(40);
+    }
+
+    @Test
+    void aTrainedHeadHasThePoolingOfThePaper() {
+        for (String pair : List.of("stage1.epochs=3", "stage1.rate=0.5", "network.classifier=softmax")) {
+            assertThat(RunConfig.of(Choices.complete(asked(pair), at(Device.Kind.CPU, "googlenet")))
+                            .network()
+                            .pooling()
+                            .text())
+                    .as(pair)
+                    .isEqualTo("conv:512/rbf/spd:128/relu/triu/root/l2");
+        }
     }
 
     @Test
@@ -230,7 +278,9 @@ final class ChoicesTest {
         for (Device.Kind device : Device.Kind.values()) {
             RunConfig config = RunConfig.of(Choices.complete(
                     asked("fidelity=" + fidelity.text(), "network.backbone=filters"), at(device, "googlenet")));
-            assertThat(config.recipe().stage1().epochs()).isPositive();
+            assertThat(config.recipe().stage1().epochs() > 0
+                            || config.recipe().solver().isPresent())
+                    .isTrue();
             assertThat(config.recipe().stage2().epochs()).isZero();
             assertThat(config.network().weights()).isEqualTo(Optional.empty());
         }
@@ -278,7 +328,7 @@ final class ChoicesTest {
         assertWrong("network.backbone=filters network.weights=vgg16", "network.weights: expected none, for no weights");
         assertWrong("network.backbone=vgg16 network.weights=none", "network.weights: expected a name or a file");
         assertWrong("network.pooling=rbf/spd:9999/triu", "network.pooling: does not fit the ");
-        assertWrong("stage1.epochs=0", "found 0 in both: nothing would be trained");
+        assertWrong("stage1.epochs=0 network.classifier=softmax", "found 0 in both: nothing would be trained");
     }
 
     private static void assertWrong(String pairs, String message) {

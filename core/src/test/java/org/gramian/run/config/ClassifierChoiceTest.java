@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import org.gramian.pooling.Pooling;
+import org.gramian.backbone.Backbone;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
@@ -44,12 +46,18 @@ class ClassifierChoiceTest {
     }
 
     @Test
-    void softmaxIsTakenWhereNobodySaysOtherwise() {
-        assertThat(RunConfig.of(complete(asked("network.pooling=average/l2")))
+    void aClassifierIsSolvedForUnlessSomethingBeforeItIsTrained() {
+        assertThat(text(complete(asked("network.pooling=average/l2")), Keys.CLASSIFIER))
+                .isEqualTo("svm");
+        assertThat(text(complete(asked()), Keys.CLASSIFIER)).isEqualTo("svm");
+        assertThat(RunConfig.of(complete(asked("network.pooling=conv:8/bilinear/triu")))
                         .recipe()
                         .solver())
                 .isEmpty();
-        assertThat(RunConfig.of(complete(asked())).recipe().solver()).isEmpty();
+        assertThat(RunConfig.of(complete(asked("network.pooling=average/l2", "stage1.epochs=3")))
+                        .recipe()
+                        .solver())
+                .isEmpty();
     }
 
     @Test
@@ -59,7 +67,12 @@ class ClassifierChoiceTest {
                 String layer = method.name().equals("cross-layer") ? "conv5_2+conv5_3" : "conv5_3";
                 Settings all =
                         complete(asked("network.pooling=" + name, "network.backbone=vgg16", "network.layer=" + layer));
-                assertThat(text(all, Keys.CLASSIFIER)).as(name).isEqualTo(method.classifier());
+                boolean trained = method.classifier().equals(Method.SOFTMAX)
+                        && Pooling.parse(method.pooling())
+                                .settled(Backbone.of("vgg16", layer), 100)
+                                .hasTrainable(Backbone.of("vgg16", layer).channels());
+                boolean own = trained || !method.classifier().equals(Method.SOFTMAX);
+                assertThat(text(all, Keys.CLASSIFIER)).as(name).isEqualTo(own ? method.classifier() : "svm");
             }
         }
     }
@@ -110,10 +123,9 @@ class ClassifierChoiceTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    network.classifier=svm stage2.epochs=3 | stage2.epochs: expected 0 beside network.classifier=svm, for it would not fit
                     network.classifier=svm stage1.epochs=3 | stage1.epochs: expected 0 beside network.classifier=svm, for it is found at once
                     network.classifier=mean network.logit-norm=true | network.logit-norm: expected false beside network.classifier=mean
-                    network.classifier=lda optimizer.label-smoothing=0.1 | optimizer.label-smoothing: expected 0 beside network.classifier=lda
+                    network.classifier=lda optimizer.label-smoothing=0.1 | optimizer.label-smoothing: expected 0 without fine-tuning beside network.classifier=lda
                     """)
     void whatHasNoPlaceBesideItIsSaid(String pairs, String message) {
         assertThatExceptionOfType(ConfigException.class)

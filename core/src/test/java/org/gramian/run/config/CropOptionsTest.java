@@ -57,7 +57,7 @@ class CropOptionsTest {
                         .applyTo(Settings.NONE)
                         .get(Keys.CROPS)
                         .text())
-                .isEqualTo("center:96");
+                .isEqualTo("resize:96");
     }
 
     @Test

@@ -36,10 +36,10 @@ class FidelityPointTest {
                 "root; ε = 0; ε = 0, backward 0.5·g/(|y| + 0.03); ε = 1e-5",
                 "after the classifier; softmax; batch norm, softmax; softmax",
                 "bias of the 1×1 convolution at the start; 0; 0.2; 0.2",
-                "optimizer.name; sgd; sgd; sgd",
+                "optimizer.name; sgd; sgd; adamw where the backbone is fine-tuned, else sgd",
                 "stage2.rate; 0.001; 1e-5; 0.001, or 0.002 under adamw",
                 "optimizer.weight-decay; 0.0005, or 0.02 under adamw; 5e-6; 0.0005, or 0.02 under adamw",
-                "network.pooling; paper; paper; default"
+                "network.pooling; paper; paper; \"auto; default where stage 1 is trained by epochs\""
             })
     void everyPointHasItsThreeValues(String name, String paper, String authors, String corrected) {
         FidelityPoint point = point(name);

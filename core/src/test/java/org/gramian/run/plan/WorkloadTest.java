@@ -132,7 +132,7 @@ final class WorkloadTest {
 
     @Test
     void withoutStage1NoFeaturesAreKept() {
-        assertThat(work(config("stage1.epochs=0", "stage2.epochs=1")).features())
+        assertThat(work(config("stage1.epochs=0", "stage2.epochs=1", "network.classifier=softmax")).features())
                 .isZero();
     }
 

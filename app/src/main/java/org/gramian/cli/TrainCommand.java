@@ -47,6 +47,12 @@ import picocli.CommandLine.Parameters;
             "tells where each value came from. A run that was broken goes on by --resume."
         })
 final class TrainCommand implements Callable<Integer> {
+    /** Fewer training images of a class than this leave most to be gained by more of them. */
+    private static final int FEW_PER_CLASS = 30;
+
+    /** From so many images on fine-tuning is the default on a GPU. */
+    private static final int MANY = 1500;
+
     @Mixin
     private final Console console = new Console();
 
@@ -259,6 +265,9 @@ final class TrainCommand implements Callable<Integer> {
             if (!noReport) {
                 summary.report(console::say);
             }
+            if (result.early().isEmpty()) {
+                advice(plan, trainer.workshop().device()).ifPresent(console::say);
+            }
         }
         if (result.early().isPresent()) {
             console.say(
@@ -274,6 +283,23 @@ final class TrainCommand implements Callable<Integer> {
             return Main.INTERRUPTED;
         }
         return audit.unreadable().isEmpty() ? Main.DONE : Main.DATA;
+    }
+
+    /** What would raise the accuracy most, by what the run had. */
+    private static Optional<String> advice(RunPlan plan, Device device) {
+        int images = plan.folds().getFirst().parts().training().size();
+        int perClass = images / plan.dataset().classes().size();
+        if (plan.config().network().weights().isEmpty()) {
+            return Optional.of("next: a pretrained backbone would help most; see " + CommandHint.of("weights"));
+        }
+        if (perClass < FEW_PER_CLASS) {
+            return Optional.of("next: more images would help most; a class has " + perClass
+                    + " training images on average");
+        }
+        boolean frozen = plan.config().recipe().stage2().epochs() == 0;
+        return frozen && device.kind() == Device.Kind.CPU && images >= MANY
+                ? Optional.of("next: fine-tuning on a GPU (--device cuda) would help; the backbone was frozen")
+                : Optional.empty();
     }
 
     /** What failed, and how to go on where something is kept. */

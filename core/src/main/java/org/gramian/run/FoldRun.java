@@ -158,7 +158,12 @@ final class FoldRun {
         Optional<PoolingRace.Result> kept = folder.poolings();
         PoolingRace.Result result = kept.isPresent()
                 ? kept.get()
-                : new PoolingRace(material(), session, plan.dataset().classes().size(), plan.seed()).run();
+                : new PoolingRace(
+                                material(),
+                                session,
+                                plan.dataset().classes().size(),
+                                plan.config().recipe().solver(),
+                                plan.seed()).run();
         if (kept.isEmpty()) {
             folder.keepPoolings(result);
         }

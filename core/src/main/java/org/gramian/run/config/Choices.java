@@ -23,7 +23,7 @@ public final class Choices {
     public static Settings complete(Settings asked, Surroundings surroundings) {
         Settings settings = network(DefaultRecipe.pooling(data(asked, surroundings)), surroundings);
         Backbone backbone = NetworkConfig.backbone(settings);
-        settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, backbone));
+        settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, backbone, surroundings.pictures()));
         Fidelity fidelity = settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED);
         settings = settings.over(Followed.of(fidelity, backbone.parameterCount() > 0));
         settings = DefaultRecipe.crops(settings, backbone);

@@ -30,6 +30,11 @@ final class DefaultRecipe {
     /** From here on fine-tuning gained accuracy; on fewer images (FMD, dtd10) frozen features were as good. */
     private static final int FINE_TUNED_IMAGES = 1500;
 
+    /** Up to so many images the C of a linear SVM is searched for. */
+    private static final int SEARCHED_IMAGES = 5000;
+
+    private static final double USUAL_COST = 10;
+
     private static final int EPOCHS = 20;
     private static final int BEST_EPOCHS = 40;
 
@@ -115,12 +120,14 @@ final class DefaultRecipe {
     }
 
     /** A classifier in closed form where nothing before it is trained: its optimum is found within seconds. */
-    static Settings classifier(Settings settings, Backbone backbone) {
+    static Settings classifier(Settings settings, Backbone backbone, int images) {
         if (!applies(settings) || settings.has(Keys.CLASSIFIER) || asksForStage1(settings)) {
             return settings;
         }
         String text = settings.get(Keys.POOLING);
-        Optional<LinearSolver> svm = Optional.of(new Svm(OptionalDouble.empty()));
+        // A search over C takes five times as long, which grows with the square of the number of images.
+        OptionalDouble cost = images > SEARCHED_IMAGES ? OptionalDouble.of(USUAL_COST) : OptionalDouble.empty();
+        Optional<LinearSolver> svm = Optional.of(new Svm(cost));
         if (text.equals(PoolingRace.AUTO)) {
             return settings.orElse(Keys.CLASSIFIER, svm, "solved in closed form on frozen features");
         }

@@ -22,10 +22,10 @@ final class FaithfulPooling {
         return settings.get(Keys.POOLING).equals(PoolingRace.AUTO);
     }
 
-    /** The pooling of settings that have both keys; where a race chooses it, the largest that can win. */
+    /** The pooling of settings that have both keys; where a race chooses it, its baseline. */
     static Pooling of(Settings settings) {
         if (isAuto(settings)) {
-            return PoolingRace.largest(NetworkConfig.backbone(settings));
+            return PoolingRace.baseline(NetworkConfig.backbone(settings));
         }
         try {
             return read(settings.get(Keys.POOLING), settings.get(Keys.FIDELITY));

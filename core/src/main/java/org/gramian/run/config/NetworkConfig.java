@@ -13,7 +13,7 @@ import org.gramian.train.loop.PoolingRace;
  *
  * @param backbone the network, cut at a layer
  * @param weights a name in the store of weights, or a file; nothing for a network that needs none
- * @param pooling features to descriptor; where a race chooses it, the largest that can win
+ * @param pooling features to descriptor; where a race chooses it, its baseline
  * @param auto whether a race on the training images chooses the pooling
  * @param fineTuned the pooling that is fine-tuned where it is another one than the frozen features have; see {@link
  *     PoolingRace#fineTuned}

@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.stream.Collectors;
@@ -22,6 +23,7 @@ import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LeaveOneOut;
 import org.gramian.linear.LeaveOneOut.Gram;
+import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
@@ -139,19 +141,23 @@ public final class PoolingRace {
     private final Session session;
     private final Backbone backbone;
     private final int classes;
+    private final Optional<LinearSolver> solver;
     private final long seed;
 
     /**
      * Prepares a race; nothing is computed yet.
      *
      * @param classes number of classes
+     * @param solver of the classifier that follows; poolings whose descriptors it cannot hold take no part
      * @param seed of random first values and fitting
      */
-    public PoolingRace(Material material, Session session, int classes, long seed) {
+    public PoolingRace(
+            Material material, Session session, int classes, Optional<LinearSolver> solver, long seed) {
         this.material = material;
         this.session = session;
         this.backbone = material.extraction().extractor().network().backbone();
         this.classes = classes;
+        this.solver = solver;
         this.seed = seed;
     }
 
@@ -216,10 +222,9 @@ public final class PoolingRace {
         return channels > MOST_CHANNELS ? "pca:256/" : "";
     }
 
-    /** A pooling as large as any that can win, for estimates before the race. */
-    public static Pooling largest(Backbone backbone) {
-        List<String> poolings = candidates(backbone).getLast().poolings();
-        return Pooling.parse(poolings.size() == 1 ? poolings.getFirst() : "[" + String.join("+", poolings) + "]");
+    /** The first-order candidate, which fits any number of images: for plans and estimates before the race. */
+    public static Pooling baseline(Backbone backbone) {
+        return Pooling.parse(candidates(backbone).getFirst().poolings().getFirst());
     }
 
     /**
@@ -232,7 +237,8 @@ public final class PoolingRace {
         int most = Math.clamp((long) IMAGES_PER_CLASS * classes, FEWEST_IMAGES, MOST_IMAGES);
         List<Sample> some = material.some(most);
         int[] labels = some.stream().mapToInt(Sample::label).toArray();
-        List<Candidate> candidates = candidates(backbone);
+        List<Candidate> candidates =
+                candidates(backbone).stream().filter(this::fits).toList();
         try (Scope _ = Scope.open();
                 FeatureTable table = material.features(
                         "features to compare poolings",
@@ -253,6 +259,23 @@ public final class PoolingRace {
             // of equals the shorter descriptor
             entries.sort(Comparator.comparingDouble(Entry::accuracy).reversed().thenComparingLong(Entry::size));
             return new Result(entries, some.size());
+        }
+    }
+
+    /** Whether the classifier can be solved on the descriptors of all training images. */
+    private boolean fits(Candidate candidate) {
+        long size = candidate.poolings().stream()
+                .mapToLong(text -> Pooling.parse(text)
+                        .settled(backbone, Integer.MAX_VALUE)
+                        .descriptorSize(backbone.channels()))
+                .sum();
+        long rows = (long) material.parts().training().size()
+                * material.trainingCrops().count();
+        try {
+            solver.ifPresent(some -> some.requireRoom(rows, size));
+            return true;
+        } catch (IllegalArgumentException tooMany) {
+            return false;
         }
     }
 

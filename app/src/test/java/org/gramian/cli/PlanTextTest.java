@@ -22,7 +22,9 @@ import org.junit.jupiter.api.Test;
 
 class PlanTextTest {
     private static final Settings SETTINGS = Choices.complete(
-            Settings.NONE.with("network.backbone", "googlenet", Origin.flag("--backbone")),
+            Settings.NONE
+                    .with("network.backbone", "googlenet", Origin.flag("--backbone"))
+                    .with("network.classifier", "softmax", Origin.flag("--classifier")),
             new Surroundings(
                     new Dataset(Path.of("photos"), List.of("stone", "wood"), List.of()), List.of(), Device.Kind.CPU));
 
@@ -46,7 +48,7 @@ class PlanTextTest {
         Estimate time = new Estimate(Duration.ofSeconds(90), Duration.ofMinutes(118), Duration.ZERO);
         assertThat(PlanText.work(work, memory(work), Optional.of(time)))
                 .contains("third 1      600 pictures to train on, 67 held back to judge epochs, 333 to test")
-                .contains("center:224: 1 of a picture to train on, 1 of others")
+                .contains("resize:224: 1 of a picture to train on, 1 of others")
                 .contains("2000 of [832, 14, 14] by googlenet:inception_4e, at most 1.3 GB on disk")
                 .contains("million of the network, 574", "descriptors of length 8256, 10 classes")
                 .containsPattern(

@@ -293,8 +293,8 @@ final class TrainCommand implements Callable<Integer> {
             return Optional.of("next: a pretrained backbone would help most; see " + CommandHint.of("weights"));
         }
         if (perClass < FEW_PER_CLASS) {
-            return Optional.of("next: more images would help most; a class has " + perClass
-                    + " training images on average");
+            return Optional.of(
+                    "next: more images would help most; a class has " + perClass + " training images on average");
         }
         boolean frozen = plan.config().recipe().stage2().epochs() == 0;
         return frozen && device.kind() == Device.Kind.CPU && images >= MANY

@@ -77,7 +77,8 @@ final class FullDiskTest {
     @Test
     void aRunThatWasBegunCanGoOnOnceThereIsRoom() throws IOException {
         Path unbroken = root.resolve("unbroken");
-        assertThat(run(tiny.begin(unbroken, "--epochs", 0, "--fine-tune", 3, "--augment", "none")).code())
+        assertThat(run(tiny.begin(unbroken, "--epochs", 0, "--fine-tune", 3, "--augment", "none"))
+                        .code())
                 .isZero();
         Path out = disk.resolve("run");
         assertThat(run(tiny.begin(out, "--epochs", 0, "--fine-tune", 3, "--augment", "none", "--time-budget", "0.001s"))

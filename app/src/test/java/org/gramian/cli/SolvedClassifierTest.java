@@ -88,10 +88,10 @@ final class SolvedClassifierTest {
     }
 
     @Test
-    void fineTuningBesideItIsRefusedWithTheReason() {
+    void fineTuningFollowsIt() {
         Run run = train(root.resolve("run"), "--classifier", "svm", "--fine-tune", "2");
-        assertThat(run.code()).isEqualTo(2);
-        assertThat(run.err())
-                .contains("stage2.epochs: expected 0 beside network.classifier=svm", "or take the classifier softmax");
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(root.resolve("run/stage1.json")).exists();
+        assertThat(root.resolve("run/frozen.safetensors")).doesNotExist();
     }
 }

@@ -151,7 +151,7 @@ final class TrainBadInputTest {
 
     @Test
     void picturesThatAreGone() throws IOException {
-        assertThat(tiny.train(out, "--epochs", "0", "--fine-tune", "2", "--time-budget", "0.001s")
+        assertThat(tiny.train(out, "--epochs", "0", "--fine-tune", "2", "--augment", "none", "--time-budget", "0.001s")
                         .code())
                 .isEqualTo(Main.INTERRUPTED);
         remove("wood/1.bmp");

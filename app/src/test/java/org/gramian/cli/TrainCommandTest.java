@@ -44,18 +44,19 @@ final class TrainCommandTest {
                 "train", tiny.pictures().root(), "--weights-dir", root.resolve("weights"), "--no-cache", "--out", out));
         assertThat(run.err())
                 .contains("backbone filters", "there are no weights at hand", "the run is kept in " + out)
-                .contains("stage 1, epoch 1/")
+                .contains("pooling auto", "pooling: ")
                 .doesNotContain("Exception");
         assertThat(run.out())
                 .contains("3 pictures in 3 classes, holdout:0.2", "accuracy", "gramian predict " + out)
                 .satisfies(text -> assertThat(text.lines()).hasSizeLessThan(SCREEN));
         assertThat(TinyTraining.names(out))
-                .containsAll(TinyTraining.FOLD_FILES)
-                .contains(".lock", "audit.json", "config.yaml", "pictures.txt", "report.html", "summary.txt")
-                .hasSize(TinyTraining.FOLD_FILES.size() + 6);
+                .contains("model.safetensors", "evaluation.json", "predictions.csv", "gallery.safetensors")
+                .contains(".lock", "audit.json", "config.yaml", "pictures.txt", "poolings.json", "report.html")
+                .contains("summary.txt")
+                .doesNotContain("checkpoint.safetensors", "frozen.safetensors", "stage1.json");
         assertThat(run.err()).contains("report: " + out.resolve("report.html"));
         assertThat(out.resolve("summary.txt")).hasContent(run.out());
-        assertThat(out.resolve("config.yaml")).content().contains("conv:512/rbf/spd:128/relu/triu/root/l2");
+        assertThat(out.resolve("config.yaml")).content().contains("pooling: auto");
     }
 
     @Test

@@ -105,7 +105,7 @@ class TrainOptionsTest {
     @Test
     void sizesAndTestTimeAugmentationChangeTheCrops() throws IOException {
         assertThat(asked("--image-size=320").values())
-                .isEqualTo(Map.of("data.crops", new Setting("data.crops", "center:320", Origin.flag("--image-size"))));
+                .isEqualTo(Map.of("data.crops", new Setting("data.crops", "resize:320", Origin.flag("--image-size"))));
         assertThat(asked("--crops=resize:96", "--test-size=128", "--tta=flips").get(Keys.TEST_CROPS))
                 .hasValueSatisfying(plan -> assertThat(plan.text()).isEqualTo("resize:128+flips"));
         Path file = Files.writeString(folder.resolve("run.yaml"), "data:\n  crops: ten:64\n");
@@ -134,6 +134,12 @@ class TrainOptionsTest {
     private static String sample(Key<?> key) {
         return switch (key.name()) {
             case "network.classifier" -> "svm:C=10";
+            case "network.pooling" -> "bcnn";
+            case "data.crops" -> "resize:96";
+            case "data.augment" -> "light";
+            case "data.validation", "network.dropout", "optimizer.label-smoothing" -> "0.25";
+            case "stage2.schedule" -> "constant";
+            case "optimizer.name" -> "adamw";
             case "stage1.per-length" -> "true";
             case "data.layout" -> "fmd";
             case "data.protocol" -> "given";

@@ -73,10 +73,10 @@ record FoldFolder(Path path) {
     /**
      * Makes sure that a model that is here came about in a way.
      *
+     * @param model {@link #model} or {@link #frozen}
      * @throws IOException if it did not: what is here would be taken for something else
      */
-    void requireOrigin(Map<String, String> expected, List<String> classes) throws IOException {
-        Path model = path.resolve(MODEL);
+    void requireOrigin(Path model, Map<String, String> expected, List<String> classes) throws IOException {
         ModelCard card = ModelFile.header(model).card();
         if (!card.classes().equals(classes)) {
             throw new IOException(model + ": expected a model of the classes " + RunPlan.shown(classes)

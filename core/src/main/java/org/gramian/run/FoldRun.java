@@ -70,7 +70,7 @@ final class FoldRun {
     /** Nothing where it was asked to stop before there was a model. */
     Optional<FoldResult> run() throws IOException {
         if (folder.isDone()) {
-            folder.requireOrigin(origin(), plan.dataset().classes());
+            folder.requireOrigin(folder.model(), origin(), plan.dataset().classes());
             return Optional.of(new FoldResult(
                     folder.path(),
                     folder.evaluation(),
@@ -94,6 +94,9 @@ final class FoldRun {
         Recipe recipe = plan.config().recipe();
         boolean frozenFirst = recipe.solver().isPresent() && recipe.stage2().epochs() > 0;
         boolean resumed = Files.exists(folder.frozen());
+        if (resumed) {
+            folder.requireOrigin(folder.frozen(), origin(), plan.dataset().classes());
+        }
         Head head =
                 plan.config().network().auto() && !resumed ? plan.head(fold, choosePooling(session)) : plan.head(fold);
         if (frozenFirst && !resumed) {
@@ -163,7 +166,8 @@ final class FoldRun {
                                 session,
                                 plan.dataset().classes().size(),
                                 plan.config().recipe().solver(),
-                                plan.seed()).run();
+                                plan.seed())
+                        .run();
         if (kept.isEmpty()) {
             folder.keepPoolings(result);
         }

@@ -207,7 +207,10 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
         for (FoldPlan fold : plan.folds()) {
             FoldFolder place = new FoldFolder(folder.resolve(fold.place()));
             if (place.isDone()) {
-                place.requireOrigin(FoldRun.division(plan, fold), plan.dataset().classes());
+                place.requireOrigin(
+                        place.model(),
+                        FoldRun.division(plan, fold),
+                        plan.dataset().classes());
                 done.add(new FoldResult(place.path(), place.evaluation(), place.afterFirst(), Optional.empty()));
             }
         }

@@ -35,7 +35,9 @@ public record CropOptions(
             return asked;
         }
         if (tta != null) {
-            augmented(new CropPlan(CropPlan.Kind.CENTER, CropPlan.DEFAULT_SIZE, false), tta); // says what is wrong with it
+            augmented(
+                    new CropPlan(CropPlan.Kind.CENTER, CropPlan.DEFAULT_SIZE, false),
+                    tta); // says what is wrong with it
         }
         Settings settings = asked;
         CropPlan crops = settings.find(Keys.CROPS).orElseGet(() -> usual(asked));

@@ -151,8 +151,7 @@ public final class PoolingRace {
      * @param solver of the classifier that follows; poolings whose descriptors it cannot hold take no part
      * @param seed of random first values and fitting
      */
-    public PoolingRace(
-            Material material, Session session, int classes, Optional<LinearSolver> solver, long seed) {
+    public PoolingRace(Material material, Session session, int classes, Optional<LinearSolver> solver, long seed) {
         this.material = material;
         this.session = session;
         this.backbone = material.extraction().extractor().network().backbone();
@@ -265,9 +264,8 @@ public final class PoolingRace {
     /** Whether the classifier can be solved on the descriptors of all training images. */
     private boolean fits(Candidate candidate) {
         long size = candidate.poolings().stream()
-                .mapToLong(text -> Pooling.parse(text)
-                        .settled(backbone, Integer.MAX_VALUE)
-                        .descriptorSize(backbone.channels()))
+                .mapToLong(text ->
+                        Pooling.parse(text).settled(backbone, Integer.MAX_VALUE).descriptorSize(backbone.channels()))
                 .sum();
         long rows = (long) material.parts().training().size()
                 * material.trainingCrops().count();

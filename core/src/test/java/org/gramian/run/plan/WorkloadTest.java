@@ -132,7 +132,8 @@ final class WorkloadTest {
 
     @Test
     void withoutStage1NoFeaturesAreKept() {
-        assertThat(work(config("stage1.epochs=0", "stage2.epochs=1", "network.classifier=softmax")).features())
+        assertThat(work(config("stage1.epochs=0", "stage2.epochs=1", "network.classifier=softmax"))
+                        .features())
                 .isZero();
     }
 

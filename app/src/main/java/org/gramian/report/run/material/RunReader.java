@@ -17,8 +17,8 @@ import org.gramian.inspect.SpdInspection;
 import org.gramian.model.ModelFile;
 import org.gramian.report.run.material.Missing.Part;
 import org.gramian.run.History;
-import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /** Reads the folder of a run, or the file of an evaluation alone; what is absent or damaged becomes a remark. */
 public final class RunReader {

@@ -112,11 +112,9 @@ final class FoldRun {
             }
             if (early.isEmpty()) {
                 keeper.remove();
+                Files.deleteIfExists(folder.frozen()); // last: without it the fold counts as finished
             }
             boolean frozenKept = adopted;
-            if (frozenFirst) {
-                Files.deleteIfExists(folder.frozen());
-            }
             Optional<Breaks.Reason> stopped = showcase().complete(frozenKept ? Optional.empty() : Optional.of(model));
             return Optional.of(
                     new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));

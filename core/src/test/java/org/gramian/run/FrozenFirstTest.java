@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
@@ -142,6 +143,25 @@ final class FrozenFirstTest {
         assertThat(folder.resolve("broken/model.safetensors")).doesNotExist();
         train(fineTuned(), "broken");
         assertThat(hashes("broken")).isEqualTo(hashes("whole"));
+    }
+
+    @Test
+    void aBudgetThatEndsBeforeFineTuningLeavesTheFrozenModel() throws IOException, InterruptedException {
+        train(fineTuned(), "whole");
+        AtomicLong now = new AtomicLong();
+        Breaks breaks = Breaks.after(Duration.ofSeconds(1), now::get);
+        Consumer<RunEvent> late = event -> {
+            if (event instanceof RunEvent.Measured) {
+                now.set(Duration.ofSeconds(2).toNanos());
+            }
+        };
+        RunResult result = trainer(fineTuned(), late, breaks).train(folder.resolve("run"));
+        assertThat(result.early()).contains(Breaks.Reason.OUT_OF_TIME);
+        assertThat(result.folds()).hasSize(1);
+        assertThat(folder.resolve("run/model.safetensors"))
+                .hasSameBinaryContentAs(folder.resolve("run/frozen.safetensors"));
+        train(fineTuned(), "run");
+        assertThat(hashes("run")).isEqualTo(hashes("whole"));
     }
 
     @ParameterizedTest

@@ -86,8 +86,8 @@ final class RecordedSteps implements Steps {
 
     private static Optional<Feed> feed(StageLoop.Setup setup, Source source) {
         return switch (source.examples()) {
-            case FeatureExamples(FeatureTable table) when table.isResident() -> Optional.of(new ResidentFeed(table));
-            case StoredExamples stored when stored.isResident() -> Optional.of(new StoredFeed(stored));
+            case FeatureExamples(FeatureTable table) when table.isResident() -> Optional.of(ResidentFeed.of(table));
+            case StoredExamples stored when stored.isResident() -> Optional.of(ResidentFeed.of(stored));
             case LoadedExamples pictures -> Optional.of(new PictureFeed(pictures, setup.stride()));
             default -> Optional.empty();
         };

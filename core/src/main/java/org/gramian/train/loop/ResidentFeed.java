@@ -1,21 +1,33 @@
 package org.gramian.train.loop;
 
+import java.util.function.LongConsumer;
+import java.util.function.UnaryOperator;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.feature.FeatureTable;
 
 /**
- * Features that lie in the memory of the GPU: a step takes its rows itself.
+ * Examples that lie in the memory of the GPU: features, or decoded images that are rendered there. Taking a batch is part of the
+ * CUDA graph of a step.
  *
- * @param table all of them
+ * @param stepsAtOnce steps between two looks of the host
+ * @param epochs called with the number of each epoch before its first batch
+ * @param rows gives the batch at some places, I64 on the GPU
  */
-record ResidentFeed(FeatureTable table) implements Feed {
-    @Override
-    public int stepsAtOnce() {
-        return 32; // about 30 ms
+record ResidentFeed(int stepsAtOnce, LongConsumer epochs, UnaryOperator<Tensor> rows) implements Feed {
+    /** Feeds features of the frozen backbone; 32 steps take about 30 ms. */
+    static ResidentFeed of(FeatureTable table) {
+        return new ResidentFeed(32, _ -> {}, table::rows);
+    }
+
+    /** Feeds augmented images, which get new parameters in every epoch. */
+    static ResidentFeed of(StoredExamples images) {
+        return new ResidentFeed(8, images::turnTo, images::render);
     }
 
     @Override
-    public void turnTo(int[] order, int next, long epoch) {}
+    public void turnTo(int[] order, int next, long epoch) {
+        epochs.accept(epoch);
+    }
 
     @Override
     public void rest() {}
@@ -28,7 +40,7 @@ record ResidentFeed(FeatureTable table) implements Feed {
 
             @Override
             public Tensor input(Tensor places) {
-                return table.rows(places);
+                return rows.apply(places);
             }
 
             @Override

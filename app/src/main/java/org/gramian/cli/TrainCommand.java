@@ -18,6 +18,7 @@ import org.gramian.run.RunResult;
 import org.gramian.run.Trainer;
 import org.gramian.run.Workshop;
 import org.gramian.run.config.Keys;
+import org.gramian.run.config.Quality;
 import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
@@ -49,9 +50,6 @@ import picocli.CommandLine.Parameters;
 final class TrainCommand implements Callable<Integer> {
     /** Fewer training images of a class than this leave most to be gained by more of them. */
     private static final int FEW_PER_CLASS = 30;
-
-    /** From so many images on fine-tuning is the default on a GPU. */
-    private static final int MANY = 1500;
 
     @Mixin
     private final Console console = new Console();
@@ -297,7 +295,7 @@ final class TrainCommand implements Callable<Integer> {
                     "next: more images would help most; a class has " + perClass + " training images on average");
         }
         boolean frozen = plan.config().recipe().stage2().epochs() == 0;
-        return frozen && device.kind() == Device.Kind.CPU && images >= MANY
+        return frozen && device.kind() == Device.Kind.CPU && images >= Quality.FINE_TUNED_IMAGES
                 ? Optional.of("next: fine-tuning on a GPU (--device cuda) would help; the backbone was frozen")
                 : Optional.empty();
     }

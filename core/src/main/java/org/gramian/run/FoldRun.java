@@ -114,8 +114,7 @@ final class FoldRun {
                 keeper.remove();
                 Files.deleteIfExists(folder.frozen()); // last: without it the fold counts as finished
             }
-            boolean frozenKept = adopted;
-            Optional<Breaks.Reason> stopped = showcase().complete(frozenKept ? Optional.empty() : Optional.of(model));
+            Optional<Breaks.Reason> stopped = showcase().complete(adopted ? Optional.empty() : Optional.of(model));
             return Optional.of(
                     new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));
         }

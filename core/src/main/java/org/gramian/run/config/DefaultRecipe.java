@@ -27,9 +27,6 @@ final class DefaultRecipe {
     /** Image size of networks that were trained on larger images than 224. */
     private static final int LARGE = 320;
 
-    /** From here on fine-tuning gained accuracy; on fewer images (FMD, dtd10) frozen features were as good. */
-    private static final int FINE_TUNED_IMAGES = 1500;
-
     /** Up to so many images the C of a linear SVM is searched for. */
     private static final int SEARCHED_IMAGES = 5000;
 
@@ -65,7 +62,8 @@ final class DefaultRecipe {
     private static final double DELICATE_RATE = 0.1;
     private static final double DELICATE_WARMUP = 1;
 
-    static final String EPOCHS_RULE = EPOCHS + " on a GPU with at least " + FINE_TUNED_IMAGES + " images, else 0";
+    static final String EPOCHS_RULE =
+            EPOCHS + " on a GPU with at least " + Quality.FINE_TUNED_IMAGES + " images, else 0";
     static final String OPTIMIZER_RULE = "adamw where the backbone is fine-tuned, else sgd";
     static final String SCHEDULE_RULE = "cosine under adamw, else " + PAPER_SCHEDULE.text();
     static final String WARMUP_RULE = WARMUP + " of the epochs under adamw; else 0, or 1 for " + DELICATE;
@@ -213,13 +211,13 @@ final class DefaultRecipe {
             return settings.orElse(Keys.STAGE2_EPOCHS, PAPER_EPOCHS, "there is a GPU");
         }
         Quality quality = settings.find(Keys.QUALITY).orElse(Quality.BALANCED);
-        if (quality == Quality.FAST || images < FINE_TUNED_IMAGES) {
+        if (quality == Quality.FAST || images < Quality.FINE_TUNED_IMAGES) {
             return settings.orElse(
                     Keys.STAGE2_EPOCHS,
                     0,
                     quality == Quality.FAST
                             ? "quality fast"
-                            : "with fewer than " + FINE_TUNED_IMAGES + " images frozen features were as good");
+                            : "with fewer than " + Quality.FINE_TUNED_IMAGES + " images frozen features were as good");
         }
         int most = quality == Quality.BEST ? BEST_EPOCHS : EPOCHS;
         int epochs = Math.clamp(MOST_SEEN / images, FEWEST_EPOCHS, most);

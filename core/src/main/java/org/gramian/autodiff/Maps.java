@@ -4,6 +4,7 @@ import static org.gramian.autodiff.Adjoint.list;
 
 import java.util.Arrays;
 import java.util.List;
+import org.gramian.tensor.Activation;
 import org.gramian.tensor.ChannelsLast;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
@@ -39,32 +40,19 @@ public final class Maps {
         DType exact = weight.value().type();
         return input.tape().apply(filters.with(input), () -> {
             Tensor x = ChannelsLast.onTensorCores(input.value());
-            Tensor w = ChannelsLast.onTensorCores(rounded(weight.value(), x));
-            Tensor b = bias == null ? null : rounded(bias.value(), x);
-            Tensor y = activation == Activation.RELU
-                    ? convolution.applyRelu(x, w, b)
-                    : activation.inPlace(convolution.apply(x, w, b));
+            Tensor w = convolution.prepared(weight.value(), x);
+            Tensor y = convolution.apply(x, w, bias == null ? null : bias.value(), activation);
             return Result.of(
                     y,
                     (g, wanted) -> {
                         boolean[] all = Arrays.copyOf(wanted, 3); // without a bias its gradient is not wanted
-                        Convolution.Inputs inputs = new Convolution.Inputs(x, w);
-                        Convolution.Gradients gradients = switch (activation) {
-                            case NONE -> convolution.backward(g, x, w, all);
-                            case RELU -> convolution.reluBackward(g, y, inputs, all);
-                            case RELU6 -> convolution.relu6Backward(g, y, inputs, all);
-                        };
+                        Convolution.Gradients gradients =
+                                convolution.backward(g, y, new Convolution.Inputs(x, w), activation, all);
                         return list(gradients.input(), to(gradients.weight(), exact), to(gradients.bias(), exact));
                     },
                     w,
                     x);
         });
-    }
-
-    /** Single precision goes with BF16 by rounding; any other difference of types is a mistake that is left to be found. */
-    private static Tensor rounded(Tensor filters, Tensor maps) {
-        boolean mixed = maps.type() == DType.BF16 && filters.type() == DType.F32;
-        return mixed ? Tensors.to(filters, DType.BF16) : filters;
     }
 
     private static @Nullable Tensor to(@Nullable Tensor gradient, DType type) {
@@ -79,7 +67,8 @@ public final class Maps {
         return a.tape().apply(List.of(a, b), () -> {
             Tensor y = activation.inPlace(Elementwise.add(a.value(), b.value()));
             return Result.of(y, (g, wanted) -> {
-                Tensor both = activation.backward(g, y);
+                // a gradient in another order would keep it, and have it changed in every block below
+                Tensor both = activation.backward(ChannelsLast.onTensorCores(g), y);
                 return list(both, both);
             });
         });

@@ -195,7 +195,7 @@ public final class Tape implements AutoCloseable {
         Tensor present = gradients.get(input);
         Tensor total = present == null ? answer : Elementwise.add(present, answer);
         if (!scope.release(total)) {
-            total = Views.reshape(total, total.shape().sizes()); // someone else's, as the upstream: a handle of our own
+            total = Views.alias(total); // someone else's, as the upstream: a handle of our own
             scope.release(total);
         }
         return total;

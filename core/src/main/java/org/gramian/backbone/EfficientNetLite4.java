@@ -2,7 +2,7 @@ package org.gramian.backbone;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.gramian.autodiff.Activation;
+import org.gramian.tensor.Activation;
 import org.gramian.backbone.Kernel.Border;
 
 /**

@@ -2,7 +2,7 @@ package org.gramian.backbone;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.gramian.autodiff.Activation;
+import org.gramian.tensor.Activation;
 
 /**
  * ResNet-18 of basic blocks and ResNet-50 of bottlenecks (table 1), under torchvision's names.

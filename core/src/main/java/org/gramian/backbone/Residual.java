@@ -2,7 +2,7 @@ package org.gramian.backbone;
 
 import java.util.List;
 import java.util.stream.Stream;
-import org.gramian.autodiff.Activation;
+import org.gramian.tensor.Activation;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Maps;
 import org.gramian.autodiff.ParameterSpec;

@@ -2,7 +2,7 @@ package org.gramian.backbone;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.gramian.autodiff.Activation;
+import org.gramian.tensor.Activation;
 
 /**
  * VGG-16 and VGG-19: 3×3 convolutions in five groups, halved by maximum pooling after each (table 1, columns D and E).

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
-import org.gramian.autodiff.Activation;
+import org.gramian.tensor.Activation;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.Classification;

@@ -7,7 +7,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Optional;
-import org.gramian.tensor.ElementwiseKernels.ReluBound;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,16 +77,43 @@ public record Convolution(int stride, int padding, int groups) {
                 weight);
     }
 
-    /** {@code max(apply(input, weight, bias), 0)}: in one pass by cuDNN where that has been fast. */
-    public Tensor applyRelu(Tensor input, Tensor weight, @Nullable Tensor bias) {
-        if (bias == null || !isFused(input)) {
-            return Elementwise.reluInPlace(apply(input, weight, bias));
+    /**
+     * Weights in the form in which maps of BF16 are convolved fastest: in BF16 with channels last for tensor cores, as they are
+     * for kernels of our own. Others are left as they are.
+     */
+    public Tensor prepared(Tensor weight, Tensor maps) {
+        boolean mixed = maps.type() == DType.BF16 && weight.type() == DType.F32;
+        return mixed && !DepthwiseKernels.suit(maps, weight, this)
+                ? ChannelsLast.onTensorCores(Tensors.to(weight, DType.BF16))
+                : ChannelsLast.onTensorCores(weight);
+    }
+
+    /**
+     * {@code activation(apply(maps, weight, bias))}, in as few passes over memory as there are kernels for.
+     *
+     * @param weight as {@link #prepared} gives it
+     * @param bias of the type of the maps, or F32 for maps of BF16
+     */
+    public Tensor apply(Tensor maps, Tensor weight, @Nullable Tensor bias, Activation activation) {
+        if (DepthwiseKernels.suit(maps, weight, this) && (bias == null || bias.type() == DType.F32)) {
+            return DepthwiseKernels.apply(maps, weight, bias, this, activation);
         }
-        checkAll(input, weight, bias);
-        long[] steps = {stride, stride};
-        long[] zeroRows = {padding, padding};
-        return Fused.CONVOLUTION_RELU.call(
-                input, weight, Optional.of(bias), steps, zeroRows, new long[] {1, 1}, (long) groups);
+        if (bias == null) {
+            return activation.inPlace(apply(maps, weight, null));
+        }
+        boolean fused = activation == Activation.RELU && isFused(maps);
+        if (!fused && MapKernels.suitBias(maps, weight, bias)) {
+            return MapKernels.addBias(apply(maps, weight, null), bias, activation);
+        }
+        Tensor rounded = Tensors.to(bias, weight.type());
+        checkAll(maps, weight, rounded);
+        if (fused) {
+            long[] steps = {stride, stride};
+            long[] zeroRows = {padding, padding};
+            return Fused.CONVOLUTION_RELU.call(
+                    maps, weight, Optional.of(rounded), steps, zeroRows, new long[] {1, 1}, (long) groups);
+        }
+        return activation.inPlace(apply(maps, weight, rounded));
     }
 
     private static boolean isFused(Tensor input) {
@@ -102,8 +128,14 @@ public record Convolution(int stride, int padding, int groups) {
 
     /** Gradients of {@link #apply} for a gradient of its result: of input, weight and bias, where wanted. */
     public Gradients backward(Tensor gradient, Tensor maps, Tensor weight, boolean[] wanted) {
-        check(maps, weight);
         checkGradient(gradient, maps, weight);
+        if (DepthwiseKernels.suit(maps, weight, this)) {
+            return new Gradients(
+                    wanted[0] ? DepthwiseKernels.backwardInput(gradient, maps.shape(), weight, this) : null,
+                    wanted[1] ? DepthwiseKernels.backwardWeight(gradient, maps, weight, this) : null,
+                    wanted[2] ? Reductions.sum(gradient, 0, 2, 3) : null);
+        }
+        check(maps, weight);
         Tensor input = ChannelsLast.where(weight, maps);
         @Nullable
         Tensor[] gradients = DeviceFunctions.results(
@@ -153,27 +185,24 @@ public record Convolution(int stride, int padding, int groups) {
         return new Gradients(gradients[0], ofWeight == null ? null : Views.contiguous(ofWeight), gradients[2]);
     }
 
-    /** Gradients of {@link #applyRelu}, whose value is given, for a gradient of it. */
-    public Gradients reluBackward(Tensor gradient, Tensor value, Inputs inputs, boolean[] wanted) {
-        return rectifiedBackward(gradient, value, inputs, wanted, false);
-    }
-
-    /** Gradients of {@link #apply} followed by ReLU6, whose value is given, for a gradient of it. */
-    public Gradients relu6Backward(Tensor gradient, Tensor value, Inputs inputs, boolean[] wanted) {
-        return rectifiedBackward(gradient, value, inputs, wanted, true);
-    }
-
-    private Gradients rectifiedBackward(
-            Tensor gradient, Tensor value, Inputs inputs, boolean[] wanted, boolean bounded) {
+    /** Gradients of {@link #apply} followed by an activation, whose value is given, for a gradient of it. */
+    public Gradients backward(
+            Tensor gradient, Tensor value, Inputs inputs, Activation activation, boolean[] wanted) {
         if (!wanted[2] || gradient.type() != value.type() || !MapKernels.suitSums(value)) {
-            Tensor passed =
-                    bounded ? Elementwise.relu6Backward(gradient, value) : Elementwise.reluBackward(gradient, value);
-            return backward(passed, inputs.maps, inputs.weight, wanted);
+            return backward(activation.backward(gradient, value), inputs.maps, inputs.weight, wanted);
         }
-        MapKernels.Passed passed = MapKernels.reluBackward(gradient, value, bounded ? ReluBound.SIX : ReluBound.NONE);
+        MapKernels.Passed passed = activation == Activation.NONE
+                ? MapKernels.summed(gradient)
+                : MapKernels.reluBackward(gradient, value, activation);
         boolean[] others = {wanted[0], wanted[1], false};
         Gradients gradients = backward(passed.input(), inputs.maps, inputs.weight, others);
         return new Gradients(gradients.input, gradients.weight, passed.sums());
+    }
+
+    /** The shape of the result for maps and weights of those shapes. */
+    Shape output(Shape maps, Shape weight) {
+        return Shape.of(
+                maps.at(0), weight.at(0), windows(maps.at(2), weight.at(2)), windows(maps.at(3), weight.at(3)));
     }
 
     /** Number of windows along a side of the maps; 0 where a window does not fit. */
@@ -183,11 +212,7 @@ public record Convolution(int stride, int padding, int groups) {
 
     private void checkGradient(Tensor gradient, Tensor input, Tensor weight) {
         Checks.sameKind("backward of conv2d", gradient, input);
-        Shape wanted = Shape.of(
-                input.size(0),
-                weight.size(0),
-                windows(input.size(2), weight.size(2)),
-                windows(input.size(3), weight.size(3)));
+        Shape wanted = output(input.shape(), weight.shape());
         if (!gradient.shape().equals(wanted)) {
             throw Checks.mismatch(
                     "backward of conv2d", gradient, input, "the gradient must have the result's shape " + wanted);

@@ -14,6 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.gramian.tensor.library.LibtorchException;
 
@@ -43,11 +44,20 @@ public final class CudaProgram {
 
     /** The program in a resource beside a class. */
     public static CudaProgram beside(Class<?> owner, String resource) {
+        return beside(owner, resource, Map.of());
+    }
+
+    /** The program in a resource beside a class, compiled with macros of those values. */
+    static CudaProgram beside(Class<?> owner, String resource, Map<String, Integer> macros) {
         try (InputStream in = owner.getResourceAsStream(resource)) {
             if (in == null) {
                 throw new IllegalArgumentException("there is no " + resource + " beside " + owner);
             }
-            return new CudaProgram(resource, new String(in.readAllBytes(), StandardCharsets.UTF_8));
+            StringBuilder source = new StringBuilder();
+            new TreeMap<>(macros).forEach((name, value) -> source.append("#define %s %d\n".formatted(name, value)));
+            return new CudaProgram(
+                    resource,
+                    source.append(new String(in.readAllBytes(), StandardCharsets.UTF_8)).toString());
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }

@@ -78,7 +78,7 @@ public final class Elementwise {
     /** The gradient that passes a ReLU: {@code g} where its value {@code y} is positive, 0 elsewhere. */
     public static Tensor reluBackward(Tensor g, Tensor y) {
         if (ElementwiseKernels.suit(g, y)) {
-            return ElementwiseKernels.reluBackward(g, y, ElementwiseKernels.ReluBound.NONE);
+            return ElementwiseKernels.reluBackward(g, y, Activation.RELU);
         }
         try (Scope scope = Scope.open()) {
             return scope.keep(where(greater(y, 0), g, 0)); // truth values are a quarter of what signs would be to move
@@ -93,7 +93,7 @@ public final class Elementwise {
     /** The gradient that passes a ReLU6: {@code g} where its value {@code y} lies between 0 and 6, 0 elsewhere. */
     public static Tensor relu6Backward(Tensor g, Tensor y) {
         if (ElementwiseKernels.suit(g, y)) {
-            return ElementwiseKernels.reluBackward(g, y, ElementwiseKernels.ReluBound.SIX);
+            return ElementwiseKernels.reluBackward(g, y, Activation.RELU6);
         }
         try (Scope scope = Scope.open()) {
             Tensor inside = mulInPlace(add(mul(y, -1), 6), y); // (6 − y)·y is positive strictly between the bounds only

@@ -22,19 +22,8 @@ final class ElementwiseKernels {
                 && b.isDense();
     }
 
-    /**
-     * Where the value of a rectifier is cut off.
-     *
-     * @param value the bound
-     * @param bits of the bound in BF16
-     */
-    record ReluBound(float value, int bits) {
-        static final ReluBound NONE = new ReluBound(Float.POSITIVE_INFINITY, 0x8000);
-        static final ReluBound SIX = new ReluBound(6, 0x40c0);
-    }
-
     /** The gradient that passes a rectifier whose value is {@code y}; the result lies as {@code y} does. */
-    static Tensor reluBackward(Tensor g, Tensor y, ReluBound bound) {
+    static Tensor reluBackward(Tensor g, Tensor y, Activation activation) {
         long count = g.shape().elements();
         Tensor result = Tensors.emptyLike(y);
         Tensor upstream = g;
@@ -43,10 +32,10 @@ final class ElementwiseKernels {
             upstream = result; // each element is read before it is written
         }
         if (g.type() == DType.F32) {
-            Program.ELEMENTWISE.launch("relu_backward", Grid.over(count), upstream, y, result, count, bound.value());
+            Program.ELEMENTWISE.launch("relu_backward", Grid.over(count), upstream, y, result, count, activation.high);
         } else {
             Program.ELEMENTWISE.launch(
-                    "relu_backward_bf16", Grid.over(count / 2), upstream, y, result, count / 2, bound.bits());
+                    "relu_backward_bf16", Grid.over(count / 2), upstream, y, result, count / 2, activation.highBits());
         }
         return result;
     }

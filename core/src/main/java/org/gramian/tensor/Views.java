@@ -43,6 +43,11 @@ public final class Views {
         return new long[] {maps.at(1) * maps.at(2) * maps.at(3), 1, maps.at(1) * maps.at(3), maps.at(1)};
     }
 
+    /** Another handle on the same elements, as they lie. */
+    public static Tensor alias(Tensor source) {
+        return view(source, source.shape().sizes(), source.strides(), 0);
+    }
+
     /** The same elements, row by row, under another shape; copies only if they do not lie row by row. */
     public static Tensor reshape(Tensor source, long... sizes) {
         Shape shape = Shape.of(sizes);

@@ -104,7 +104,8 @@ __device__ unsigned int between(unsigned int word, unsigned int bound) {
     return (low != 0 && low < bound ? 0xffffu : 0) | (high != 0 && high < bound ? 0xffff0000u : 0);
 }
 
-// g where 0 < y < bound, else 0, of rows of 8·c8 channels; and the sum of each channel over the rows of a block: partial is [blocks, 8·c8].
+// g where 0 < y < bound, else 0, of rows of 8·c8 channels; and the sum of each channel over the rows of a block: partial is
+// [blocks, 8·c8]. Without y the sums of g alone.
 extern "C" __global__ void relu_backward_sums(
         const uint4* g, const uint4* y, uint4* out, float* partial, long long rows, int c8, int bound) {
     __shared__ float sums[256 * 8];
@@ -115,13 +116,15 @@ extern "C" __global__ void relu_backward_sums(
     if (lane < across) {
         for (long long row = (long long) blockIdx.x * across + lane; row < rows; row += (long long) gridDim.x * across) {
             long long at = row * c8 + v;
-            uint4 gate = y[at];
             uint4 words = g[at];
-            words.x &= between(gate.x, bound);
-            words.y &= between(gate.y, bound);
-            words.z &= between(gate.z, bound);
-            words.w &= between(gate.w, bound);
-            out[at] = words;
+            if (y) {
+                uint4 gate = y[at];
+                words.x &= between(gate.x, bound);
+                words.y &= between(gate.y, bound);
+                words.z &= between(gate.z, bound);
+                words.w &= between(gate.w, bound);
+                out[at] = words;
+            }
             float values[8];
             unpack(words, values);
             for (int k = 0; k < 8; k++) sum[k] += values[k];
@@ -133,5 +136,38 @@ extern "C" __global__ void relu_backward_sums(
         float total = 0;
         for (int l = 0; l < across; l++) total += sums[l * c8 * 8 + channel];
         partial[(long long) blockIdx.x * 8 * c8 + channel] = total;
+    }
+}
+
+// y = min(max(y + bias, low), high) in place, of rows of 8·c8 channels.
+extern "C" __global__ void bias_activation(uint4* y, const float4* bias, long long count, int c8, float low, float high) {
+    long long i = (long long) blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= count) return;
+    float values[8];
+    unpack(y[i], values);
+    int v = (int) (i % c8);
+    float4 a = bias[2 * v], b = bias[2 * v + 1];
+    float offsets[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+    for (int k = 0; k < 8; k++) {
+        float value = values[k] + offsets[k];
+        values[k] = value < low ? low : value > high ? high : value;
+    }
+    y[i] = pack(values);
+}
+
+// The sum of each column of [rows, columns]. Blocks of 32 × 8 threads, one for 32 columns.
+extern "C" __global__ void sum_rows(const float* x, float* sums, int rows, int columns) {
+    __shared__ float parts[8][33];
+    int column = blockIdx.x * 32 + threadIdx.x;
+    float sum = 0;
+    if (column < columns) {
+        #pragma unroll 8
+        for (int row = threadIdx.y; row < rows; row += 8) sum += x[(long long) row * columns + column];
+    }
+    parts[threadIdx.y][threadIdx.x] = sum;
+    __syncthreads();
+    if (threadIdx.y == 0 && column < columns) {
+        for (int i = 1; i < 8; i++) sum += parts[i][threadIdx.x]; // in a fixed order: the same bits every time
+        sums[column] = sum;
     }
 }

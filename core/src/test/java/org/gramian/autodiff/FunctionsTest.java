@@ -7,6 +7,7 @@ import static org.gramian.testing.TensorAssert.assertTensor;
 import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 import org.assertj.core.data.Offset;
+import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;

@@ -67,7 +67,7 @@ class MapKernelsTest {
         Tensor value = Views.channelsLast(six ? Elementwise.relu6InPlace(rectified) : rectified);
         Tensor gradient = integers(random, shape);
         MapKernels.Passed passed = MapKernels.reluBackward(
-                gradient, value, six ? ElementwiseKernels.ReluBound.SIX : ElementwiseKernels.ReluBound.NONE);
+                gradient, value, six ? Activation.RELU6 : Activation.RELU);
 
         double[] g = gradient.toDoubles();
         double[] y = value.toDoubles();
@@ -79,5 +79,30 @@ class MapKernelsTest {
         }
         assertThat(passed.input().toDoubles()).containsExactly(g);
         assertThat(passed.sums().toDoubles()).as("%s", Arrays.toString(sums)).containsExactly(sums);
+    }
+
+    @RandomTest(times = 20)
+    void biasAndActivationOfAConvolutionAreThoseOfTheOperators(Seed seed) {
+        Gpu.required();
+        SplittableRandom random = seed.random();
+        long channels = 1 + random.nextInt(9);
+        long filters = 8L * (1 + random.nextInt(9));
+        Tensor maps = integers(random, Shape.of(1 + random.nextInt(3), channels, 7, 5));
+        Tensor weight = integers(random, Shape.of(filters, channels, 1, 1));
+        Tensor bias = integers(random, Shape.of(filters));
+        Activation activation = Activation.values()[random.nextInt(3)];
+        assertThat(MapKernels.suitBias(maps, weight, single(bias))).as("kernels are used").isTrue();
+
+        Convolution convolution = Convolution.plain();
+        Tensor exact = convolution.apply(single(maps), single(weight), single(bias));
+        double[] expected = Tensors.to(activation.inPlace(exact), DType.BF16).toDoubles();
+        assertThat(convolution
+                        .apply(Views.channelsLast(maps), Views.channelsLast(weight), single(bias), activation)
+                        .toDoubles())
+                .containsExactly(expected);
+    }
+
+    private static Tensor single(Tensor tensor) {
+        return Tensors.to(tensor, DType.F32);
     }
 }

@@ -2,7 +2,7 @@ package org.gramian.export.graph;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.gramian.autodiff.Activation;
+import org.gramian.tensor.Activation;
 import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ResponseNorm;

@@ -1,7 +1,7 @@
 package org.gramian.export.graph;
 
 import java.util.List;
-import org.gramian.autodiff.Activation;
+import org.gramian.tensor.Activation;
 import org.gramian.autodiff.Interpolation;
 import org.gramian.export.proto.AttributeProto;
 import org.gramian.tensor.Shape;

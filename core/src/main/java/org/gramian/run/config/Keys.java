@@ -277,7 +277,7 @@ public final class Keys {
      */
     public static final Key<Precision> PRECISION = chosen(
             "optimizer.precision",
-            "of training steps on a GPU: f32, tf32, or bf16 for the network's convolutions in stage 2",
+            "of training steps on a GPU: f32, tf32, or bf16 (stage 2: convolutions bf16, head tf32)",
             Form.constant(Precision.class),
             DefaultRecipe.PRECISION_RULE);
 

@@ -1,12 +1,17 @@
 package org.gramian.train.loop;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Optional;
 
 /** Writes checkpoints when they are due; without a keeper there are none. */
 final class Saver {
+    /** Checkpoints at the ends of epochs take at most one part in so many of the time. */
+    private static final int SHARE = 10;
+
     private final Optional<Keeper> keeper;
     private final Stopwatch sinceLast;
+    private Duration lastTook = Duration.ZERO;
 
     Saver(Optional<Keeper> keeper, Stopwatch sinceLast) {
         this.keeper = keeper;
@@ -19,10 +24,21 @@ final class Saver {
         }
     }
 
+    /** Saves unless the last checkpoint is so young, and took so long to write, that writing would slow down short epochs. */
+    void saveAfterEpoch(Position position, Checkpoint.State state) throws IOException {
+        if (sinceLast.hasReached(lastTook.multipliedBy(SHARE))) {
+            save(position, state);
+        } else {
+            saveIfDue(position, state);
+        }
+    }
+
     void save(Position position, Checkpoint.State state) throws IOException {
         if (keeper.isPresent()) {
+            Duration before = sinceLast.elapsed();
             Checkpoint.write(keeper.get(), position, state);
             keeper.get().copy().written(keeper.get().file());
+            lastTook = sinceLast.elapsed().minus(before);
             sinceLast.restart();
         }
     }

@@ -47,7 +47,9 @@ final class StageLoop implements AutoCloseable {
          * Nor do trials pay in a short stage: those of EfficientNet-Lite4 in bf16 take 35 s.
          */
         GpuMath math(int step) {
-            GpuMath math = Libtorch.load().math().withTf32(recipe.precision() == Precision.TF32);
+            boolean tf32 = recipe.precision() == Precision.TF32
+                    || (recipe.precision() == Precision.BF16 && trainee.stage() == 2);
+            GpuMath math = Libtorch.load().math().withTf32(tf32);
             boolean full = (step + 1L) * stride() <= crops;
             boolean pays = (long) stage().epochs() * steps() >= LEAST_STEPS_WITH_TRIALS;
             return trainee.stage() == 2 && full && pays ? math.withTrials() : math;
@@ -247,7 +249,7 @@ final class StageLoop implements AutoCloseable {
         try (AveragedWeights _ = averages()) {
             validate(rate);
         }
-        saver.save(position, state());
+        saver.saveAfterEpoch(position, state());
     }
 
     private void validate(double rate) {

@@ -21,7 +21,11 @@ final class Stopwatch {
 
     /** Whether as much has gone by since the start. */
     boolean hasReached(Duration time) {
-        return Duration.ofNanos(nanoseconds.getAsLong() - start).compareTo(time) >= 0;
+        return elapsed().compareTo(time) >= 0;
+    }
+
+    Duration elapsed() {
+        return Duration.ofNanos(nanoseconds.getAsLong() - start);
     }
 
     void restart() {

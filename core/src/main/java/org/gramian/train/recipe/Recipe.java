@@ -138,7 +138,10 @@ public record Recipe(
         F32,
         /** Single precision whose products and convolutions round their factors to ten bits of mantissa, on CUDA; F32 elsewhere. */
         TF32,
-        /** Convolutions in bfloat16, everything else in single precision; meant for CUDA, slow elsewhere. */
+        /**
+         * In stage 2 the network's convolutions in bfloat16 and the head as with {@link #TF32}, in stage 1 as with {@link #F32};
+         * meant for CUDA, slow elsewhere.
+         */
         BF16
     }
 }

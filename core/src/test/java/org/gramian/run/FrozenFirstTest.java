@@ -137,12 +137,24 @@ final class FrozenFirstTest {
         assertThat(tests).hasSize(1);
         assertThat(tests.getFirst().stage()).isEqualTo(2);
         assertThat(tests.getFirst().points()).hasSizeGreaterThan(10);
-        assertThat(ModelFile.header(folder.resolve("auto/model.safetensors"))
-                        .card()
-                        .origin())
-                .containsEntry("learning rate of stage 2", tests.getFirst().rateText());
         train(auto, "again");
         assertThat(hashes("again")).isEqualTo(hashes("auto"));
+    }
+
+    @Test
+    void theModelTellsTheLearningRateThatWasFound() throws IOException, InterruptedException {
+        train(
+                settings()
+                        .with(Keys.POOLING, "average")
+                        .with(Keys.STAGE1_EPOCHS, 8)
+                        .with(Keys.STAGE1_RATE, OptionalDouble.empty()),
+                "run");
+        List<LearningRateFinder.Result> tests = new FoldFolder(folder.resolve("run")).rateTests();
+        assertThat(tests).extracting(LearningRateFinder.Result::stage).containsExactly(1);
+        assertThat(ModelFile.header(folder.resolve("run").resolve(FoldFolder.MODEL))
+                        .card()
+                        .origin())
+                .containsEntry("learning rate of stage 1", tests.getFirst().rateText());
     }
 
     @Test

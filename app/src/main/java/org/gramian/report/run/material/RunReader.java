@@ -120,9 +120,11 @@ public final class RunReader {
         return Files.exists(file) ? PoolingRace.Result.read(file).entries() : List.of();
     }
 
-    private static List<LearningRateFinder.Result> rateTests(Path folder) throws IOException {
+    private List<LearningRateFinder.Result> rateTests(Path folder) {
         Path file = folder.resolve(LearningRateFinder.FILE);
-        return Files.exists(file) ? LearningRateFinder.Result.read(file) : List.of();
+        return Files.exists(file)
+                ? part(Part.CURVES, file, LearningRateFinder.Result::read).orElse(List.of())
+                : List.of();
     }
 
     private List<EpochDone> epochs(Path folder) {

@@ -14,6 +14,7 @@ import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.Parameter;
 import org.gramian.basis.WholeFile;
+import org.gramian.tensor.CudaStream;
 import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.library.LibtorchException;
 import org.gramian.train.Optimizer;
@@ -156,7 +157,9 @@ public final class LearningRateFinder {
         Map<String, Parameter> parameters = setup.trainee().parameters();
         try (Snapshot before = Snapshot.of(parameters);
                 Optimizer optimizer = setup.recipe().optimizer().create();
-                Steps eager = setup.maker().eager(setup, optimizer, HeadRates.of(setup.stage(), start))) {
+                Steps eager = setup.maker().eager(setup, optimizer, HeadRates.of(setup.stage(), start));
+                // That of the training, which then finds the memory of the test: libtorch keeps memory by stream.
+                CudaStream _ = CudaStream.open(setup.trainee().model().device())) {
             try {
                 return test(eager);
             } finally {

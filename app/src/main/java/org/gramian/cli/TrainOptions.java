@@ -134,7 +134,10 @@ final class TrainOptions {
         @Option(names = "--epochs", paramLabel = "N", description = "most epochs of the new layers (stage 1)")
         private @Nullable String epochs;
 
-        @Option(names = "--lr", paramLabel = "RATE", description = "learning rate of the new layers (stage 1); auto: a range test for both stages")
+        @Option(
+                names = "--lr",
+                paramLabel = "RATE",
+                description = "learning rate of the new layers (stage 1); auto: a range test for both stages")
         private @Nullable String rate;
 
         @Option(names = "--schedule", paramLabel = "SCHEDULE", description = "how it falls, as steps:6,7 (stage 1)")

@@ -39,7 +39,14 @@ public record FoldMaterial(
     /** An evaluation alone. */
     public static FoldMaterial of(Evaluation evaluation, Optional<ModelMaterial> model) {
         return new FoldMaterial(
-                evaluation, Optional.empty(), List.of(), Optional.empty(), model, Optional.empty(), List.of(), List.of());
+                evaluation,
+                Optional.empty(),
+                List.of(),
+                Optional.empty(),
+                model,
+                Optional.empty(),
+                List.of(),
+                List.of());
     }
 
     /** The fold's name. */

@@ -16,6 +16,7 @@ import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainEvent.Collecting;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.PoolingCompared;
+import org.gramian.train.loop.TrainEvent.RateFound;
 import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TrainEvent.Solving;
 import org.gramian.train.loop.TrainEvent.StageDone;
@@ -148,6 +149,12 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
             case Solved found -> {
                 solved = true;
                 say(fold + "the classifier is solved for: " + found.text());
+            }
+            case RateFound found -> {
+                say(fold + found.text());
+                if (stage != null) {
+                    remaining.stageStarted(stage); // the time of the range test is not that of steps
+                }
             }
             case StageStarted started -> {
                 stage = started;

@@ -12,6 +12,7 @@ import org.gramian.run.config.CropOptions;
 import org.gramian.run.config.Key;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
+import org.gramian.train.loop.LearningRateFinder;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Mixin;
@@ -133,7 +134,10 @@ final class TrainOptions {
         @Option(names = "--epochs", paramLabel = "N", description = "most epochs of the new layers (stage 1)")
         private @Nullable String epochs;
 
-        @Option(names = "--lr", paramLabel = "RATE", description = "learning rate of the new layers (stage 1)")
+        @Option(
+                names = "--lr",
+                paramLabel = "RATE",
+                description = "learning rate of the new layers (stage 1); auto: a range test for both stages")
         private @Nullable String rate;
 
         @Option(names = "--schedule", paramLabel = "SCHEDULE", description = "how it falls, as steps:6,7 (stage 1)")
@@ -142,7 +146,7 @@ final class TrainOptions {
         @Option(names = "--fine-tune", paramLabel = "N", description = "most epochs of all layers (stage 2); 0: none")
         private @Nullable String fineTune;
 
-        @Option(names = "--fine-tune-lr", paramLabel = "RATE", description = "learning rate in stage 2")
+        @Option(names = "--fine-tune-lr", paramLabel = "RATE", description = "learning rate in stage 2, or auto")
         private @Nullable String fineTuneRate;
 
         @Option(names = "--backbone-rate", paramLabel = "FACTOR", description = "on that rate, for the network")
@@ -243,6 +247,9 @@ final class TrainOptions {
         }
         for (String pair : pairs) {
             typed = typed.typedPair(pair, "stage2.warmup=1");
+        }
+        if (LearningRateFinder.AUTO.equalsIgnoreCase(learning.rate) && !typed.has(Keys.STAGE2_RATE)) {
+            typed = typed.typed(Keys.STAGE2_RATE.name(), LearningRateFinder.AUTO, "--lr");
         }
         Settings all = typed;
         if (config != null) {

@@ -123,6 +123,20 @@ class TrainOptionsTest {
     }
 
     @Test
+    void autoFindsTheLearningRatesOfBothStages() {
+        Settings auto = asked("--lr=auto");
+        assertThat(auto.values()).containsOnlyKeys("stage1.rate", "stage2.rate");
+        assertThat(auto.get(Keys.STAGE1_RATE)).isEmpty();
+        assertThat(auto.get(Keys.STAGE2_RATE)).isEmpty();
+        assertThat(asked("--lr=auto", "--fine-tune-lr=0.5").get(Keys.STAGE2_RATE)).hasValue(0.5);
+        assertThat(asked("--lr=auto", "--set", "stage2.rate=0.5").get(Keys.STAGE2_RATE)).hasValue(0.5);
+        assertThat(asked("--fine-tune-lr=auto").values()).containsOnlyKeys("stage2.rate");
+        assertWrong(
+                "--lr: stage1.rate: expected a number of at least 0, as 0.01, or auto, found 'fast'", "--lr=fast");
+        assertWrong("found 'auot' (did you mean 'auto'?)", "--lr=auot");
+    }
+
+    @Test
     void everyKeyCanBeSet() {
         for (Key<?> key : Keys.all()) {
             String text = key.fixedText().orElseGet(() -> sample(key));
@@ -170,7 +184,7 @@ class TrainOptionsTest {
         assertThat(asked("--config=" + file, "--pooling=average").values())
                 .containsOnlyKeys("network.pooling", "stage1.epochs", "seed");
         assertThat(asked("--config=" + file, "--set", "seed=2").values()).containsOnlyKeys("stage1.epochs", "seed");
-        assertThat(asked("--config=" + file, "--lr=4").get(Keys.STAGE1_RATE)).isEqualTo(4);
+        assertThat(asked("--config=" + file, "--lr=4").get(Keys.STAGE1_RATE)).hasValue(4);
     }
 
     @Test

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -15,6 +16,7 @@ import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
+import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
 
 /**
@@ -101,6 +103,20 @@ record FoldFolder(Path path) {
 
     void keepPoolings(PoolingRace.Result result) throws IOException {
         result.write(path.resolve(PoolingRace.FILE));
+    }
+
+    /** The range tests that chose learning rates, one per stage; none where rates were given. */
+    List<LearningRateFinder.Result> rateTests() throws IOException {
+        Path file = path.resolve(LearningRateFinder.FILE);
+        return Files.exists(file) ? LearningRateFinder.Result.read(file) : List.of();
+    }
+
+    /** Adds the range test of a stage, in place of an earlier one. */
+    void keepRateTest(LearningRateFinder.Result result) throws IOException {
+        List<LearningRateFinder.Result> all = new ArrayList<>(rateTests());
+        all.removeIf(earlier -> earlier.stage() == result.stage());
+        all.add(result);
+        LearningRateFinder.Result.write(path.resolve(LearningRateFinder.FILE), all);
     }
 
     void keepFirst(Evaluation evaluation) throws IOException {

@@ -31,10 +31,12 @@ import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.Keeper;
+import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.Material;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.Session;
 import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.RateFound;
 import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TwoStage;
 import org.gramian.train.recipe.Recipe;
@@ -83,6 +85,9 @@ final class FoldRun {
                 event -> {
                     if (event instanceof EpochDone done) {
                         add(history, done);
+                    }
+                    if (event instanceof RateFound found) {
+                        keep(found.result());
                     }
                     if (event instanceof Solved found) {
                         solved = Optional.of(found);
@@ -187,6 +192,14 @@ final class FoldRun {
         }
     }
 
+    private void keep(LearningRateFinder.Result result) {
+        try {
+            folder.keepRateTest(result);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     private Material material() {
         return new Material(
                 fold.parts(),
@@ -277,7 +290,7 @@ final class FoldRun {
         return origin;
     }
 
-    private ModelCard card(Measured measured) {
+    private ModelCard card(Measured measured) throws IOException {
         Evaluation evaluation = measured.evaluation;
         LinkedHashMap<String, Double> metrics = new LinkedHashMap<>();
         measured.validation.ifPresent(accuracy -> metrics.put(VALIDATION, accuracy));
@@ -286,6 +299,9 @@ final class FoldRun {
         }
         SequencedMap<String, String> origin = origin();
         solved.ifPresent(found -> origin.put("classifier", found.text()));
+        for (LearningRateFinder.Result test : folder.rateTests()) {
+            origin.put("learning rate of stage " + test.stage(), test.rateText());
+        }
         return new ModelCard(
                 plan.dataset().classes(),
                 surround.extraction.extractor().network().preprocessing(),

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.gramian.basis.WholeFile;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.PictureReader;
@@ -39,6 +40,7 @@ import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.Keeper;
 import org.gramian.train.loop.Material.Parts;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.StageRecipe;
 
 /**
  * From pictures to models: audits, decides what was left open, trains and measures every fold, and keeps all of it in a
@@ -128,6 +130,13 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
         RunPlan plan = RunPlan.of(dataset, complete(), audit, this::remark);
         Recipe recipe = plan.config().recipe();
         new Feasibility(plan, this::remark).require();
+        List<StageRecipe> auto = Stream.of(recipe.stage1(), recipe.stage2())
+                .filter(StageRecipe::autoRate)
+                .toList();
+        if (!auto.isEmpty() && auto.stream().allMatch(stage -> stage.epochs() == 0)) {
+            remark("learning rate auto is ignored: nothing is trained by gradient descent;"
+                    + " --epochs N trains a head, --fine-tune N all layers");
+        }
         memory(plan)
                 .requireFits(MemoryEstimate.hostMemory(), MemoryEstimate.deviceMemory())
                 .ifPresent(this::remark);

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -27,6 +28,7 @@ import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedPictures;
 import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent.Stepped;
 import org.junit.jupiter.api.Test;
@@ -125,6 +127,45 @@ final class FrozenFirstTest {
                         .card()
                         .metrics())
                 .containsKey("validation-accuracy");
+    }
+
+    @Test
+    void aRangeTestFindsTheLearningRateOfFineTuning() throws IOException, InterruptedException {
+        Settings auto = fineTuned().with(Keys.STAGE2_EPOCHS, 4).with(Keys.STAGE2_RATE, OptionalDouble.empty());
+        train(auto, "auto");
+        List<LearningRateFinder.Result> tests = new FoldFolder(folder.resolve("auto")).rateTests();
+        assertThat(tests).hasSize(1);
+        assertThat(tests.getFirst().stage()).isEqualTo(2);
+        assertThat(tests.getFirst().points()).hasSizeGreaterThan(10);
+        train(auto, "again");
+        assertThat(hashes("again")).isEqualTo(hashes("auto"));
+    }
+
+    @Test
+    void theModelTellsTheLearningRateThatWasFound() throws IOException, InterruptedException {
+        train(
+                settings()
+                        .with(Keys.POOLING, "average")
+                        .with(Keys.STAGE1_EPOCHS, 8)
+                        .with(Keys.STAGE1_RATE, OptionalDouble.empty()),
+                "run");
+        List<LearningRateFinder.Result> tests = new FoldFolder(folder.resolve("run")).rateTests();
+        assertThat(tests).extracting(LearningRateFinder.Result::stage).containsExactly(1);
+        assertThat(ModelFile.header(folder.resolve("run").resolve(FoldFolder.MODEL))
+                        .card()
+                        .origin())
+                .containsEntry("learning rate of stage 1", tests.getFirst().rateText());
+    }
+
+    @Test
+    void autoIsIgnoredWhereNothingIsTrainedByGradientDescent() throws IOException, InterruptedException {
+        train(settings().with(Keys.STAGE1_RATE, OptionalDouble.empty()), "run");
+        assertThat(events)
+                .anySatisfy(event -> assertThat(event)
+                        .isInstanceOfSatisfying(
+                                RunEvent.Remark.class,
+                                remark -> assertThat(remark.text()).startsWith("learning rate auto is ignored")));
+        assertThat(folder.resolve("run").resolve(LearningRateFinder.FILE)).doesNotExist();
     }
 
     @ParameterizedTest

@@ -8,17 +8,19 @@ import org.gramian.report.chart.Axis;
 import org.gramian.report.chart.Chart;
 import org.gramian.report.chart.Line;
 import org.gramian.report.chart.Scale;
+import org.gramian.train.loop.LearningRateFinder;
+import org.gramian.train.loop.LearningRateFinder.Point;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /**
  * The course of a fold's training.
  *
  * @param fold its name
- * @param charts loss, accuracy, and how far W is from orthonormal columns where that was noted
+ * @param charts loss, accuracy, how far W is from orthonormal columns where that was noted, and range tests of learning rates
  * @param sentence what to see in them
  */
 public record LearningView(String fold, List<Chart> charts, String sentence) {
-    static LearningView of(String fold, List<EpochDone> epochs) {
+    static LearningView of(String fold, List<EpochDone> epochs, List<LearningRateFinder.Result> rateTests) {
         boolean judged = judged(epochs);
         Chart loss = empty("loss", epochs, Scale.linear(0, most(epochs, judged)))
                 .with(line("training", epochs, EpochDone::loss));
@@ -34,6 +36,10 @@ public record LearningView(String fold, List<Chart> charts, String sentence) {
         if (epochs.stream().anyMatch(epoch -> epoch.orthogonality().isPresent())) {
             charts.add(orthogonality(epochs));
         }
+        rateTests.stream()
+                .filter(test -> !test.points().isEmpty())
+                .map(LearningView::rateTest)
+                .forEach(charts::add);
         return new LearningView(fold, charts, sentence(epochs, judged));
     }
 
@@ -91,6 +97,21 @@ public record LearningView(String fold, List<Chart> charts, String sentence) {
         String title = "‖WᵀW − I‖";
         Chart chart = empty(title, epochs, Scale.logarithmic(low, high)).with(Line.of(title, numbers(epochs), values));
         return staged(chart, epochs);
+    }
+
+    /** The smoothed loss over the learning rate, with a mark at the rate of the stage. */
+    private static Chart rateTest(LearningRateFinder.Result test) {
+        List<Double> rates = test.points().stream().map(Point::rate).toList();
+        List<Double> losses = test.points().stream().map(Point::smoothed).toList();
+        double low = losses.stream().reduce(Double::min).orElseThrow();
+        // The last losses of a test are those of a training that diverges: cut off, so that the descent is seen.
+        double high = Math.min(losses.stream().reduce(Double::max).orElseThrow(), 1.5 * losses.getFirst());
+        return Chart.of(
+                        "learning rate range test, stage " + test.stage(),
+                        Axis.of("learning rate", Scale.logarithmic(rates.getFirst(), rates.getLast())),
+                        Axis.of("smoothed loss", Scale.linear(low, high)))
+                .with(Line.of("smoothed loss", rates, losses))
+                .ruled(test.rate(), (test.found() ? "" : "default ") + test.rateText());
     }
 
     private static String sentence(List<EpochDone> epochs, boolean judged) {

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.FoldSummary;
@@ -19,6 +20,7 @@ import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.evaluate.Prediction;
 import org.gramian.model.Logits;
+import org.gramian.train.loop.LearningRateFinder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -164,6 +166,25 @@ class RunReportTest {
                 .contains("expected an audit in JSON")
                 .contains("cannot be read as a model")
                 .doesNotContain("t-SNE: neighbours");
+    }
+
+    @Test
+    void rangeTestsOfLearningRatesAreDrawn() throws IOException {
+        MadeUpRun.in(run("a")).write(1);
+        List<LearningRateFinder.Point> points = IntStream.range(0, 50)
+                .mapToObj(i -> new LearningRateFinder.Point(1e-6 * Math.pow(1.4, i), 2 - 0.02 * i, 2 - 0.02 * i))
+                .toList();
+        Path file = run("a").resolve(LearningRateFinder.FILE);
+        LearningRateFinder.Result.write(
+                file,
+                List.of(
+                        new LearningRateFinder.Result(1, 0.5, false, List.of()),
+                        new LearningRateFinder.Result(2, 0.0013, true, points)));
+        assertThat(report(run("a")))
+                .contains("<h3>learning rate range test, stage 2</h3>", ">0.0013</text>")
+                .doesNotContain("learning rate range test, stage 1");
+        Files.writeString(file, "nonsense");
+        assertThat(report(run("a"))).contains("<h3>loss</h3>").doesNotContain("learning rate range test");
     }
 
     @Test

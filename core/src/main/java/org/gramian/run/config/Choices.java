@@ -1,6 +1,7 @@
 package org.gramian.run.config;
 
 import java.util.Optional;
+import java.util.OptionalDouble;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.pooling.Fidelity;
@@ -41,6 +42,17 @@ public final class Choices {
                 .orElse(Keys.STAGE1_SCHEDULE, length.schedule(), length.reason());
         RunConfig.of(settings); // says what does not go together
         return settings;
+    }
+
+    /** Returns a learning rate of settings that have a value for every key; the one that is chosen without {@code auto} in its place. */
+    static double rate(Settings all, Key<OptionalDouble> key) {
+        OptionalDouble given = all.get(key);
+        if (given.isPresent()) {
+            return given.getAsDouble();
+        }
+        Settings usual = all.without(key).over(Followed.of(all.get(Keys.FIDELITY), true));
+        usual = HeadRate.choose(UpdateRule.choose(usual), FaithfulPooling.of(all));
+        return usual.get(key).orElseThrow();
     }
 
     private static Settings data(Settings settings, Surroundings surroundings) {

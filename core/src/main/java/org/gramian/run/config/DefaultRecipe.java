@@ -89,7 +89,7 @@ final class DefaultRecipe {
     /** Whether settings ask for a head that is trained by epochs on frozen features. */
     private static boolean asksForStage1(Settings asked) {
         return asked.find(Keys.STAGE1_EPOCHS).orElse(0) > 0
-                || asked.has(Keys.STAGE1_RATE)
+                || HeadRate.isGiven(asked)
                 || asked.has(Keys.STAGE1_SCHEDULE)
                 || asked.find(Keys.LOGIT_NORM).orElse(false)
                 || asked.find(Keys.CLASSIFIER).filter(Optional::isEmpty).isPresent();

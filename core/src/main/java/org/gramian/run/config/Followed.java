@@ -1,5 +1,6 @@
 package org.gramian.run.config;
 
+import java.util.OptionalDouble;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.pooling.Fidelity;
 import org.gramian.train.StiefelOptions;
@@ -10,7 +11,7 @@ final class Followed {
     private static final String POOLING = "paper";
 
     /** The rate of all layers in the authors' solver files. */
-    private static final double AUTHORS_RATE = 1e-5;
+    private static final OptionalDouble AUTHORS_RATE = OptionalDouble.of(1e-5);
 
     /** Theirs is a number of iterations that depends on the data set; this is a bound, before which the schedule ends it. */
     private static final int AUTHORS_EPOCHS = 30;
@@ -38,10 +39,10 @@ final class Followed {
                 .orElse(Keys.CROPS, CROPS, why)
                 .orElse(Keys.POOLING, POOLING, why)
                 .orElse(Keys.OPTIMIZER, UpdateRule.SGD, why)
-                .orElse(Keys.STAGE1_RATE, 0.1, why)
+                .orElse(Keys.STAGE1_RATE, OptionalDouble.of(0.1), why)
                 .orElse(Keys.STAGE1_SCHEDULE, StageLength.MANY_STEPS, why)
                 .orElse(Keys.BATCH, BatchSize.USUAL, why)
-                .orElse(Keys.STAGE2_RATE, 0.001, why)
+                .orElse(Keys.STAGE2_RATE, OptionalDouble.of(0.001), why)
                 .over(stiefel(Fidelity.PAPER, why));
     }
 

@@ -4,6 +4,7 @@ import java.math.BigDecimal;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.gramian.basis.Choice;
@@ -60,6 +61,28 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
     /** Numbers of at least 0. */
     static Form<Double> number() {
         return number(Double.MAX_VALUE, "a number of at least 0");
+    }
+
+    /** Numbers of at least 0, or a word, which reads as empty. */
+    static Form<OptionalDouble> numberOr(String word) {
+        Form<Double> number = number();
+        return new Form<>(
+                number.expected + "|" + word,
+                text -> {
+                    if (text.equalsIgnoreCase(word)) {
+                        return OptionalDouble.empty();
+                    }
+                    try {
+                        return OptionalDouble.of(number.read(text));
+                    } catch (IllegalArgumentException neither) {
+                        throw new IllegalArgumentException(
+                                "expected a number of at least 0, as 0.01, or " + word + ", found "
+                                        + (text.isEmpty() ? "nothing" : Found.text(text))
+                                        + NearestWord.suggestion(text, List.of(word)),
+                                neither);
+                    }
+                },
+                value -> value.isEmpty() ? word : number.write(value.getAsDouble()));
     }
 
     /** Numbers from 0 to just below a bound. */

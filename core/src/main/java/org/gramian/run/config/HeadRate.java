@@ -1,5 +1,6 @@
 package org.gramian.run.config;
 
+import java.util.OptionalDouble;
 import org.gramian.pooling.Aggregation;
 import org.gramian.pooling.DeepTen;
 import org.gramian.pooling.DescriptorPca;
@@ -27,11 +28,11 @@ final class HeadRate {
     private HeadRate() {}
 
     static Settings choose(Settings settings, Pooling pooling) {
-        boolean asked = settings.has(Keys.STAGE1_RATE);
+        boolean asked = isGiven(settings);
         if (UpdateRule.isAdamW(settings)) {
             String reason = "AdamW scales its steps itself";
             return settings.orElse(Keys.PER_LENGTH, false, reason)
-                    .orElse(Keys.STAGE1_RATE, UpdateRule.ADAMW_RATE, reason);
+                    .orElse(Keys.STAGE1_RATE, OptionalDouble.of(UpdateRule.ADAMW_RATE), reason);
         }
         boolean normalized = isNormalized(pooling);
         String length = normalized
@@ -41,8 +42,15 @@ final class HeadRate {
         return settings.orElse(Keys.PER_LENGTH, !asked && !normalized, asked ? "the rate is given" : length)
                 .orElse(
                         Keys.STAGE1_RATE,
-                        words ? WORDS : USUAL,
+                        OptionalDouble.of(words ? WORDS : USUAL),
                         words ? "the pooling trains words, which large steps would scatter" : length);
+    }
+
+    /** Returns whether settings have the rate of stage 1 as a number. */
+    static boolean isGiven(Settings settings) {
+        return settings.find(Keys.STAGE1_RATE)
+                .filter(OptionalDouble::isPresent)
+                .isPresent();
     }
 
     /**

@@ -21,6 +21,7 @@ import org.gramian.tensor.DType;
 import org.gramian.train.AdamWOptions;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
+import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe.Precision;
@@ -42,6 +43,7 @@ public final class Keys {
 
     private static final Form<Double> NUMBER = Form.number();
     private static final Form<Double> ALPHA = Form.below(1000);
+    private static final Form<OptionalDouble> RATE = Form.numberOr(LearningRateFinder.AUTO);
     private static final Form<Integer> EPOCHS = Form.whole(0);
     private static final Form<Schedule> SCHEDULES = Form.of("SCHEDULE", Schedule::parse, Schedule::text);
 
@@ -152,8 +154,9 @@ public final class Keys {
             EPOCHS,
             StageLength.EPOCHS_RULE);
 
-    public static final Key<Double> STAGE1_RATE =
-            chosen("stage1.rate", "learning rate of the new layers", NUMBER, HeadRate.RULE);
+    /** Empty: a range test finds it. */
+    public static final Key<OptionalDouble> STAGE1_RATE = chosen(
+            "stage1.rate", "learning rate of the new layers; auto: a range test finds it", RATE, HeadRate.RULE);
 
     public static final Key<Boolean> PER_LENGTH = chosen(
             "stage1.per-length",
@@ -175,9 +178,9 @@ public final class Keys {
     public static final Key<Integer> STAGE2_EPOCHS =
             chosen("stage2.epochs", "most epochs of all layers together", EPOCHS, DefaultRecipe.EPOCHS_RULE);
 
-    /** The paper's for SGD; {@link UpdateRule} has that of AdamW. */
-    public static final Key<Double> STAGE2_RATE =
-            chosen("stage2.rate", "learning rate in stage 2", NUMBER, UpdateRule.STAGE2_RATE_RULE);
+    /** The paper's for SGD; {@link UpdateRule} has that of AdamW. Empty: a range test finds it. */
+    public static final Key<OptionalDouble> STAGE2_RATE = chosen(
+            "stage2.rate", "learning rate in stage 2; auto: a range test finds it", RATE, UpdateRule.STAGE2_RATE_RULE);
 
     public static final Key<Double> BACKBONE_RATE = chosen(
             "stage2.backbone-rate", "factor on that rate for the network", NUMBER, DefaultRecipe.BACKBONE_RATE_RULE);
@@ -303,7 +306,7 @@ public final class Keys {
     public static final Key<OptionalDouble> CONSTANT_RATE = fixed(
             "stiefel.constant-rate",
             "a rate of these matrices that nothing changes, without momentum; none: the factor counts",
-            Form.of("NUMBER|none", Keys::constantRate, Keys::constantRate),
+            Form.numberOr("none"),
             STIEFEL.constantRate());
 
     /** Balanced: the accuracy that more time would bring is small beside what fine-tuning brings. */
@@ -422,14 +425,6 @@ public final class Keys {
 
     private static Optional<CropPlan> testCrops(String text) {
         return text.equals("same") ? Optional.empty() : Optional.of(CropPlan.parse(text));
-    }
-
-    private static OptionalDouble constantRate(String text) {
-        return text.equals("none") ? OptionalDouble.empty() : OptionalDouble.of(NUMBER.read(text));
-    }
-
-    private static String constantRate(OptionalDouble rate) {
-        return rate.isEmpty() ? "none" : NUMBER.write(rate.getAsDouble());
     }
 
     private static String pooling(String text) {

@@ -1,5 +1,6 @@
 package org.gramian.run.config;
 
+import java.util.OptionalDouble;
 import org.gramian.pooling.Fidelity;
 import org.gramian.train.recipe.LossRecipe;
 import org.gramian.train.recipe.OptimizerRecipe;
@@ -56,14 +57,17 @@ public record RunConfig(
     private static Recipe recipe(Settings all) {
         StageRecipe stage1 = new StageRecipe(
                 all.get(Keys.STAGE1_EPOCHS),
-                all.get(Keys.STAGE1_RATE),
+                Choices.rate(all, Keys.STAGE1_RATE),
+                all.get(Keys.STAGE1_RATE).isEmpty(),
                 FROZEN,
                 all.get(Keys.STAGE1_SCHEDULE),
                 all.get(Keys.STAGE1_WARMUP),
+                1,
                 all.get(Keys.PER_LENGTH));
         StageRecipe stage2 = new StageRecipe(
                 all.get(Keys.STAGE2_EPOCHS),
-                all.get(Keys.STAGE2_RATE),
+                Choices.rate(all, Keys.STAGE2_RATE),
+                all.get(Keys.STAGE2_RATE).isEmpty(),
                 all.get(Keys.BACKBONE_RATE),
                 all.get(Keys.STAGE2_SCHEDULE),
                 all.get(Keys.STAGE2_WARMUP),
@@ -100,16 +104,20 @@ public record RunConfig(
         return settings.with(Keys.CLASSIFIER, recipe.solver())
                 .with(Keys.DROPOUT, recipe.dropout())
                 .with(Keys.STAGE1_EPOCHS, recipe.stage1().epochs())
-                .with(Keys.STAGE1_RATE, recipe.stage1().rate())
+                .with(Keys.STAGE1_RATE, rate(recipe.stage1()))
                 .with(Keys.PER_LENGTH, recipe.stage1().perLength())
                 .with(Keys.STAGE1_SCHEDULE, recipe.stage1().schedule())
                 .with(Keys.STAGE1_WARMUP, recipe.stage1().warmup())
                 .with(Keys.STAGE2_EPOCHS, recipe.stage2().epochs())
-                .with(Keys.STAGE2_RATE, recipe.stage2().rate())
+                .with(Keys.STAGE2_RATE, rate(recipe.stage2()))
                 .with(Keys.BACKBONE_RATE, recipe.stage2().backboneRate())
                 .with(Keys.LAYER_DECAY, recipe.stage2().layerDecay())
                 .with(Keys.STAGE2_SCHEDULE, recipe.stage2().schedule())
                 .with(Keys.STAGE2_WARMUP, recipe.stage2().warmup());
+    }
+
+    private static OptionalDouble rate(StageRecipe stage) {
+        return stage.autoRate() ? OptionalDouble.empty() : OptionalDouble.of(stage.rate());
     }
 
     private Settings optimizer(Settings settings) {

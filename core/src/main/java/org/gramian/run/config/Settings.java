@@ -102,6 +102,13 @@ public record Settings(Map<String, Setting> values) {
         return new Settings(same);
     }
 
+    /** The same values without that of a key. */
+    Settings without(Key<?> key) {
+        Map<String, Setting> less = new LinkedHashMap<>(values);
+        less.remove(key.name());
+        return new Settings(less);
+    }
+
     /** These values, and a chosen one if the key has none yet. */
     <T> Settings orElse(Key<T> key, T value, String reason) {
         return has(key) ? this : with(key.name(), key.form().write(value), Origin.chosen(reason));

@@ -33,7 +33,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 record Checkpoint(Path file, Position position, long steps, Map<String, Tensor> tensors) implements AutoCloseable {
     private static final String FORMAT = "gramian-checkpoint";
-    private static final String VERSION = "2";
+    private static final String VERSION = "3";
     private static final JsonMapper MAPPER = JsonMapper.shared();
 
     /** What is kept of a stage. */

@@ -1,6 +1,7 @@
 package org.gramian.train.loop;
 
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.stream.Stream;
 import org.gramian.train.recipe.Judgement;
 
@@ -15,6 +16,7 @@ import org.gramian.train.recipe.Judgement;
  * @param initial of the model that the stage began with
  * @param kept the epoch whose parameters are kept so far, from 0 on; -1 for those the stage began with
  * @param scale factor on the classifier's rate, found when the stage began
+ * @param found learning rate that a {@link LearningRateFinder} found when the stage began; nothing before it, or where it is given
  */
 record Position(
         int stage,
@@ -24,7 +26,8 @@ record Position(
         List<EpochRecord> past,
         Judgement initial,
         int kept,
-        double scale) {
+        double scale,
+        OptionalDouble found) {
     Position {
         past = List.copyOf(past);
         if (stage < 1 || stage > 2 || step < 0 || epoch != past.size() || kept < -1 || kept >= epoch) {
@@ -44,18 +47,23 @@ record Position(
     record EpochRecord(double rate, double loss, double accuracy, Judgement judgement) {}
 
     static Position startOf(int stage, Judgement initial, double scale) {
-        return new Position(stage, 0, 0, EpochSums.NONE, List.of(), initial, -1, scale);
+        return new Position(stage, 0, 0, EpochSums.NONE, List.of(), initial, -1, scale, OptionalDouble.empty());
     }
 
     Position stepped(EpochSums after, int steps) {
-        return new Position(stage, epoch, step + steps, after, past, initial, kept, scale);
+        return new Position(stage, epoch, step + steps, after, past, initial, kept, scale, found);
+    }
+
+    /** At the same place, with the learning rate of the stage. */
+    Position withRate(double rate) {
+        return new Position(stage, epoch, step, sums, past, initial, kept, scale, OptionalDouble.of(rate));
     }
 
     /** After the last step of an epoch. */
     Position epochDone(EpochRecord record, boolean best) {
         List<EpochRecord> longer =
                 Stream.concat(past.stream(), Stream.of(record)).toList();
-        return new Position(stage, epoch + 1, 0, EpochSums.NONE, longer, initial, best ? epoch : kept, scale);
+        return new Position(stage, epoch + 1, 0, EpochSums.NONE, longer, initial, best ? epoch : kept, scale, found);
     }
 
     /** Of the parameters that are kept so far. */

@@ -12,6 +12,21 @@ import org.gramian.tensor.Tensors;
 final class Snapshot implements AutoCloseable {
     private final SequencedMap<String, Tensor> values = new LinkedHashMap<>();
 
+    /** Copies the values of parameters. */
+    static Snapshot of(Map<String, Parameter> parameters) {
+        Snapshot snapshot = new Snapshot();
+        snapshot.take(parameters);
+        return snapshot;
+    }
+
+    /** Copies the values of parameters in place of those it has. */
+    void take(Map<String, Parameter> parameters) {
+        close();
+        try (Scope _ = Scope.open()) {
+            parameters.forEach((name, parameter) -> put(name, Tensors.copy(parameter.value())));
+        }
+    }
+
     /** Takes over values that were stored. */
     void put(String name, Tensor value) {
         Scope.detach(value);

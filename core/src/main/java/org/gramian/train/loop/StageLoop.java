@@ -7,8 +7,6 @@ import java.util.function.Consumer;
 import org.gramian.image.batch.Shuffle;
 import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
-import org.gramian.tensor.Scope;
-import org.gramian.tensor.Tensors;
 import org.gramian.train.AveragedWeights;
 import org.gramian.train.Optimizer;
 import org.gramian.train.recipe.Judgement;
@@ -64,6 +62,16 @@ final class StageLoop implements AutoCloseable {
             return Math.ceilDiv(crops, stride());
         }
 
+        /** The order of an epoch: it follows from seed, stage and epoch alone. */
+        int[] order(int epoch) {
+            return Shuffle.epoch(crops, recipe.seed(), epochNumber(epoch));
+        }
+
+        /** Unique number of stage and epoch: order and augmentation follow from it and the seed. */
+        long epochNumber(int epoch) {
+            return trainee.stage() * 1_000_000L + epoch;
+        }
+
         /** The dropout of descriptors in an epoch. */
         Dropout dropout(int epoch) {
             return Dropout.of(recipe.dropout(), recipe.seed(), trainee.stage(), epoch);
@@ -72,6 +80,7 @@ final class StageLoop implements AutoCloseable {
 
     private final Setup setup;
     private final Breaks breaks;
+    private final Session session;
     private final Saver saver;
     private final Consumer<TrainEvent> events;
     private final Optimizer optimizer;
@@ -82,6 +91,7 @@ final class StageLoop implements AutoCloseable {
     StageLoop(Setup setup, Position start, Session session) {
         this.setup = setup;
         this.position = start;
+        this.session = session;
         this.breaks = session.breaks();
         this.events = session.events();
         this.saver = new Saver(session.keeper(), new Stopwatch());
@@ -129,6 +139,14 @@ final class StageLoop implements AutoCloseable {
         if (position.epoch() == 0 && position.step() == 0) {
             keepBest();
         }
+        if (stage.autoRate() && position.found().isEmpty()) {
+            try {
+                findRate();
+            } catch (InterruptedTrainingException interrupted) {
+                saver.save(position, state());
+                return Optional.of(interrupted.reason());
+            }
+        }
         while (position.epoch() < stage.epochs() && !ended()) {
             Optional<Breaks.Reason> reason = epoch();
             if (reason.isPresent()) {
@@ -138,6 +156,15 @@ final class StageLoop implements AutoCloseable {
         }
         events.accept(new TrainEvent.StageDone(number, position.epoch(), position.kept(), ending()));
         return Optional.empty();
+    }
+
+    /** The rate goes into a checkpoint at once: on a GPU another test could find another one. */
+    private void findRate() throws IOException {
+        long begun = System.nanoTime();
+        LearningRateFinder.Result result = new LearningRateFinder(setup, position, session).run();
+        events.accept(new TrainEvent.RateFound(result, (System.nanoTime() - begun) / 1e9));
+        position = position.withRate(result.rate());
+        saver.save(position, state());
     }
 
     private boolean ended() {
@@ -175,18 +202,15 @@ final class StageLoop implements AutoCloseable {
     }
 
     private void keepBest() {
-        best.close();
-        try (Scope _ = Scope.open()) {
-            setup.trainee.parameters().forEach((name, parameter) -> best.put(name, Tensors.copy(parameter.value())));
-        }
+        best.take(setup.trainee.parameters());
     }
 
     private Optional<Breaks.Reason> epoch() throws IOException {
-        int[] all = order();
+        int[] all = setup.order(position.epoch());
         long seen = Math.min(all.length, (long) position.step() * setup.stride());
         int[] order = Arrays.copyOfRange(all, (int) seen, all.length);
         Libtorch libtorch = Libtorch.load();
-        try (Steps.Epoch epoch = steps().epoch(order, epochNumber())) {
+        try (Steps.Epoch epoch = steps().epoch(order, setup.epochNumber(position.epoch()))) {
             int end = setup.steps();
             while (position.step() < end) {
                 Optional<Breaks.Reason> reason = breaks.due();
@@ -227,22 +251,12 @@ final class StageLoop implements AutoCloseable {
         return present;
     }
 
-    /** The order of this epoch: it follows from seed, stage and epoch alone. */
-    private int[] order() {
-        return Shuffle.epoch(setup.crops, setup.recipe.seed(), epochNumber());
-    }
-
-    /** Unique number of stage and epoch: order and augmentation follow from it and the seed. */
-    private long epochNumber() {
-        return setup.trainee.stage() * 1_000_000L + position.epoch();
-    }
-
     /** The learning rate of a step of the present epoch, from 0 on; that of the classifier is a multiple of it. */
     private double rate(int step) {
         StageRecipe stage = setup.stage();
         double epochs = position.epoch() + (double) step / setup.steps();
         double warmth = stage.warmup() == 0 ? 1 : Math.min(1, (epochs + 1.0 / setup.steps()) / stage.warmup());
-        return stage.rate() * warmth * stage.schedule().factor(position.judgements(), epochs, stage.epochs());
+        return position.found().orElse(stage.rate()) * warmth * stage.schedule().factor(position.judgements(), epochs, stage.epochs());
     }
 
     private void finishEpoch(double rate) throws IOException {

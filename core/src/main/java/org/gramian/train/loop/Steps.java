@@ -45,6 +45,11 @@ interface Steps extends AutoCloseable {
     @FunctionalInterface
     interface Maker {
         Steps make(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates);
+
+        /** Makes steps that are taken one by one and tell the loss of each. */
+        default Steps eager(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates) {
+            return make(setup, optimizer, rates);
+        }
     }
 
     /**
@@ -57,11 +62,19 @@ interface Steps extends AutoCloseable {
 
     /** The fastest way over examples on this machine. */
     static Maker over(Source source) {
-        return (setup, optimizer, rates) -> {
-            SingleSteps single = new SingleSteps(setup, source, optimizer, rates);
-            return RecordedSteps.suits(setup, source, rates)
-                    ? new RecordedSteps(setup, optimizer, rates, single)
-                    : single;
+        return new Maker() {
+            @Override
+            public Steps make(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates) {
+                SingleSteps single = eager(setup, optimizer, rates);
+                return RecordedSteps.suits(setup, source, rates)
+                        ? new RecordedSteps(setup, optimizer, rates, single)
+                        : single;
+            }
+
+            @Override
+            public SingleSteps eager(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates) {
+                return new SingleSteps(setup, source, optimizer, rates);
+            }
         };
     }
 }

@@ -63,6 +63,24 @@ public sealed interface TrainEvent {
     record PoolingCompared(PoolingRace.Entry entry) implements TrainEvent {}
 
     /**
+     * A range test found the learning rate of a stage.
+     *
+     * @param result the rate and the losses
+     * @param seconds that it took
+     */
+    record RateFound(LearningRateFinder.Result result, double seconds) implements TrainEvent {
+        /** In one line, as {@code learning rate of stage 2: 0.0002 (range test of 53 steps, 48.0 s)}. */
+        public String text() {
+            int steps = result.points().size();
+            String test = steps == 0
+                    ? "no range test in a stage of fewer than " + LearningRateFinder.FEWEST_STEPS + " steps"
+                    : String.format(Locale.ROOT, "range test of %d steps, %.1f s", steps, seconds);
+            String reason = result.found() ? "" : ", the default" + (steps == 0 ? "" : " since the loss does not fall");
+            return "learning rate of stage " + result.stage() + ": " + result.rateText() + reason + " (" + test + ")";
+        }
+    }
+
+    /**
      * A stage begins, or goes on after a break.
      *
      * @param stage 1 or 2

@@ -4,7 +4,8 @@ package org.gramian.train.recipe;
  * How one of the two stages goes.
  *
  * @param epochs the most passes over the training crops; 0 leaves the stage out
- * @param rate learning rate of the new layers
+ * @param rate learning rate of the new layers; with {@code autoRate} the one that is usual here
+ * @param autoRate whether a range test finds the learning rate, see {@link org.gramian.train.loop.LearningRateFinder}
  * @param backboneRate factor on that rate for the backbone; has no meaning in stage 1, where the backbone is frozen
  * @param schedule how the rate falls
  * @param warmup epochs in which the rate rises from 0, linearly; 0 for none, parts allowed
@@ -16,6 +17,7 @@ package org.gramian.train.recipe;
 public record StageRecipe(
         int epochs,
         double rate,
+        boolean autoRate,
         double backboneRate,
         Schedule schedule,
         double warmup,
@@ -24,7 +26,7 @@ public record StageRecipe(
     /** Without layer-wise decay. */
     public StageRecipe(
             int epochs, double rate, double backboneRate, Schedule schedule, double warmup, boolean perLength) {
-        this(epochs, rate, backboneRate, schedule, warmup, 1, perLength);
+        this(epochs, rate, false, backboneRate, schedule, warmup, 1, perLength);
     }
 
     /** With the rate as it is. */
@@ -48,7 +50,12 @@ public record StageRecipe(
 
     /** Returns the same stage with another number of epochs. */
     StageRecipe withEpochs(int other) {
-        return new StageRecipe(other, rate, backboneRate, schedule, warmup, layerDecay, perLength);
+        return new StageRecipe(other, rate, autoRate, backboneRate, schedule, warmup, layerDecay, perLength);
+    }
+
+    /** Returns the same stage with a learning rate that a range test finds. */
+    public StageRecipe withAutoRate() {
+        return new StageRecipe(epochs, rate, true, backboneRate, schedule, warmup, layerDecay, perLength);
     }
 
     private static void require(String what, double value) {

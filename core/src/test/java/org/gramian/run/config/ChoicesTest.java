@@ -29,6 +29,7 @@ import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 final class ChoicesTest {
@@ -190,8 +191,36 @@ final class ChoicesTest {
         return Choices.complete(asked(pairs), at(Device.Kind.CPU)).get(Keys.PER_LENGTH);
     }
 
+    @Test
+    void autoForLearningRatesChangesNothingElse() {
+        Settings plain = Choices.complete(Settings.NONE, at(Device.Kind.CUDA));
+        Settings auto = Choices.complete(asked("stage1.rate=auto", "stage2.rate=AUTO"), at(Device.Kind.CUDA));
+        assertThat(auto.without(Keys.STAGE1_RATE).without(Keys.STAGE2_RATE))
+                .isEqualTo(plain.without(Keys.STAGE1_RATE).without(Keys.STAGE2_RATE));
+        assertThat(auto.values().get("stage2.rate").text()).isEqualTo("auto");
+        Recipe recipe = RunConfig.of(auto).recipe();
+        assertThat(recipe.stage1().autoRate()).isTrue();
+        assertThat(recipe.stage2().autoRate()).isTrue();
+        assertThat(recipe.stage1().rate())
+                .isEqualTo(RunConfig.of(plain).recipe().stage1().rate());
+        assertThat(recipe.stage2().rate())
+                .isEqualTo(RunConfig.of(plain).recipe().stage2().rate());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"fidelity=paper, 0.1, 0.001", "fidelity=authors, 1e-5, 1e-5", "network.pooling=netvlad, 0.1, 0.001"})
+    void autoFallsBackToTheRateThatWouldBeChosen(String pair, double first, double second) {
+        Recipe recipe = RunConfig.of(Choices.complete(
+                        asked(pair, "stage1.rate=auto", "stage2.rate=auto", "network.classifier=softmax"),
+                        at(Device.Kind.CPU)))
+                .recipe();
+        assertThat(recipe.stage1().rate()).isEqualTo(first);
+        assertThat(recipe.stage2().rate()).isEqualTo(second);
+        assertThat(perLength("network.pooling=average", "stage1.rate=auto")).isTrue();
+    }
+
     private static double rate(String... pairs) {
-        return Choices.complete(asked(pairs), at(Device.Kind.CPU)).get(Keys.STAGE1_RATE);
+        return Choices.complete(asked(pairs), at(Device.Kind.CPU)).get(Keys.STAGE1_RATE).orElseThrow();
     }
 
     @Test

@@ -153,10 +153,10 @@ final class ConfigFileTest {
                 arguments(
                         "stage1:\n  epochs: 2.5", "stage1.epochs: expected a whole number of at least 0, found '2.5'"),
                 arguments("stage1:\n  epochs: -1", "found '-1'"),
-                arguments("stage1:\n  rate: .nan", "stage1.rate: expected a number of at least 0, found '.nan'"),
+                arguments("stage1:\n  rate: .nan", "stage1.rate: expected a number of at least 0, as 0.01, or auto, found '.nan'"),
                 arguments("stage1:\n  rate: .inf", "found '.inf'"),
                 arguments("stage1:\n  rate: 1e999", "found '1e999'"),
-                arguments("stage1:\n  rate: " + "9".repeat(3000), "expected a number of at least 0, found '999"),
+                arguments("stage1:\n  rate: " + "9".repeat(3000), "expected a number of at least 0, as 0.01, or auto, found '999"),
                 arguments("data:\n  validation: 1", "data.validation: expected a number from 0 to below 1, found '1'"),
                 arguments("stage1:\n  epochs: [1, 2]", "stage1.epochs: expected N, found a list"),
                 arguments("stage1:\n  epochs:\n    most: 3", "stage1.epochs: expected N, found keys below it"),

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import java.util.OptionalDouble;
 import java.util.Set;
 import org.gramian.pooling.Methods;
 import org.gramian.run.config.Keys;
@@ -57,8 +58,8 @@ class RowListTest {
     @Test
     void aRowsOwnSettingsGoBeforeThoseOfTheTable() {
         TableRow row = RowList.parse("isqrt").getFirst().with("stage1.rate", "0.5");
-        Settings asked = row.asked(Settings.NONE.with(Keys.STAGE1_RATE, 0.1).with(Keys.STAGE1_EPOCHS, 7));
-        assertThat(asked.get(Keys.STAGE1_RATE)).isEqualTo(0.5);
+        Settings asked = row.asked(Settings.NONE.with(Keys.STAGE1_RATE, OptionalDouble.of(0.1)).with(Keys.STAGE1_EPOCHS, 7));
+        assertThat(asked.get(Keys.STAGE1_RATE)).hasValue(0.5);
         assertThat(asked.get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
         assertThat(asked.get(Keys.POOLING)).isEqualTo("isqrt");
     }

@@ -18,6 +18,7 @@ import org.gramian.testing.PaintedPictures;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.StageRecipe;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -86,9 +87,31 @@ class GpuTrainingTest {
         assertThat(again.model()).isEqualTo(first.model());
     }
 
+    /** The range test takes eager steps, the training after it CUDA graphs: from the same parameters. */
+    @Test
+    void aRangeTestLeavesTheTrainingThatOfTheSameRateByHand() throws IOException {
+        Device gpu = Gpu.required();
+        StageRecipe first = Recipes.stage(5, 0.5, "constant", 0);
+        StageRecipe second = Recipes.stage(5, 0.05, "constant", 0);
+        Recipe auto = Recipes.of(first.withAutoRate(), second.withAutoRate());
+        Outcome found = Libtorch.load().with(GpuMath.EXACT, () -> run(gpu, auto));
+        List<Double> rates = found.events(TrainEvent.RateFound.class).stream()
+                .map(event -> event.result().rate())
+                .toList();
+        assertThat(rates).hasSize(2);
+        Recipe given = Recipes.of(
+                Recipes.stage(5, rates.get(0), "constant", 0), Recipes.stage(5, rates.get(1), "constant", 0));
+        Outcome byHand = Libtorch.load().with(GpuMath.EXACT, () -> run(gpu, given));
+        assertThat(found.model()).isEqualTo(byHand.model());
+    }
+
     private Outcome run(Device device) {
+        return run(device, Recipes.usual());
+    }
+
+    private Outcome run(Device device, Recipe recipe) {
         try {
-            return on(device, Recipes.usual()).run();
+            return on(device, recipe).run();
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }

@@ -190,6 +190,31 @@ class SpreadStageTest {
     }
 
     @Test
+    void aRangeTestFindsTheLearningRateOfManyMachines() throws IOException {
+        List<TrainEvent> events = new ArrayList<>();
+        double[][] models = new double[2][];
+        Recipe auto = Recipes.of(
+                Recipes.stage(5, 0.5, "constant", 0).withAutoRate(), Recipes.stage(0, 0, "constant", 0));
+        try (Model model = model("average", false)) {
+            Session session = new Session(events::add, Breaks.whenAsked(), Optional.empty());
+            new SpreadStage(model, auto, Several.of(model, 2), session).run();
+            models[0] = numbers(model);
+        }
+        List<TrainEvent.RateFound> found = events.stream()
+                .filter(TrainEvent.RateFound.class::isInstance)
+                .map(TrainEvent.RateFound.class::cast)
+                .toList();
+        assertThat(found).hasSize(1);
+        assertThat(found.getFirst().result().points()).hasSizeGreaterThan(10);
+        try (Model model = model("average", false)) {
+            Recipe given = Recipes.first(5, found.getFirst().result().rate());
+            new SpreadStage(model, given, Several.of(model, 2), session(Optional.empty())).run();
+            models[1] = numbers(model);
+        }
+        assertThat(models[0]).containsExactly(models[1]);
+    }
+
+    @Test
     void featuresThatWereLostAreNotPassedOver() {
         try (Model model = model("average", false)) {
             Several several = Several.of(model, 2);

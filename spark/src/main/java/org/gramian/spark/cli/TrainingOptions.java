@@ -73,7 +73,7 @@ final class TrainingOptions {
     @Option(names = "--epochs", paramLabel = "N", description = "most epochs")
     private @Nullable String epochs;
 
-    @Option(names = "--lr", paramLabel = "RATE", description = "learning rate")
+    @Option(names = "--lr", paramLabel = "RATE", description = "learning rate; auto: a range test finds it")
     private @Nullable String rate;
 
     @Option(names = "--schedule", paramLabel = "SCHEDULE", description = "how it falls, as steps:6,7")

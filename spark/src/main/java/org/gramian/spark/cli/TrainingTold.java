@@ -39,6 +39,7 @@ final class TrainingTold implements AutoCloseable {
                 steps = started.steps();
                 stepping = true;
             }
+            case TrainEvent.RateFound found -> say(found.text());
             case TrainEvent.Stepped stepped -> step(stepped);
             case TrainEvent.EpochDone done ->
                 say(String.format(

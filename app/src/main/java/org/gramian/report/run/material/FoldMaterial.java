@@ -5,6 +5,7 @@ import java.util.Optional;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.gallery.Gallery;
 import org.gramian.inspect.SpdInspection;
+import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
@@ -18,6 +19,7 @@ import org.gramian.train.loop.TrainEvent.EpochDone;
  * @param model the model's file
  * @param matrices what became of the matrices of its pooling
  * @param poolings those that were compared on the training images, the chosen one first; none where the pooling was given
+ * @param rateTests range tests that chose learning rates, one per stage; none where they were given
  */
 public record FoldMaterial(
         Evaluation evaluation,
@@ -26,16 +28,25 @@ public record FoldMaterial(
         Optional<Gallery> gallery,
         Optional<ModelMaterial> model,
         Optional<SpdInspection> matrices,
-        List<PoolingRace.Entry> poolings) {
+        List<PoolingRace.Entry> poolings,
+        List<LearningRateFinder.Result> rateTests) {
     public FoldMaterial {
         epochs = List.copyOf(epochs);
         poolings = List.copyOf(poolings);
+        rateTests = List.copyOf(rateTests);
     }
 
     /** An evaluation alone. */
     public static FoldMaterial of(Evaluation evaluation, Optional<ModelMaterial> model) {
         return new FoldMaterial(
-                evaluation, Optional.empty(), List.of(), Optional.empty(), model, Optional.empty(), List.of());
+                evaluation,
+                Optional.empty(),
+                List.of(),
+                Optional.empty(),
+                model,
+                Optional.empty(),
+                List.of(),
+                List.of());
     }
 
     /** The fold's name. */

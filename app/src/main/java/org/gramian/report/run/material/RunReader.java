@@ -17,6 +17,7 @@ import org.gramian.inspect.SpdInspection;
 import org.gramian.model.ModelFile;
 import org.gramian.report.run.material.Missing.Part;
 import org.gramian.run.History;
+import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
@@ -110,12 +111,20 @@ public final class RunReader {
                 gallery(folder),
                 model(folder),
                 part(Part.SPD, folder.resolve(SpdInspection.FILE), SpdInspection::read),
-                poolings(folder));
+                poolings(folder),
+                rateTests(folder));
     }
 
     private static List<PoolingRace.Entry> poolings(Path folder) throws IOException {
         Path file = folder.resolve(PoolingRace.FILE);
         return Files.exists(file) ? PoolingRace.Result.read(file).entries() : List.of();
+    }
+
+    private List<LearningRateFinder.Result> rateTests(Path folder) {
+        Path file = folder.resolve(LearningRateFinder.FILE);
+        return Files.exists(file)
+                ? part(Part.CURVES, file, LearningRateFinder.Result::read).orElse(List.of())
+                : List.of();
     }
 
     private List<EpochDone> epochs(Path folder) {

@@ -1,0 +1,288 @@
+package org.gramian.train.loop;
+
+import java.io.IOException;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.stream.IntStream;
+import org.gramian.autodiff.Parameter;
+import org.gramian.basis.WholeFile;
+import org.gramian.tensor.CudaStream;
+import org.gramian.tensor.Libtorch;
+import org.gramian.tensor.library.LibtorchException;
+import org.gramian.train.Optimizer;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Finds the learning rate of a stage by a range test (Smith, Cyclical Learning Rates for Training Neural Networks, WACV 2017;
+ * {@code lr_find} of fastai).
+ *
+ * <p>The test takes {@code n = min(100, steps of the stage)} steps of the training itself, with its batches, augmentation and
+ * optimizer, while the learning rate rises exponentially from 1e-6 to 100 times the usual rate u:
+ *
+ * <pre>{@code
+ * r_i = u · 1e-6 · 1e8^(i/(n−1)),                       i = 0 … n−1
+ * m_i = β·m_{i−1} + (1−β)·ℓ_i,   β = 0.9^(100/n)         (ℓ_i loss of step i, m_{−1} = 0)
+ * s_i = m_i / (1 − β^{i+1})                              (smoothed loss)
+ * }</pre>
+ *
+ * <p>It ends early where the loss is not finite or {@code s_i > 4·min_j s_j}. The chosen rate is a third of that of the steepest
+ * descent, rounded to two digits, with {@code h = n/20} and {@code t = n/3}:
+ *
+ * <pre>{@code
+ * rate = r_k / 3,   k = argmin_i (s_{i+h} − s_{i−h}),    t ≤ i ≤ argmin s
+ * }</pre>
+ *
+ * Rates are evenly spaced in {@code log r}, so that the difference stands for the slope. Rates of the first t steps, at most u/2000,
+ * change next to nothing, and only the noise of the loss is taken from them. The third makes up for the smoothed loss, which lags
+ * behind by about 9 steps of 100.
+ *
+ * <p>The usual rate stays where the loss does not fall: {@code min s > 0.95·s_t}, or the steepest difference is within
+ * {@value #SIGNIFICANT} standard deviations of what noise alone makes of it,
+ *
+ * <pre>{@code
+ * var(s_{i+h} − s_{i−h}) = 2·(1 − β^{2h})·(1−β)/(1+β)·σ²,   σ² = var(ℓ_0 … ℓ_{t−1})
+ * }</pre>
+ *
+ * It stays, too, in a stage of fewer than {@value #FEWEST_STEPS} steps.
+ *
+ * <p>Afterwards all parameters, statistics of batch normalization among them, have the values of before. The optimizer of the test
+ * with its state and averaged weights is discarded; order, crops and dropout follow from seed and position and have no state. So the
+ * training after it is that of a stage whose rate was given.
+ */
+public final class LearningRateFinder {
+    /** The word that stands for this choice where a learning rate is expected. */
+    public static final String AUTO = "auto";
+
+    /** The file of a fold that holds its range tests. */
+    public static final String FILE = "lr-range-test.json";
+
+    private static final int MOST_STEPS = 100;
+    static final int FEWEST_STEPS = 20;
+    private static final double LOWEST = 1e-6;
+    private static final double HIGHEST = 100;
+    private static final double SMOOTHING = 0.9;
+    private static final double DIVERGED = 4;
+    private static final double LEAST_DESCENT = 0.05;
+    private static final double SIGNIFICANT = 4;
+    private static final double MARGIN = 3;
+    private static final MathContext DIGITS = new MathContext(2);
+
+    private static final JsonMapper MAPPER =
+            JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+    /**
+     * A step of the test.
+     *
+     * @param rate its learning rate
+     * @param loss mean over its batch, before the step
+     * @param smoothed exponential moving average of the losses so far
+     */
+    public record Point(double rate, double loss, double smoothed) {}
+
+    /**
+     * What a test found.
+     *
+     * @param stage 1 or 2
+     * @param rate learning rate of the stage
+     * @param found whether the test found it; false where the usual one stays
+     * @param points its steps
+     */
+    public record Result(int stage, double rate, boolean found, List<Point> points) {
+        public Result {
+            points = List.copyOf(points);
+        }
+
+        /** Returns the learning rate without an exponent. */
+        public String rateText() {
+            return new BigDecimal(Double.toString(rate)).stripTrailingZeros().toPlainString();
+        }
+
+        /**
+         * Reads the tests of a fold, one per stage.
+         *
+         * @throws IOException if the file is damaged; the message says what to do
+         */
+        public static List<Result> read(Path file) throws IOException {
+            try {
+                return List.of(MAPPER.readValue(file.toFile(), Result[].class));
+            } catch (JacksonException damaged) {
+                throw new IOException(
+                        file + ": expected the range tests of a run, found a damaged file; remove it", damaged);
+            }
+        }
+
+        /** Writes the tests of a fold as JSON, whole or not at all. */
+        public static void write(Path file, List<Result> all) throws IOException {
+            WholeFile.put(file, partial -> Files.write(partial, MAPPER.writeValueAsBytes(all)));
+        }
+    }
+
+    private final StageLoop.Setup setup;
+    private final Position start;
+    private final Session session;
+    private final double usual;
+    private final int steps;
+
+    /** @param start of the stage */
+    LearningRateFinder(StageLoop.Setup setup, Position start, Session session) {
+        this.setup = setup;
+        this.start = start;
+        this.session = session;
+        this.usual = setup.stage().rate();
+        this.steps = (int) Math.min(MOST_STEPS, (long) setup.stage().epochs() * setup.steps());
+    }
+
+    /**
+     * Runs the test.
+     *
+     * @throws InterruptedTrainingException if the run is interrupted meanwhile; the parameters are then those of before, too
+     */
+    Result run() {
+        List<Point> points = steps < FEWEST_STEPS ? List.of() : restoring();
+        OptionalDouble rate = choose(points, steps);
+        return new Result(start.stage(), rate.orElse(usual), rate.isPresent(), points);
+    }
+
+    private List<Point> restoring() {
+        Map<String, Parameter> parameters = setup.trainee().parameters();
+        try (Snapshot before = Snapshot.of(parameters);
+                Optimizer optimizer = setup.recipe().optimizer().create();
+                Steps eager = setup.maker().eager(setup, optimizer, HeadRates.of(setup.stage(), start));
+                // That of the training, which then finds the memory of the test: libtorch keeps memory by stream.
+                CudaStream _ = CudaStream.open(setup.trainee().model().device())) {
+            try {
+                return test(eager);
+            } finally {
+                before.restore(parameters);
+            }
+        }
+    }
+
+    private List<Point> test(Steps eager) {
+        Smoothing smoothing = new Smoothing(steps);
+        List<Point> points = new ArrayList<>();
+        for (int epoch = 0; points.size() < steps; epoch++) {
+            try (Steps.Epoch pass = eager.epoch(setup.order(epoch), setup.epochNumber(epoch))) {
+                for (int step = 0; step < setup.steps() && points.size() < steps; step++) {
+                    session.preparing(new TrainEvent.Solving("learning rate range test", points.size(), steps));
+                    double rate = rate(usual, points.size(), steps);
+                    try {
+                        double loss = loss(pass, step, rate);
+                        points.add(new Point(rate, loss, smoothing.next(loss)));
+                    } catch (NonFiniteLossException | LibtorchException failed) {
+                        if (points.isEmpty()) {
+                            throw failed; // no rate helps
+                        }
+                        return points; // not finite, or a decomposition failed for that reason
+                    }
+                    if (smoothing.diverged()) {
+                        return points;
+                    }
+                }
+            }
+        }
+        return points;
+    }
+
+    private double loss(Steps.Epoch pass, int step, double rate) {
+        Position position = start.stepped(EpochSums.NONE, step);
+        // The arithmetic of training: what cuDNN chose for a shape in this test serves the training, too.
+        return Libtorch.load()
+                .with(setup.math(step), () -> pass.take(position, _ -> rate))
+                .sums()
+                .meanLoss();
+    }
+
+    /** Returns the learning rate of a step of the test. */
+    static double rate(double usual, int step, int steps) {
+        return usual * LOWEST * StrictMath.pow(HIGHEST / LOWEST, (double) step / (steps - 1));
+    }
+
+    /** The moving average of the loss. */
+    static final class Smoothing {
+        private final double decay;
+        private double sum;
+        private double weight = 1;
+        private double smoothed;
+        private double least = Double.POSITIVE_INFINITY;
+
+        /** @param steps of the whole test */
+        Smoothing(int steps) {
+            decay = decay(steps);
+        }
+
+        static double decay(int steps) {
+            return StrictMath.pow(SMOOTHING, (double) MOST_STEPS / steps);
+        }
+
+        /** Returns the smoothed loss after one more step. */
+        double next(double loss) {
+            sum = decay * sum + (1 - decay) * loss;
+            weight *= decay;
+            smoothed = sum / (1 - weight);
+            least = Math.min(least, smoothed);
+            return smoothed;
+        }
+
+        boolean diverged() {
+            return smoothed > DIVERGED * least;
+        }
+    }
+
+    /**
+     * Chooses the learning rate by the rule of this class.
+     *
+     * @param points the steps of a test, perhaps ended early
+     * @param steps that the whole test has
+     * @return nothing where the loss does not fall
+     */
+    static OptionalDouble choose(List<Point> points, int steps) {
+        int first = steps / 3;
+        int half = Math.max(1, steps / 20);
+        OptionalInt lowest = IntStream.range(first, points.size())
+                .reduce((a, b) -> points.get(b).smoothed() < points.get(a).smoothed() ? b : a);
+        if (lowest.isEmpty()
+                || points.get(lowest.getAsInt()).smoothed()
+                        > (1 - LEAST_DESCENT) * points.get(first).smoothed()) {
+            return OptionalDouble.empty();
+        }
+        int end = Math.min(lowest.getAsInt(), points.size() - 1 - half);
+        OptionalInt steepest = IntStream.rangeClosed(Math.max(first, half), end)
+                .reduce((a, b) -> change(points, b, half) < change(points, a, half) ? b : a);
+        if (steepest.isEmpty()
+                || change(points, steepest.getAsInt(), half) > -SIGNIFICANT * noise(points, steps, half)) {
+            return OptionalDouble.empty();
+        }
+        BigDecimal rate = new BigDecimal(points.get(steepest.getAsInt()).rate() / MARGIN);
+        return OptionalDouble.of(rate.round(DIGITS).doubleValue());
+    }
+
+    /** Returns the standard deviation of {@link #change} where nothing is learned. */
+    private static double noise(List<Point> points, int steps, int half) {
+        double[] losses = points.stream().limit(steps / 3).mapToDouble(Point::loss).toArray();
+        double mean = Arrays.stream(losses).average().orElse(0);
+        double squares =
+                Arrays.stream(losses).map(loss -> (loss - mean) * (loss - mean)).sum();
+        double decay = Smoothing.decay(steps);
+        return Math.sqrt(2
+                * (1 - Math.pow(decay, 2 * half))
+                * (1 - decay)
+                / (1 + decay)
+                * squares
+                / Math.max(1, losses.length - 1));
+    }
+
+    private static double change(List<Point> points, int at, int half) {
+        return points.get(at + half).smoothed() - points.get(at - half).smoothed();
+    }
+}

@@ -140,7 +140,7 @@ class TrainOptionsTest {
             case "data.validation", "network.dropout", "optimizer.label-smoothing" -> "0.25";
             case "stage2.schedule" -> "constant";
             case "optimizer.name" -> "adamw";
-            case "stage1.per-length" -> "true";
+            case "stage1.per-length", "stage1.extend", "stage2.extend" -> "true";
             case "data.layout" -> "fmd";
             case "data.protocol" -> "given";
             case "stage1.schedule" -> "cosine";

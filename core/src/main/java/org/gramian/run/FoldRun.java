@@ -36,6 +36,7 @@ import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.Session;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.Solved;
+import org.gramian.train.loop.TrainEvent.StageDone;
 import org.gramian.train.loop.TwoStage;
 import org.gramian.train.recipe.Recipe;
 
@@ -81,11 +82,12 @@ final class FoldRun {
         History history = History.open(folder.history());
         Session session = new Session(
                 event -> {
-                    if (event instanceof EpochDone done) {
-                        add(history, done);
-                    }
-                    if (event instanceof Solved found) {
-                        solved = Optional.of(found);
+                    switch (event) {
+                        case EpochDone done -> keeping(() -> history.add(done));
+                        case StageDone done ->
+                            keeping(() -> result(done).write(folder.path()));
+                        case Solved found -> solved = Optional.of(found);
+                        default -> {}
                     }
                     surround.events.accept(new RunEvent.Training(event));
                 },
@@ -179,12 +181,28 @@ final class FoldRun {
         return new Showcase(folder, plan, material(), new Showcase.Company(fold.name(), session, surround.events));
     }
 
-    private static void add(History history, EpochDone done) {
+    /** Writes a file. */
+    private interface Writing {
+        void write() throws IOException;
+    }
+
+    private static void keeping(Writing writing) {
         try {
-            history.add(done);
+            writing.write();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private StageResult result(StageDone done) {
+        Recipe recipe = plan.config().recipe();
+        return new StageResult(
+                done.stage(),
+                (done.stage() == 1 ? recipe.stage1() : recipe.stage2()).epochs(),
+                done.epochs(),
+                done.kept() + 1,
+                !fold.parts().heldBack().isEmpty(),
+                done.improving());
     }
 
     private Material material() {

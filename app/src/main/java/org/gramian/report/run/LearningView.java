@@ -8,6 +8,7 @@ import org.gramian.report.chart.Axis;
 import org.gramian.report.chart.Chart;
 import org.gramian.report.chart.Line;
 import org.gramian.report.chart.Scale;
+import org.gramian.run.StageResult;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /**
@@ -16,9 +17,10 @@ import org.gramian.train.loop.TrainEvent.EpochDone;
  * @param fold its name
  * @param charts loss, accuracy, and how far W is from orthonormal columns where that was noted
  * @param sentence what to see in them
+ * @param remarks on stages that were extended, or still improved at their end
  */
-public record LearningView(String fold, List<Chart> charts, String sentence) {
-    static LearningView of(String fold, List<EpochDone> epochs) {
+public record LearningView(String fold, List<Chart> charts, String sentence, List<String> remarks) {
+    static LearningView of(String fold, List<EpochDone> epochs, List<StageResult> stages) {
         boolean judged = judged(epochs);
         Chart loss = empty("loss", epochs, Scale.linear(0, most(epochs, judged)))
                 .with(line("training", epochs, EpochDone::loss));
@@ -34,7 +36,19 @@ public record LearningView(String fold, List<Chart> charts, String sentence) {
         if (epochs.stream().anyMatch(epoch -> epoch.orthogonality().isPresent())) {
             charts.add(orthogonality(epochs));
         }
-        return new LearningView(fold, charts, sentence(epochs, judged));
+        return new LearningView(fold, charts, sentence(epochs, judged), remarks(stages));
+    }
+
+    private static List<String> remarks(List<StageResult> stages) {
+        List<String> remarks = new ArrayList<>();
+        for (StageResult stage : stages) {
+            if (stage.epochs() > stage.planned()) {
+                remarks.add("Stage " + stage.stage() + " was to have " + Figures.count(stage.planned(), "epoch")
+                        + " and went on to " + stage.epochs() + ", as the loss still fell.");
+            }
+            stage.advice().ifPresent(advice -> remarks.add("S" + advice.substring(1) + "."));
+        }
+        return List.copyOf(remarks);
     }
 
     /** Whether epochs were judged on pictures that they did not learn from. */

@@ -39,6 +39,7 @@ public final class Choices {
         StageLength length = StageLength.of(settings, pictures);
         settings = settings.orElse(Keys.STAGE1_EPOCHS, length.epochs(), length.reason())
                 .orElse(Keys.STAGE1_SCHEDULE, length.schedule(), length.reason());
+        settings = StageLength.extend(settings);
         RunConfig.of(settings); // says what does not go together
         return settings;
     }

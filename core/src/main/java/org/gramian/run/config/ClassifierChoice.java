@@ -1,7 +1,6 @@
 package org.gramian.run.config;
 
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.basis.Found;
@@ -68,10 +67,7 @@ final class ClassifierChoice {
         }
         String reason = solver.get().text() + " is solved for";
         settings = settings.orElse(Keys.STAGE1_EPOCHS, 0, reason).orElse(Keys.LOGIT_NORM, false, reason);
-        boolean wanted = Objects.requireNonNull(settings.values().get(Keys.CLASSIFIER.name()))
-                .origin()
-                .wanted();
-        return wanted ? settings.orElse(Keys.STAGE2_EPOCHS, 0, reason) : settings;
+        return settings.isWanted(Keys.CLASSIFIER) ? settings.orElse(Keys.STAGE2_EPOCHS, 0, reason) : settings;
     }
 
     /** @throws ConfigException if something is asked for that a classifier which is solved for does not have */

@@ -42,6 +42,8 @@ final class Followed {
                 .orElse(Keys.STAGE1_SCHEDULE, StageLength.MANY_STEPS, why)
                 .orElse(Keys.BATCH, BatchSize.USUAL, why)
                 .orElse(Keys.STAGE2_RATE, 0.001, why)
+                .orElse(Keys.STAGE1_EXTEND, false, why)
+                .orElse(Keys.STAGE2_EXTEND, false, why)
                 .over(stiefel(Fidelity.PAPER, why));
     }
 
@@ -57,6 +59,8 @@ final class Followed {
                 .orElse(Keys.STAGE2_WARMUP, 0.0, why)
                 .orElse(Keys.BATCH, 16, why)
                 .orElse(Keys.WEIGHT_DECAY, 5e-6, why)
+                .orElse(Keys.STAGE1_EXTEND, false, why)
+                .orElse(Keys.STAGE2_EXTEND, false, why)
                 .over(stiefel(Fidelity.AUTHORS, why));
     }
 

@@ -60,7 +60,9 @@ public record RunConfig(
                 FROZEN,
                 all.get(Keys.STAGE1_SCHEDULE),
                 all.get(Keys.STAGE1_WARMUP),
-                all.get(Keys.PER_LENGTH));
+                1,
+                all.get(Keys.PER_LENGTH),
+                all.get(Keys.STAGE1_EXTEND));
         StageRecipe stage2 = new StageRecipe(
                 all.get(Keys.STAGE2_EPOCHS),
                 all.get(Keys.STAGE2_RATE),
@@ -68,7 +70,8 @@ public record RunConfig(
                 all.get(Keys.STAGE2_SCHEDULE),
                 all.get(Keys.STAGE2_WARMUP),
                 all.get(Keys.LAYER_DECAY),
-                false);
+                false,
+                all.get(Keys.STAGE2_EXTEND));
         return new Recipe(
                 stage1,
                 stage2,
@@ -104,12 +107,14 @@ public record RunConfig(
                 .with(Keys.PER_LENGTH, recipe.stage1().perLength())
                 .with(Keys.STAGE1_SCHEDULE, recipe.stage1().schedule())
                 .with(Keys.STAGE1_WARMUP, recipe.stage1().warmup())
+                .with(Keys.STAGE1_EXTEND, recipe.stage1().extend())
                 .with(Keys.STAGE2_EPOCHS, recipe.stage2().epochs())
                 .with(Keys.STAGE2_RATE, recipe.stage2().rate())
                 .with(Keys.BACKBONE_RATE, recipe.stage2().backboneRate())
                 .with(Keys.LAYER_DECAY, recipe.stage2().layerDecay())
                 .with(Keys.STAGE2_SCHEDULE, recipe.stage2().schedule())
-                .with(Keys.STAGE2_WARMUP, recipe.stage2().warmup());
+                .with(Keys.STAGE2_WARMUP, recipe.stage2().warmup())
+                .with(Keys.STAGE2_EXTEND, recipe.stage2().extend());
     }
 
     private Settings optimizer(Settings settings) {

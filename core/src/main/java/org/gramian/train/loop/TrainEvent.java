@@ -3,9 +3,11 @@ package org.gramian.train.loop;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
+import org.gramian.train.recipe.Improvement;
 import org.gramian.train.recipe.Judgement;
 
 /** What happens while a model is trained, told as it happens. */
@@ -66,7 +68,7 @@ public sealed interface TrainEvent {
      * A stage begins, or goes on after a break.
      *
      * @param stage 1 or 2
-     * @param epochs the most it will take
+     * @param epochs the most it will take, unless it is extended
      * @param steps in each epoch
      * @param crops training crops in each epoch
      */
@@ -109,12 +111,23 @@ public sealed interface TrainEvent {
             implements TrainEvent {}
 
     /**
+     * A stage goes on past its epochs, as the loss still falls.
+     *
+     * @param stage 1 or 2
+     * @param epochs the most it will take now
+     * @param improvement of its last epochs
+     */
+    record StageExtended(int stage, int epochs, Improvement improvement) implements TrainEvent {}
+
+    /**
      * A stage is over.
      *
      * @param stage 1 or 2
      * @param epochs how many it took
      * @param kept the epoch whose parameters are kept, from 0 on; -1 for those it began with
      * @param reason why it ended
+     * @param improving fall of the loss in its last epochs, where that is relevant and only the number of epochs ended it
      */
-    record StageDone(int stage, int epochs, int kept, String reason) implements TrainEvent {}
+    record StageDone(int stage, int epochs, int kept, String reason, Optional<Improvement> improving)
+            implements TrainEvent {}
 }

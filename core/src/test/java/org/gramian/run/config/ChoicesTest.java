@@ -90,6 +90,31 @@ final class ChoicesTest {
         assertThat(all.get(Keys.STAGE2_EPOCHS)).isZero();
     }
 
+    @Test
+    void aStageOfGivenLengthOrFixedScheduleIsNotExtended() {
+        Settings trained = Settings.NONE.with(Keys.CLASSIFIER, Optional.empty());
+        Surroundings images = many(Device.Kind.CPU, 3000);
+        Settings open = Choices.complete(trained, images);
+        assertThat(open.get(Keys.STAGE1_SCHEDULE)).isEqualTo(new Schedule.Plateau(2, 2));
+        assertThat(open.get(Keys.STAGE1_EXTEND)).isTrue();
+        assertThat(open.get(Keys.STAGE2_EXTEND)).as("no epochs").isFalse();
+        assertThat(Choices.complete(trained.with(Keys.STAGE1_EPOCHS, 15), images).get(Keys.STAGE1_EXTEND))
+                .as("given epochs")
+                .isFalse();
+        assertThat(Choices.complete(trained.with(Keys.STAGE1_SCHEDULE, new Schedule.Cosine()), images)
+                        .get(Keys.STAGE1_EXTEND))
+                .as("cosine")
+                .isFalse();
+        assertThat(Choices.complete(trained.with(Keys.FIDELITY, Fidelity.PAPER), images)
+                        .get(Keys.STAGE1_EXTEND))
+                .as("the paper's recipe")
+                .isFalse();
+        assertThat(Choices.complete(trained.with(Keys.STAGE1_EPOCHS, 15).with(Keys.STAGE1_EXTEND, true), images)
+                        .get(Keys.STAGE1_EXTEND))
+                .as("asked for")
+                .isTrue();
+    }
+
     private static Surroundings many(Device.Kind device, int images) {
         Surroundings few = at(device, "efficientnet-lite4");
         return new Surroundings(few.layout(), few.protocol(), images, few.weights(), device);

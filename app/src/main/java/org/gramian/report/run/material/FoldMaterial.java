@@ -5,6 +5,7 @@ import java.util.Optional;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.gallery.Gallery;
 import org.gramian.inspect.SpdInspection;
+import org.gramian.run.StageResult;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
@@ -14,6 +15,7 @@ import org.gramian.train.loop.TrainEvent.EpochDone;
  * @param evaluation of the model on the test pictures
  * @param afterFirst the same after stage 1, where a second one followed
  * @param epochs the course of training
+ * @param stages how the stages of training ended
  * @param gallery pictures and descriptors
  * @param model the model's file
  * @param matrices what became of the matrices of its pooling
@@ -23,19 +25,28 @@ public record FoldMaterial(
         Evaluation evaluation,
         Optional<Evaluation> afterFirst,
         List<EpochDone> epochs,
+        List<StageResult> stages,
         Optional<Gallery> gallery,
         Optional<ModelMaterial> model,
         Optional<SpdInspection> matrices,
         List<PoolingRace.Entry> poolings) {
     public FoldMaterial {
         epochs = List.copyOf(epochs);
+        stages = List.copyOf(stages);
         poolings = List.copyOf(poolings);
     }
 
     /** An evaluation alone. */
     public static FoldMaterial of(Evaluation evaluation, Optional<ModelMaterial> model) {
         return new FoldMaterial(
-                evaluation, Optional.empty(), List.of(), Optional.empty(), model, Optional.empty(), List.of());
+                evaluation,
+                Optional.empty(),
+                List.of(),
+                List.of(),
+                Optional.empty(),
+                model,
+                Optional.empty(),
+                List.of());
     }
 
     /** The fold's name. */

@@ -72,21 +72,22 @@ public record RunConfig(
                 all.get(Keys.LAYER_DECAY),
                 false,
                 all.get(Keys.STAGE2_EXTEND));
-        return new Recipe(
-                stage1,
-                stage2,
-                new OptimizerRecipe(UpdateRule.options(all), all.get(Keys.CLIP), all.get(Keys.EMA)),
-                new Recipe.Batching(all.get(Keys.BATCH), all.get(Keys.ACCUMULATE)),
-                new LossRecipe(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)),
-                all.get(Keys.PRECISION),
-                new Recipe.Augmenting(
+        return Recipe.builder(
+                        stage1,
+                        stage2,
+                        new OptimizerRecipe(UpdateRule.options(all), all.get(Keys.CLIP), all.get(Keys.EMA)),
+                        new Recipe.Batching(all.get(Keys.BATCH), all.get(Keys.ACCUMULATE)))
+                .loss(new LossRecipe(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)))
+                .precision(all.get(Keys.PRECISION))
+                .augmenting(new Recipe.Augmenting(
                         all.get(Keys.AUGMENT),
                         all.get(Keys.STAGE2_IMAGE_SIZE),
                         all.get(Keys.MIXUP),
-                        all.get(Keys.CUTMIX)),
-                all.get(Keys.CLASSIFIER),
-                all.get(Keys.DROPOUT),
-                all.get(Keys.SEED));
+                        all.get(Keys.CUTMIX)))
+                .solver(all.get(Keys.CLASSIFIER))
+                .dropout(all.get(Keys.DROPOUT))
+                .seed(all.get(Keys.SEED))
+                .build();
     }
 
     /** The value of every key, with the origin {@link Origin#CODE}. */

@@ -17,6 +17,8 @@ import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainEvent.Collecting;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.PoolingCompared;
+import org.gramian.train.loop.TrainEvent.RefitSkipped;
+import org.gramian.train.loop.TrainEvent.Refitted;
 import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TrainEvent.Solving;
 import org.gramian.train.loop.TrainEvent.StageDone;
@@ -152,6 +154,9 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
                 solved = true;
                 say(fold + "the classifier is solved for: " + found.text());
             }
+            case Refitted refit -> say(fold + "classifier solved again on the trained descriptors: " + refit.text());
+            case RefitSkipped skipped ->
+                say(fold + "the classifier is not solved again on the trained descriptors: " + skipped.reason());
             case StageStarted started -> {
                 stage = started;
                 remaining.stageStarted(started);

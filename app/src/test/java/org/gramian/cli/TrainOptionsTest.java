@@ -133,7 +133,7 @@ class TrainOptionsTest {
 
     private static String sample(Key<?> key) {
         return switch (key.name()) {
-            case "network.classifier" -> "svm:C=10";
+            case "network.classifier", "stage1.refit" -> "svm:C=10";
             case "network.pooling" -> "bcnn";
             case "data.crops" -> "resize:96";
             case "data.augment" -> "light";

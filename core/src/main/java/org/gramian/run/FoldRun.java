@@ -35,6 +35,7 @@ import org.gramian.train.loop.Material;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.Session;
 import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.Refitted;
 import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TrainEvent.StageDone;
 import org.gramian.train.loop.TwoStage;
@@ -87,6 +88,7 @@ final class FoldRun {
                         case StageDone done ->
                             keeping(() -> result(done).write(folder.path()));
                         case Solved found -> solved = Optional.of(found);
+                        case Refitted refit -> keeping(() -> refitted(refit));
                         default -> {}
                     }
                     surround.events.accept(new RunEvent.Training(event));
@@ -202,7 +204,19 @@ final class FoldRun {
                 done.epochs(),
                 done.kept() + 1,
                 !fold.parts().heldBack().isEmpty(),
-                done.improving());
+                done.improving(),
+                Optional.empty());
+    }
+
+    /** Notes a classifier that was solved for again; the model has it at its end unless fine-tuning follows. */
+    private void refitted(Refitted refit) throws IOException {
+        if (refit.kept() && plan.config().recipe().stage2().epochs() == 0) {
+            solved = Optional.of(refit.solution());
+        }
+        StageResult.read(folder.path())
+                .getFirst()
+                .with(new StageResult.Refit(refit.solution().text(), refit.kept(), refit.trained(), refit.solved()))
+                .write(folder.path());
     }
 
     private Material material() {

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.stream.Stream;
 import org.gramian.basis.WholeFile;
 import org.gramian.train.recipe.Improvement;
@@ -22,9 +23,27 @@ import tools.jackson.databind.json.JsonMapper;
  * @param kept the epoch whose parameters are kept, from 1 on; 0 for those it began with
  * @param validated whether epochs were judged by the loss on the validation set, not on the training set
  * @param improving fall of that loss in the last epochs, where it still fell at the end of the stage
+ * @param refit classifier that was solved for again at the end of stage 1; empty where none was
  */
 public record StageResult(
-        int stage, int planned, int epochs, int kept, boolean validated, Optional<Improvement> improving) {
+        int stage,
+        int planned,
+        int epochs,
+        int kept,
+        boolean validated,
+        Optional<Improvement> improving,
+        Optional<Refit> refit) {
+    /**
+     * A classifier that was solved for again at the end of stage 1.
+     *
+     * @param classifier with the numbers that were found, as {@code svm, C 10}
+     * @param kept whether it takes the place of the trained classifier
+     * @param trained accuracy of the trained classifier on the validation set; empty without one
+     * @param solved that of the solved one
+     */
+    public record Refit(String classifier, boolean kept, OptionalDouble trained, OptionalDouble solved) {}
+
+
     /** The file of a fold. */
     public static final String FILE = "training.json";
 
@@ -51,6 +70,11 @@ public record StageResult(
                             + " lost by that",
                     damaged);
         }
+    }
+
+    /** Returns the same result with a classifier that was solved for again. */
+    StageResult with(Refit other) {
+        return new StageResult(stage, planned, epochs, kept, validated, improving, Optional.of(other));
     }
 
     /** Adds this result to a fold's folder, in place of an earlier one of this stage and of later stages. */

@@ -7,14 +7,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import org.gramian.train.recipe.Improvement;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class StageResultTest {
     private static final StageResult FIRST =
-            new StageResult(1, 15, 19, 19, true, Optional.of(new Improvement(1.25, 1.21)));
-    private static final StageResult SECOND = new StageResult(2, 20, 20, 18, false, Optional.empty());
+            new StageResult(1, 15, 19, 19, true, Optional.of(new Improvement(1.25, 1.21)), Optional.empty());
+    private static final StageResult SECOND = new StageResult(2, 20, 20, 18, false, Optional.empty(), Optional.empty());
 
     @TempDir
     private Path folder = Path.of("");
@@ -36,10 +37,21 @@ class StageResultTest {
         assertThat(FIRST.advice())
                 .hasValue("stage 1 still improved at its end: the validation loss fell by 3.2 % in the last 2 of 19"
                         + " epochs; try --epochs 38");
-        assertThat(new StageResult(2, 2, 2, 2, false, Optional.of(new Improvement(1, 0.9))).advice())
+        assertThat(new StageResult(2, 2, 2, 2, false, Optional.of(new Improvement(1, 0.9)), Optional.empty())
+                        .advice())
                 .hasValue("stage 2 still improved at its end: the training loss fell by 10.0 % in the last 1 of 2"
                         + " epochs; try --fine-tune 4");
         assertThat(SECOND.advice()).isEmpty();
+    }
+
+    @Test
+    void aClassifierThatWasSolvedAgainIsKept() throws IOException {
+        StageResult refit = FIRST.with(new StageResult.Refit("svm, C 10", true, OptionalDouble.of(0.8), OptionalDouble.of(0.9)));
+        refit.write(folder);
+        SECOND.with(new StageResult.Refit("svm", false, OptionalDouble.empty(), OptionalDouble.empty()))
+                .write(folder);
+        assertThat(StageResult.read(folder)).first().isEqualTo(refit);
+        assertThat(StageResult.read(folder).getLast().refit().orElseThrow().solved()).isEmpty();
     }
 
     @Test

@@ -17,7 +17,7 @@ import org.gramian.train.loop.TrainEvent.EpochDone;
  * @param fold its name
  * @param charts loss, accuracy, and how far W is from orthonormal columns where that was noted
  * @param sentence what to see in them
- * @param remarks on stages that were extended, or still improved at their end
+ * @param remarks on stages that were extended or still improved at their end, and on a classifier that was solved again
  */
 public record LearningView(String fold, List<Chart> charts, String sentence, List<String> remarks) {
     static LearningView of(String fold, List<EpochDone> epochs, List<StageResult> stages) {
@@ -46,9 +46,19 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
                 remarks.add("Stage " + stage.stage() + " was to have " + Figures.count(stage.planned(), "epoch")
                         + " and went on to " + stage.epochs() + ", as the loss still fell.");
             }
+            stage.refit().ifPresent(refit -> remarks.add(remark(refit)));
             stage.advice().ifPresent(advice -> remarks.add("S" + advice.substring(1) + "."));
         }
         return List.copyOf(remarks);
+    }
+
+    private static String remark(StageResult.Refit refit) {
+        String end = refit.kept()
+                ? "is kept."
+                : refit.solved().isPresent()
+                        ? "is not kept: it makes more errors on the validation set."
+                        : "is not kept: a class has too few images for cross-validation.";
+        return "The classifier was solved again on the trained descriptors (" + refit.classifier() + ") and " + end;
     }
 
     /** Whether epochs were judged on pictures that they did not learn from. */

@@ -39,7 +39,7 @@ public final class Choices {
         StageLength length = StageLength.of(settings, pictures);
         settings = settings.orElse(Keys.STAGE1_EPOCHS, length.epochs(), length.reason())
                 .orElse(Keys.STAGE1_SCHEDULE, length.schedule(), length.reason());
-        settings = StageLength.extend(settings);
+        settings = DefaultRecipe.refit(StageLength.extend(settings), pictures);
         RunConfig.of(settings); // says what does not go together
         return settings;
     }

@@ -76,6 +76,7 @@ final class DefaultRecipe {
     static final String PRECISION_RULE = "bf16 where adamw fine-tunes on a GPU, else f32";
     static final String IMAGE_SIZE_RULE = "0.7 times the size of data.crops where that is above 256, else that size";
     static final String POOLING_RULE = "auto; default where stage 1 is trained by epochs";
+    static final String REFIT_RULE = "svm where stage 1 trains a softmax classifier, else none";
     static final String CROPS_RULE = "resize:224, or resize:" + LARGE + " for networks trained on larger images";
     static final String VALIDATION_RULE = "0.1 where something is trained by epochs; 0 where nothing is";
     static final String LAYER_RULE = "the network's usual layer; two layers for the pooling auto";
@@ -123,9 +124,7 @@ final class DefaultRecipe {
             return settings;
         }
         String text = settings.get(Keys.POOLING);
-        // A search over C takes five times as long, which grows with the square of the number of images.
-        OptionalDouble cost = images > SEARCHED_IMAGES ? OptionalDouble.of(USUAL_COST) : OptionalDouble.empty();
-        Optional<LinearSolver> svm = Optional.of(new Svm(cost));
+        Optional<LinearSolver> svm = svm(images);
         if (text.equals(PoolingRace.AUTO)) {
             return settings.orElse(Keys.CLASSIFIER, svm, "solved in closed form on frozen features");
         }
@@ -136,6 +135,28 @@ final class DefaultRecipe {
         return own || learns(text, backbone)
                 ? settings
                 : settings.orElse(Keys.CLASSIFIER, svm, "the pooling has nothing to train");
+    }
+
+    /** A search over C takes five times as long, which grows with the square of the number of rows. */
+    private static Optional<LinearSolver> svm(long rows) {
+        return Optional.of(new Svm(rows > SEARCHED_IMAGES ? OptionalDouble.of(USUAL_COST) : OptionalDouble.empty()));
+    }
+
+    /** Solves the classifier again at the end of stage 1, whose steps seldom reach its optimum. */
+    static Settings refit(Settings settings, int images) {
+        String reason = !applies(settings)
+                ? "as in the paper"
+                : settings.get(Keys.CLASSIFIER).isPresent()
+                        ? "the classifier is solved for"
+                        : settings.get(Keys.STAGE1_EPOCHS) == 0
+                                ? "stage 1 has no epochs"
+                                : settings.get(Keys.LOGIT_NORM) ? "scores are normalized" : "";
+        return reason.isEmpty()
+                ? settings.orElse(
+                        Keys.STAGE1_REFIT,
+                        svm(BatchSize.crops(settings, images)),
+                        "gradient steps seldom reach the optimum of the classifier")
+                : settings.orElse(Keys.STAGE1_REFIT, Optional.empty(), reason);
     }
 
     /** Whether a pooling has parameters that only training gives a good value. */

@@ -1,5 +1,6 @@
 package org.gramian.run.config;
 
+import java.util.Optional;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.pooling.Fidelity;
 import org.gramian.train.StiefelOptions;
@@ -43,6 +44,7 @@ final class Followed {
                 .orElse(Keys.BATCH, BatchSize.USUAL, why)
                 .orElse(Keys.STAGE2_RATE, 0.001, why)
                 .orElse(Keys.STAGE1_EXTEND, false, why)
+                .orElse(Keys.STAGE1_REFIT, Optional.empty(), why)
                 .orElse(Keys.STAGE2_EXTEND, false, why)
                 .over(stiefel(Fidelity.PAPER, why));
     }
@@ -60,6 +62,7 @@ final class Followed {
                 .orElse(Keys.BATCH, 16, why)
                 .orElse(Keys.WEIGHT_DECAY, 5e-6, why)
                 .orElse(Keys.STAGE1_EXTEND, false, why)
+                .orElse(Keys.STAGE1_REFIT, Optional.empty(), why)
                 .orElse(Keys.STAGE2_EXTEND, false, why)
                 .over(stiefel(Fidelity.AUTHORS, why));
     }

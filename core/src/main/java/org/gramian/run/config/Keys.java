@@ -179,6 +179,13 @@ public final class Keys {
             Form.truth(),
             StageLength.EXTEND_RULE);
 
+    /** Gradient steps come near the optimum of the classifier and seldom reach it; a solver reaches it within seconds. */
+    public static final Key<Optional<LinearSolver>> STAGE1_REFIT = chosen(
+            "stage1.refit",
+            "solver of the classifier after the last epoch, kept if it makes no more validation errors; none",
+            ClassifierChoice.REFIT_FORM,
+            DefaultRecipe.REFIT_RULE);
+
     public static final Key<Integer> STAGE2_EPOCHS =
             chosen("stage2.epochs", "most epochs of all layers together", EPOCHS, DefaultRecipe.EPOCHS_RULE);
 
@@ -364,6 +371,7 @@ public final class Keys {
             STAGE1_SCHEDULE,
             STAGE1_WARMUP,
             STAGE1_EXTEND,
+            STAGE1_REFIT,
             STAGE2_EPOCHS,
             STAGE2_RATE,
             BACKBONE_RATE,

@@ -85,6 +85,7 @@ public record RunConfig(
                         all.get(Keys.MIXUP),
                         all.get(Keys.CUTMIX)))
                 .solver(all.get(Keys.CLASSIFIER))
+                .refit(all.get(Keys.STAGE1_REFIT))
                 .dropout(all.get(Keys.DROPOUT))
                 .seed(all.get(Keys.SEED))
                 .build();
@@ -109,6 +110,7 @@ public record RunConfig(
                 .with(Keys.STAGE1_SCHEDULE, recipe.stage1().schedule())
                 .with(Keys.STAGE1_WARMUP, recipe.stage1().warmup())
                 .with(Keys.STAGE1_EXTEND, recipe.stage1().extend())
+                .with(Keys.STAGE1_REFIT, recipe.refit())
                 .with(Keys.STAGE2_EPOCHS, recipe.stage2().epochs())
                 .with(Keys.STAGE2_RATE, recipe.stage2().rate())
                 .with(Keys.BACKBONE_RATE, recipe.stage2().backboneRate())

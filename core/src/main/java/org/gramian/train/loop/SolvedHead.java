@@ -2,10 +2,14 @@ package org.gramian.train.loop;
 
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LinearModel;
 import org.gramian.linear.LinearSolver;
+import org.gramian.linear.UnsolvableException;
+import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Scope;
@@ -14,6 +18,8 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.train.feature.FeatureTable;
+import org.gramian.train.recipe.Judgement;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives a model the classifier that is solved for from the descriptors of all training crops: they are computed once, by
@@ -23,6 +29,9 @@ import org.gramian.train.feature.FeatureTable;
  * @param session told how far it is; a break that is due ends it at once, and there is no model then
  */
 record SolvedHead(Model model, Session session) {
+    private static final String WEIGHT = Head.CLASSIFIER + ".weight";
+    private static final String BIAS = Head.CLASSIFIER + ".bias";
+
     /**
      * Describes, solves, and sets weight and bias.
      *
@@ -30,18 +39,75 @@ record SolvedHead(Model model, Session session) {
      * @param batch crops that are described at once
      */
     void solve(LinearSolver solver, FeatureTable table, Targets targets, int batch) {
-        long size = model.head().pooling().descriptorSize(model.backbone().channels());
-        solver.requireRoom(table.count(), size);
+        solver.requireRoom(table.count(), descriptorSize());
         try (Scope _ = Scope.open()) {
-            Tensor rows = Tensors.empty(Shape.of(table.count(), size), DType.F32, model.device());
-            for (int start = 0; start < table.count(); start += batch) {
-                session.preparing(new TrainEvent.Solving("descriptors to solve from", start, table.count()));
-                describe(table, rows, start, Math.min(table.count(), start + batch));
-            }
-            LinearModel found = solver.solve(labelled(rows, table, targets), this::watch);
-            model.headParameters().assign(Map.of("classifier.weight", found.weight(), "classifier.bias", found.bias()));
+            LinearModel found = solved(solver, table, targets, batch);
+            assign(found.weight(), found.bias());
             session.events().accept(new TrainEvent.Solved(solver.text(), found.found()));
         }
+    }
+
+    /**
+     * Solves the classifier of a model whose head was trained by steps, on the descriptors that these ended with. The solved
+     * classifier is kept if it makes no more errors on the validation set. Without one it is kept if it could be cross-validated:
+     * errors on training images say nothing, and its C and temperature are right for images that it has not seen.
+     *
+     * @param judge by the validation set, if there is one
+     * @param trained judgement of the trained classifier
+     * @return judgement of the classifier that is kept
+     */
+    Judgement refit(
+            LinearSolver solver,
+            FeatureTable table,
+            Targets targets,
+            int batch,
+            @Nullable Judge judge,
+            Judgement trained) {
+        try {
+            solver.requireRoom(table.count(), descriptorSize());
+        } catch (IllegalArgumentException tooMany) {
+            session.events().accept(new TrainEvent.RefitSkipped(String.valueOf(tooMany.getMessage())));
+            return trained;
+        }
+        try (Scope _ = Scope.open()) {
+            Tensor weight = Tensors.copy(model.headParameters().get(WEIGHT).value());
+            Tensor bias = Tensors.copy(model.headParameters().get(BIAS).value());
+            LinearModel found = solved(solver, table, targets, batch);
+            assign(found.weight(), found.bias());
+            Optional<Judgement> solved = Optional.ofNullable(judge).map(Judge::judge);
+            boolean kept = solved.map(one -> one.error() <= trained.error())
+                    .orElse(found.crossValidation().isPresent());
+            if (!kept) {
+                assign(weight, bias);
+            }
+            session.events()
+                    .accept(new TrainEvent.Refitted(
+                            new TrainEvent.Solved(solver.text(), found.found()),
+                            kept,
+                            solved.isPresent() ? OptionalDouble.of(1 - trained.error()) : OptionalDouble.empty(),
+                            solved.stream().mapToDouble(one -> 1 - one.error()).findFirst()));
+            return kept ? solved.orElse(trained) : trained;
+        } catch (UnsolvableException none) {
+            session.events().accept(new TrainEvent.RefitSkipped(String.valueOf(none.getMessage())));
+            return trained;
+        }
+    }
+
+    private long descriptorSize() {
+        return model.head().pooling().descriptorSize(model.backbone().channels());
+    }
+
+    private void assign(Tensor weight, Tensor bias) {
+        model.headParameters().assign(Map.of(WEIGHT, weight, BIAS, bias));
+    }
+
+    private LinearModel solved(LinearSolver solver, FeatureTable table, Targets targets, int batch) {
+        Tensor rows = Tensors.empty(Shape.of(table.count(), descriptorSize()), DType.F32, model.device());
+        for (int start = 0; start < table.count(); start += batch) {
+            session.preparing(new TrainEvent.Solving("descriptors to solve from", start, table.count()));
+            describe(table, rows, start, Math.min(table.count(), start + batch));
+        }
+        return solver.solve(labelled(rows, table, targets), this::watch);
     }
 
     private void watch(String task, int done, int all) {

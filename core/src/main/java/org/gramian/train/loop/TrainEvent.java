@@ -58,6 +58,41 @@ public sealed interface TrainEvent {
     }
 
     /**
+     * The classifier was solved for again at the end of stage 1.
+     *
+     * @param solution what was found
+     * @param kept whether it takes the place of the trained classifier
+     * @param trained accuracy of the trained classifier on the validation set; empty without one
+     * @param solved that of the solved one
+     */
+    record Refitted(Solved solution, boolean kept, OptionalDouble trained, OptionalDouble solved)
+            implements TrainEvent {
+        /** In words, as {@code validation accuracy 83.3 %, trained 81.2 %: kept (svm, C 10)}. */
+        public String text() {
+            String accuracies = trained.isPresent() && solved.isPresent()
+                    ? String.format(
+                            Locale.ROOT,
+                            "validation accuracy %.1f %%, trained %.1f %%",
+                            100 * solved.getAsDouble(),
+                            100 * trained.getAsDouble())
+                    : solution.found().containsKey("cv_accuracy")
+                            ? String.format(
+                                    Locale.ROOT,
+                                    "cross-validation accuracy %.1f %%",
+                                    100 * solution.found().getOrDefault("cv_accuracy", 0.0))
+                            : "no cross-validation";
+            return accuracies + (kept ? ": kept (" : ": the trained one is kept (") + solution.text() + ")";
+        }
+    }
+
+    /**
+     * The classifier is not solved for again at the end of stage 1.
+     *
+     * @param reason why
+     */
+    record RefitSkipped(String reason) implements TrainEvent {}
+
+    /**
      * A pooling was compared with others on training images.
      *
      * @param entry its accuracy

@@ -16,6 +16,8 @@ import org.gramian.linear.LinearSolver;
  * @param precision of training steps
  * @param augmenting of the images in stage 2; features of the frozen backbone are never augmented
  * @param solver of the classifier, in place of stage 1, whose epochs are 0 then; nothing where it is trained
+ * @param refit solver of the classifier on the descriptors that stage 1 ends with, kept where validation is not worse; empty for
+ *     none
  * @param dropout share of descriptor elements that are dropped in training steps
  * @param seed of first values, order, crops and dropout
  */
@@ -28,6 +30,7 @@ public record Recipe(
         Precision precision,
         Augmenting augmenting,
         Optional<LinearSolver> solver,
+        Optional<LinearSolver> refit,
         double dropout,
         long seed) {
     public Recipe {
@@ -37,8 +40,8 @@ public record Recipe(
     }
 
     /**
-     * Begins a recipe in which everything is trained: no label smoothing and class weights, single precision, no augmentation and
-     * dropout, the seed 0.
+     * Begins a recipe in which everything is trained: no label smoothing and class weights, single precision, no augmentation,
+     * refit and dropout, the seed 0.
      */
     public static Builder builder(
             StageRecipe stage1, StageRecipe stage2, OptimizerRecipe optimizer, Batching batching) {
@@ -52,6 +55,7 @@ public record Recipe(
                 .precision(precision)
                 .augmenting(augmenting)
                 .solver(solver)
+                .refit(refit)
                 .dropout(dropout)
                 .seed(seed);
     }
@@ -76,6 +80,7 @@ public record Recipe(
         private Precision precision = Precision.F32;
         private Augmenting augmenting = Augmenting.NONE;
         private Optional<LinearSolver> solver = Optional.empty();
+        private Optional<LinearSolver> refit = Optional.empty();
         private double dropout;
         private long seed;
 
@@ -134,6 +139,12 @@ public record Recipe(
             return this;
         }
 
+        /** Sets the solver of the classifier at the end of stage 1; empty for none. */
+        public Builder refit(Optional<LinearSolver> value) {
+            refit = value;
+            return this;
+        }
+
         /** Sets the share of descriptor elements that are dropped. */
         public Builder dropout(double value) {
             dropout = value;
@@ -153,7 +164,7 @@ public record Recipe(
          */
         public Recipe build() {
             return new Recipe(
-                    stage1, stage2, optimizer, batching, loss, precision, augmenting, solver, dropout, seed);
+                    stage1, stage2, optimizer, batching, loss, precision, augmenting, solver, refit, dropout, seed);
         }
     }
 

@@ -15,6 +15,7 @@ import org.gramian.backbone.weights.WeightName;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;
@@ -113,6 +114,24 @@ final class ChoicesTest {
                         .get(Keys.STAGE1_EXTEND))
                 .as("asked for")
                 .isTrue();
+    }
+
+    @Test
+    void theClassifierIsSolvedAgainWhereStage1TrainsItAndTheRecipeIsNotThePapers() {
+        Settings trained = Settings.NONE.with(Keys.CLASSIFIER, Optional.empty());
+        assertThat(Choices.complete(trained, many(Device.Kind.CPU, 3000)).get(Keys.STAGE1_REFIT))
+                .contains(LinearSolver.parse("svm"));
+        assertThat(Choices.complete(trained, many(Device.Kind.CPU, 6000)).get(Keys.STAGE1_REFIT))
+                .contains(LinearSolver.parse("svm:C=10"));
+        for (Fidelity fidelity : List.of(Fidelity.PAPER, Fidelity.AUTHORS)) {
+            assertThat(Choices.complete(trained.with(Keys.FIDELITY, fidelity), many(Device.Kind.CPU, 3000))
+                            .get(Keys.STAGE1_REFIT))
+                    .as(fidelity.text())
+                    .isEmpty();
+        }
+        Settings solved = Choices.complete(Settings.NONE, many(Device.Kind.CPU, 3000));
+        assertThat(solved.get(Keys.CLASSIFIER)).isPresent();
+        assertThat(solved.get(Keys.STAGE1_REFIT)).isEmpty();
     }
 
     private static Surroundings many(Device.Kind device, int images) {

@@ -53,6 +53,8 @@ final class TrainingTold implements AutoCloseable {
             case TrainEvent.StageDone done -> say("trained for " + done.epochs() + " epochs: " + done.reason());
             case TrainEvent.Solving _,
                     TrainEvent.Solved _,
+                    TrainEvent.Refitted _,
+                    TrainEvent.RefitSkipped _,
                     TrainEvent.PoolingCompared _ -> {} // Spark trains by steps alone
         }
     }

@@ -204,14 +204,7 @@ public final class TwoStage {
     private Ended second(@Nullable Checkpoint checkpoint, Judgement worth, StageEnd ends) throws IOException {
         Material.Parts parts = material.parts();
         PictureScores judging = scores("judging", parts.heldBack());
-        try (StoredExamples stored = StoredExamples.open(material, recipe, session, model.device())) {
-            Examples examples = stored != null
-                    ? stored
-                    : new PictureExamples(
-                            parts.training(),
-                            material.rendering(material.trainingCrops()),
-                            material.threads(),
-                            model.device());
+        try (LoadedExamples examples = LoadedExamples.open(material, recipe, session, model.device())) {
             Trainee trainee = new Trainee(
                     model, 2, recipe.stage2().backboneRate(), recipe.stage2().layerDecay(), recipe.precision());
             StageLoop.Setup setup = new StageLoop.Setup(

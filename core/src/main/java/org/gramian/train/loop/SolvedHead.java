@@ -12,6 +12,7 @@ import org.gramian.linear.UnsolvableException;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 record SolvedHead(Model model, Session session) {
     private static final String WEIGHT = Head.CLASSIFIER + ".weight";
+    private static final int MOST_HALVINGS = 10;
     private static final String BIAS = Head.CLASSIFIER + ".bias";
 
     /**
@@ -50,7 +52,10 @@ record SolvedHead(Model model, Session session) {
     /**
      * Solves the classifier of a model whose head was trained by steps, on the descriptors that these ended with. The solved
      * classifier is kept if it makes no more errors on the validation set. Without one it is kept if it could be cross-validated:
-     * errors on training images say nothing, and its C and temperature are right for images that it has not seen.
+     * errors on training images say nothing.
+     *
+     * <p>The pooling was trained on the labels of the cross-validation, whose temperature therefore makes scores too large for other
+     * images. They are halved while that lowers the validation loss, which changes no prediction.
      *
      * @param judge by the validation set, if there is one
      * @param trained judgement of the trained classifier
@@ -73,8 +78,10 @@ record SolvedHead(Model model, Session session) {
             Tensor weight = Tensors.copy(model.headParameters().get(WEIGHT).value());
             Tensor bias = Tensors.copy(model.headParameters().get(BIAS).value());
             LinearModel found = solved(solver, table, targets, batch);
-            assign(found.weight(), found.bias());
-            Optional<Judgement> solved = Optional.ofNullable(judge).map(Judge::judge);
+            Optional<Judgement> solved = Optional.ofNullable(judge).map(one -> judged(found, one));
+            if (judge == null) {
+                assign(found.weight(), found.bias());
+            }
             boolean kept = solved.map(one -> one.error() <= trained.error())
                     .orElse(found.crossValidation().isPresent());
             if (!kept) {
@@ -91,6 +98,26 @@ record SolvedHead(Model model, Session session) {
             session.events().accept(new TrainEvent.RefitSkipped(String.valueOf(none.getMessage())));
             return trained;
         }
+    }
+
+    /** Gives the model a solved classifier, with scores of the size that has the lowest validation loss. */
+    private Judgement judged(LinearModel found, Judge judge) {
+        assign(found.weight(), found.bias());
+        Judgement best = judge.judge();
+        for (int halvings = 1; halvings <= MOST_HALVINGS; halvings++) {
+            assignScaled(found, StrictMath.pow(0.5, halvings));
+            Judgement next = judge.judge();
+            if (next.loss() >= best.loss()) {
+                assignScaled(found, StrictMath.pow(0.5, halvings - 1.0));
+                break;
+            }
+            best = next;
+        }
+        return best;
+    }
+
+    private void assignScaled(LinearModel found, double factor) {
+        assign(Elementwise.mul(found.weight(), factor), Elementwise.mul(found.bias(), factor));
     }
 
     private long descriptorSize() {

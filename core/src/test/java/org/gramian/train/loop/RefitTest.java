@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import org.gramian.image.dataset.Dataset;
@@ -27,6 +28,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.testing.PaintedPictures;
+import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.loop.Material.Parts;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.RefitSkipped;
@@ -139,6 +141,24 @@ class RefitTest {
         }
         Accuracies trained = accuracies(SmallTraining.of(recipe(Optional.empty(), 2, 0.01), parts));
         assertThat(trained.model()).as("without refit").isLessThan(trained.svm() - 0.005);
+    }
+
+    /** The pooling has seen the labels of the cross-validation, which makes scores too large for other images. */
+    @Test
+    void smallerScoresWouldNotLowerTheValidationLoss() throws IOException {
+        training("svm", 6, 0.5).run((model, material, session) -> {
+            try (Scope _ = Scope.open();
+                    FeatureTable table = material.features(
+                            "validation", parts.heldBack(), material.testCrops(), session::measuring)) {
+                Judge judge = Judge.of(PictureScores.ofFeatures(model, table, 4), labels(parts.heldBack()));
+                double kept = judge.judge().loss();
+                for (String name : List.of("classifier.weight", "classifier.bias")) {
+                    Tensor value = model.headParameters().get(name).value();
+                    model.headParameters().assign(Map.of(name, Elementwise.mul(value, 0.5)));
+                }
+                assertThat(kept).isLessThanOrEqualTo(judge.judge().loss());
+            }
+        });
     }
 
     @Test

@@ -20,12 +20,16 @@ public final class Choices {
      *
      * @throws ConfigException if what was asked for does not go together
      */
-    public static Settings complete(Settings asked, Surroundings surroundings) {
-        Settings settings = network(DefaultRecipe.pooling(data(asked, surroundings)), surroundings);
-        Backbone backbone = NetworkConfig.backbone(settings);
-        settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, backbone, surroundings.pictures()));
+    public static Settings complete(Settings given, Surroundings surroundings) {
+        int images = surroundings.pictures();
+        Settings settings = network(DefaultRecipe.pooling(data(given, surroundings)), surroundings);
+        Backbone uncut = Backbone.of(settings.get(Keys.BACKBONE));
+        settings = DefaultRecipe.layer(settings, uncut);
+        settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, images));
         Fidelity fidelity = settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED);
-        settings = settings.over(Followed.of(fidelity, backbone.parameterCount() > 0));
+        settings = settings.over(Followed.of(fidelity, uncut.parameterCount() > 0));
+        settings = DefaultRecipe.epochs(settings, uncut, surroundings);
+        Backbone backbone = NetworkConfig.backbone(settings);
         settings = DefaultRecipe.crops(settings, backbone);
         settings = DefaultRecipe.fineTuning(settings, backbone, surroundings);
         settings = UpdateRule.choose(settings);
@@ -34,12 +38,11 @@ public final class Choices {
         settings = FaithfulPooling.spellOut(settings);
         Pooling pooling = FaithfulPooling.of(settings);
         settings = HeadRate.choose(settings, pooling);
-        int pictures = surroundings.pictures();
-        settings = BatchSize.choose(settings, pictures);
-        StageLength length = StageLength.of(settings, pictures);
+        settings = BatchSize.choose(settings, images);
+        StageLength length = StageLength.of(settings, images);
         settings = settings.orElse(Keys.STAGE1_EPOCHS, length.epochs(), length.reason())
                 .orElse(Keys.STAGE1_SCHEDULE, length.schedule(), length.reason());
-        settings = DefaultRecipe.refit(StageLength.extend(settings), pictures);
+        settings = DefaultRecipe.refit(StageLength.extend(settings), images);
         RunConfig.of(settings); // says what does not go together
         return settings;
     }
@@ -53,9 +56,7 @@ public final class Choices {
     private static Settings network(Settings asked, Surroundings surroundings) {
         Settings settings = BackboneRanking.choose(fromWeights(asked), surroundings);
         String name = settings.get(Keys.BACKBONE);
-        Backbone backbone = Backbone.of(name);
-        settings = DefaultRecipe.layer(settings, backbone, surroundings);
-        if (!backbone.about().weights().needed()) {
+        if (!Backbone.of(name).about().weights().needed()) {
             return settings.orElse(Keys.WEIGHTS, Optional.empty(), name + " needs no weights");
         }
         // Where there are none, their usual name: opening them says how to get them.

@@ -87,52 +87,63 @@ final class DefaultRecipe {
         return settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED) == Fidelity.CORRECTED;
     }
 
-    /** Whether settings ask for a head that is trained by epochs on frozen features. */
-    private static boolean asksForStage1(Settings asked) {
-        return asked.find(Keys.STAGE1_EPOCHS).orElse(0) > 0
-                || asked.has(Keys.STAGE1_RATE)
-                || asked.has(Keys.STAGE1_SCHEDULE)
-                || asked.find(Keys.LOGIT_NORM).orElse(false)
-                || asked.find(Keys.CLASSIFIER).filter(Optional::isEmpty).isPresent();
+    /** Whether given options imply a head that is trained by epochs on frozen features. */
+    private static boolean impliesStage1(Settings given) {
+        return given.find(Keys.STAGE1_EPOCHS).orElse(0) > 0
+                || given.has(Keys.STAGE1_RATE)
+                || given.has(Keys.STAGE1_SCHEDULE)
+                || given.find(Keys.LOGIT_NORM).orElse(false)
+                || given.find(Keys.CLASSIFIER).filter(Optional::isEmpty).isPresent();
     }
 
     /** The pooling, which decides about the layer. */
-    static Settings pooling(Settings asked) {
-        if (!applies(asked)) {
-            return asked;
+    static Settings pooling(Settings given) {
+        if (!applies(given)) {
+            return given;
         }
-        return asksForStage1(asked)
-                ? asked.orElse(Keys.POOLING, "default", "stage 1 is trained")
-                : asked.orElse(Keys.POOLING, PoolingRace.AUTO, "a race on the training images chooses it");
+        return impliesStage1(given)
+                ? given.orElse(Keys.POOLING, "default", "stage 1 is trained")
+                : given.orElse(Keys.POOLING, PoolingRace.AUTO, "a race on the training images chooses it");
     }
 
-    static Settings layer(Settings settings, Backbone backbone, Surroundings surroundings) {
-        if (settings.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent()) {
-            boolean gpu = surroundings.device() == Device.Kind.CUDA;
-            boolean tuned =
-                    epochs(settings, backbone, surroundings.pictures(), gpu).get(Keys.STAGE2_EPOCHS) > 0;
-            return tuned
-                    ? settings.orElse(Keys.LAYER, backbone.fineTunedLayers(), "layers for fine-tuning")
-                    : settings.orElse(Keys.LAYER, backbone.raceLayers(), "layers for the pooling auto");
+    private static boolean isAuto(Settings settings) {
+        return settings.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent();
+    }
+
+    /** The layer of a pooling that is known; that of {@code auto} depends on whether the backbone is fine-tuned. */
+    static Settings layer(Settings settings, Backbone backbone) {
+        return isAuto(settings)
+                ? settings
+                : settings.orElse(Keys.LAYER, backbone.defaultLayer(), "the usual layer of " + backbone.name());
+    }
+
+    /** The epochs of fine-tuning, and the layers of the pooling {@code auto}, which follow from them. */
+    static Settings epochs(Settings given, Backbone backbone, Surroundings surroundings) {
+        boolean gpu = surroundings.device() == Device.Kind.CUDA;
+        Settings settings = epochs(given, backbone, surroundings.pictures(), gpu);
+        if (!isAuto(settings)) {
+            return settings;
         }
-        return settings.orElse(Keys.LAYER, backbone.defaultLayer(), "the usual layer of " + backbone.name());
+        return settings.get(Keys.STAGE2_EPOCHS) > 0
+                ? settings.orElse(Keys.LAYER, backbone.fineTunedLayers(), "layers for fine-tuning")
+                : settings.orElse(Keys.LAYER, backbone.raceLayers(), "layers for the pooling auto");
     }
 
     /** A classifier in closed form where nothing before it is trained: its optimum is found within seconds. */
-    static Settings classifier(Settings settings, Backbone backbone, int images) {
-        if (!applies(settings) || settings.has(Keys.CLASSIFIER) || asksForStage1(settings)) {
+    static Settings classifier(Settings settings, int images) {
+        if (!applies(settings) || settings.has(Keys.CLASSIFIER) || impliesStage1(settings)) {
             return settings;
         }
         String text = settings.get(Keys.POOLING);
         Optional<LinearSolver> svm = svm(images);
-        if (text.equals(PoolingRace.AUTO)) {
+        if (isAuto(settings)) {
             return settings.orElse(Keys.CLASSIFIER, svm, "solved in closed form on frozen features");
         }
         boolean own = Methods.find(text)
                 .map(Method::classifier)
                 .filter(word -> !word.equals(Method.SOFTMAX))
                 .isPresent();
-        return own || learns(text, backbone)
+        return own || learns(text, NetworkConfig.backbone(settings))
                 ? settings
                 : settings.orElse(Keys.CLASSIFIER, svm, "the pooling has nothing to train");
     }
@@ -182,12 +193,12 @@ final class DefaultRecipe {
     }
 
     /**
-     * Whether and how the backbone is fine-tuned: random resized crops at a smaller size than test images, AdamW, cosine decay
+     * How the backbone is fine-tuned, if it has epochs: random resized crops at a smaller size than test images, AdamW, cosine decay
      * with warm-up, label smoothing, clipping, dropout.
      */
-    static Settings fineTuning(Settings asked, Backbone backbone, Surroundings surroundings) {
+    static Settings fineTuning(Settings given, Backbone backbone, Surroundings surroundings) {
         boolean gpu = surroundings.device() == Device.Kind.CUDA;
-        Settings settings = epochs(asked, backbone, surroundings.pictures(), gpu);
+        Settings settings = given;
         int epochs = settings.get(Keys.STAGE2_EPOCHS);
         boolean modern = applies(settings)
                 && epochs > 0

@@ -134,6 +134,15 @@ final class ChoicesTest {
         assertThat(solved.get(Keys.STAGE1_REFIT)).isEmpty();
     }
 
+    @Test
+    void aSolvedClassifierThatWasGivenIsNotFineTunedAndTakesTheLayersOfTheRace() {
+        Settings all = Choices.complete(
+                Settings.NONE.with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse("lda"))),
+                many(Device.Kind.CUDA, 3000));
+        assertThat(all.get(Keys.STAGE2_EPOCHS)).isZero();
+        assertThat(all.get(Keys.LAYER)).isEqualTo("block20+block28");
+    }
+
     private static Surroundings many(Device.Kind device, int images) {
         Surroundings few = at(device, "efficientnet-lite4");
         return new Surroundings(few.layout(), few.protocol(), images, few.weights(), device);

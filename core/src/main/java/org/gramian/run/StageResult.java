@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.stream.Stream;
 import org.gramian.basis.WholeFile;
 import org.gramian.train.recipe.Improvement;
+import org.gramian.train.recipe.Judgement;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -38,10 +38,10 @@ public record StageResult(
      *
      * @param classifier with the numbers that were found, as {@code svm, C 10}
      * @param kept whether it takes the place of the trained classifier
-     * @param trained accuracy of the trained classifier on the validation set; empty without one
+     * @param trained judgement of the trained classifier by the validation set; empty without one
      * @param solved that of the solved one
      */
-    public record Refit(String classifier, boolean kept, OptionalDouble trained, OptionalDouble solved) {}
+    public record Refit(String classifier, boolean kept, Optional<Judgement> trained, Optional<Judgement> solved) {}
 
 
     /** The file of a fold. */

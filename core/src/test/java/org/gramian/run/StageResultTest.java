@@ -7,8 +7,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import org.gramian.train.recipe.Improvement;
+import org.gramian.train.recipe.Judgement;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -46,9 +46,10 @@ class StageResultTest {
 
     @Test
     void aClassifierThatWasSolvedAgainIsKept() throws IOException {
-        StageResult refit = FIRST.with(new StageResult.Refit("svm, C 10", true, OptionalDouble.of(0.8), OptionalDouble.of(0.9)));
+        StageResult refit = FIRST.with(new StageResult.Refit(
+                "svm, C 10", true, Optional.of(new Judgement(0.2, 0.7)), Optional.of(new Judgement(0.1, 0.6))));
         refit.write(folder);
-        SECOND.with(new StageResult.Refit("svm", false, OptionalDouble.empty(), OptionalDouble.empty()))
+        SECOND.with(new StageResult.Refit("svm", false, Optional.empty(), Optional.empty()))
                 .write(folder);
         assertThat(StageResult.read(folder)).first().isEqualTo(refit);
         assertThat(StageResult.read(folder).getLast().refit().orElseThrow().solved()).isEmpty();

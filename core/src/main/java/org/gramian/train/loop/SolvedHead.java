@@ -3,7 +3,6 @@ package org.gramian.train.loop;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalDouble;
 import java.util.stream.IntStream;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LinearModel;
@@ -91,8 +90,8 @@ record SolvedHead(Model model, Session session) {
                     .accept(new TrainEvent.Refitted(
                             new TrainEvent.Solved(solver.text(), found.found()),
                             kept,
-                            solved.isPresent() ? OptionalDouble.of(1 - trained.error()) : OptionalDouble.empty(),
-                            solved.stream().mapToDouble(one -> 1 - one.error()).findFirst()));
+                            solved.map(_ -> trained),
+                            solved));
             return kept ? solved.orElse(trained) : trained;
         } catch (UnsolvableException none) {
             session.events().accept(new TrainEvent.RefitSkipped(String.valueOf(none.getMessage())));

@@ -62,19 +62,21 @@ public sealed interface TrainEvent {
      *
      * @param solution what was found
      * @param kept whether it takes the place of the trained classifier
-     * @param trained accuracy of the trained classifier on the validation set; empty without one
+     * @param trained judgement of the trained classifier by the validation set; empty without one
      * @param solved that of the solved one
      */
-    record Refitted(Solved solution, boolean kept, OptionalDouble trained, OptionalDouble solved)
+    record Refitted(Solved solution, boolean kept, Optional<Judgement> trained, Optional<Judgement> solved)
             implements TrainEvent {
-        /** In words, as {@code validation accuracy 83.3 %, trained 81.2 %: kept (svm, C 10)}. */
+        /** In words, as {@code validation accuracy 83.3 % and loss 0.61, trained 81.2 % and 0.65: kept (svm, C 10)}. */
         public String text() {
             String accuracies = trained.isPresent() && solved.isPresent()
                     ? String.format(
                             Locale.ROOT,
-                            "validation accuracy %.1f %%, trained %.1f %%",
-                            100 * solved.getAsDouble(),
-                            100 * trained.getAsDouble())
+                            "validation accuracy %.1f %% and loss %.3f, trained %.1f %% and %.3f",
+                            100 * (1 - solved.get().error()),
+                            solved.get().loss(),
+                            100 * (1 - trained.get().error()),
+                            trained.get().loss())
                     : solution.found().containsKey("cv_accuracy")
                             ? String.format(
                                     Locale.ROOT,

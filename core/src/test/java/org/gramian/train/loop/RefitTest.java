@@ -165,7 +165,8 @@ class RefitTest {
     void itIsKeptWhereItMakesNoMoreValidationErrors() throws IOException {
         Refitted refit = training("svm", 2, 0.01).run().events(Refitted.class).getFirst();
         assertThat(refit.kept()).isTrue();
-        assertThat(refit.solved().orElseThrow()).isGreaterThanOrEqualTo(refit.trained().orElseThrow());
+        assertThat(refit.solved().orElseThrow().error())
+                .isLessThanOrEqualTo(refit.trained().orElseThrow().error());
         assertThat(refit.text()).contains("validation accuracy ", ": kept (svm, C ");
     }
 
@@ -180,7 +181,8 @@ class RefitTest {
         assertThat(trained.events(Refitted.class)).isEmpty();
         Outcome refit = training("svm", 2, 0.01).with(mislabelled).run();
         Refitted found = refit.events(Refitted.class).getFirst();
-        assertThat(found.solved().orElseThrow()).isLessThan(found.trained().orElseThrow());
+        assertThat(found.solved().orElseThrow().error())
+                .isGreaterThan(found.trained().orElseThrow().error());
         assertThat(found.kept()).isFalse();
         assertThat(refit.model()).isEqualTo(trained.model());
     }

@@ -85,9 +85,12 @@ final class PlanText {
 
     /** What an estimate of the time takes for granted. */
     static String condition(RunConfig config) {
-        return config.recipe().solver().isPresent()
-                ? ", and what it takes to solve for the classifier"
-                : " if all epochs are needed";
+        if (config.recipe().solver().isPresent()) {
+            return ", and what it takes to solve for the classifier";
+        }
+        boolean longer = config.recipe().stage1().mayExtend()
+                || config.recipe().stage2().mayExtend();
+        return " if all epochs are needed" + (longer ? ", more while the loss still falls" : "");
     }
 
     private static String time(Estimate time, String condition) {

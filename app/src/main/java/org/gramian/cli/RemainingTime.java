@@ -57,6 +57,14 @@ final class RemainingTime {
         mark = clock.millis();
     }
 
+    /** The stage takes more epochs, each as long as those before. */
+    void stageExtended(StageStarted extended) {
+        if (stage.epochs() > 0) {
+            seconds[stage.stage()] *= (double) extended.epochs() / stage.epochs();
+        }
+        stage = extended;
+    }
+
     void stepped(Stepped step) {
         done = (long) step.epoch() * stage.steps() + step.step();
         if (before < 0) {

@@ -5,16 +5,20 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.stream.IntStream;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
+import org.gramian.run.StageResult;
 import org.gramian.run.Trainer;
 import org.gramian.run.Workshop;
 import org.gramian.run.config.Keys;
@@ -264,6 +268,7 @@ final class TrainCommand implements Callable<Integer> {
                 summary.report(console::say);
             }
             if (result.early().isEmpty()) {
+                moreEpochs(result).forEach(console::say);
                 advice(plan, trainer.workshop().device()).ifPresent(console::say);
             }
         }
@@ -281,6 +286,23 @@ final class TrainCommand implements Callable<Integer> {
             return Main.INTERRUPTED;
         }
         return audit.unreadable().isEmpty() ? Main.DONE : Main.DATA;
+    }
+
+    /** Stages that were still improving at their last epoch, each by the fold in which it improved most. */
+    private static List<String> moreEpochs(RunResult result) throws IOException {
+        List<StageResult> stages = new ArrayList<>();
+        for (FoldResult fold : result.folds()) {
+            stages.addAll(StageResult.read(fold.folder()));
+        }
+        return IntStream.rangeClosed(1, 2)
+                .mapToObj(stage -> stages.stream()
+                        .filter(one -> one.stage() == stage && one.improving().isPresent())
+                        .max(Comparator.comparingDouble(one ->
+                                one.improving().orElseThrow().share())))
+                .flatMap(Optional::stream)
+                .flatMap(one -> one.advice().stream())
+                .map(text -> "next: " + text)
+                .toList();
     }
 
     /** What would raise the accuracy most, by what the run had. */

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
 import java.util.function.Consumer;
 import org.gramian.image.audit.AuditReport;
@@ -17,11 +18,15 @@ import org.gramian.train.loop.TrainEvent.Collecting;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.PoolingCompared;
 import org.gramian.train.loop.TrainEvent.RateFound;
+import org.gramian.train.loop.TrainEvent.RefitSkipped;
+import org.gramian.train.loop.TrainEvent.Refitted;
 import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TrainEvent.Solving;
 import org.gramian.train.loop.TrainEvent.StageDone;
+import org.gramian.train.loop.TrainEvent.StageExtended;
 import org.gramian.train.loop.TrainEvent.StageStarted;
 import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.recipe.Improvement;
 import org.jspecify.annotations.Nullable;
 
 /** Shows a run as it goes: what is being done, how far it is, and how good it is by now. */
@@ -156,12 +161,16 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
                     remaining.stageStarted(stage); // the time of the range test is not that of steps
                 }
             }
+            case Refitted refit -> say(fold + "classifier solved again on the trained descriptors: " + refit.text());
+            case RefitSkipped skipped ->
+                say(fold + "the classifier is not solved again on the trained descriptors: " + skipped.reason());
             case StageStarted started -> {
                 stage = started;
                 remaining.stageStarted(started);
             }
             case Stepped stepped -> show(stepped);
             case EpochDone done -> show(done);
+            case StageExtended extended -> extend(extended);
             case StageDone done ->
                 say("%sstage %d is over after %d epochs: %s; the parameters of %s are kept"
                         .formatted(
@@ -171,6 +180,23 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
                                 done.reason(),
                                 done.kept() < 0 ? "its beginning" : "epoch " + (done.kept() + 1)));
         }
+    }
+
+    private void extend(StageExtended extended) {
+        StageStarted present = stage;
+        if (present == null) {
+            return;
+        }
+        stage = new StageStarted(extended.stage(), extended.epochs(), present.steps(), present.crops());
+        remaining.stageExtended(stage);
+        say(String.format(
+                Locale.ROOT,
+                "%sstage %d goes on to epoch %d: the loss still fell, by %.1f %% in the last %d epochs",
+                fold,
+                extended.stage(),
+                extended.epochs(),
+                100 * extended.improvement().share(),
+                Improvement.EPOCHS));
     }
 
     private void show(Stepped stepped) {

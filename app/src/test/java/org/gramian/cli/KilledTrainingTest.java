@@ -122,7 +122,7 @@ final class KilledTrainingTest {
 
     private static void assertLikeTheUndisturbed(Path out) throws IOException {
         assertThat(TinyTraining.names(out)).isEqualTo(TinyTraining.names(undisturbed));
-        for (String name : List.of("model.safetensors", "predictions.csv", "evaluation.json", "history.csv")) {
+        for (String name : List.of("model.safetensors", "predictions.csv", "evaluation.json", "history.csv", "training.json")) {
             assertThat(out.resolve(name)).as(name).hasSameBinaryContentAs(undisturbed.resolve(name));
         }
     }

@@ -42,6 +42,18 @@ class RemainingTimeTest {
     }
 
     @Test
+    void anExtendedStageTakesLonger() {
+        remaining.foldStarted(2, 2);
+        remaining.stageStarted(STAGE);
+        step(9, 4, 2);
+        assertThat(remaining.left()).hasSeconds(30);
+        remaining.stageExtended(new StageStarted(1, 13, 4, 32));
+        assertThat(remaining.left()).hasSeconds(3 * 4 * 2 + 30);
+        step(10, 1, 2);
+        assertThat(remaining.left()).hasSeconds(11 * 2 + 30);
+    }
+
+    @Test
     void judgingTakesTimeButIsNoTraining() {
         remaining.foldStarted(2, 2);
         remaining.stageStarted(STAGE);

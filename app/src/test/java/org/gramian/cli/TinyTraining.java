@@ -25,7 +25,8 @@ record TinyTraining(Path root) {
             "history.csv",
             "model.safetensors",
             "predictions.csv",
-            "spd.json");
+            "spd.json",
+            "training.json");
 
     /** Makes the pictures. */
     static TinyTraining in(Path root) throws IOException {

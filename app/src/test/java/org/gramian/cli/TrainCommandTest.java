@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Set;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.run.config.Keys;
+import org.gramian.run.StageResult;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -118,6 +119,17 @@ final class TrainCommandTest {
                 .doesNotContain("all epochs are needed");
         assertThat(first.err()).contains("all epochs are needed").doesNotContain("already");
         assertThat(model(out)).isEqualTo(model);
+    }
+
+    @Test
+    void aStageThatStillImprovedSaysSoAtTheEndAndInTheReport() throws IOException {
+        Run run = done(tiny.train(out, "--epochs", "3", "--pooling", "average"));
+        StageResult first = StageResult.read(out).getFirst();
+        assertThat(first.epochs()).isEqualTo(3);
+        String advice = first.advice().orElseThrow();
+        assertThat(advice).contains("in the last 2 of 3 epochs", "--epochs 6");
+        assertThat(run.err()).contains("next: " + advice);
+        assertThat(Files.readString(out.resolve("report.html"))).contains("S" + advice.substring(1));
     }
 
     @Test

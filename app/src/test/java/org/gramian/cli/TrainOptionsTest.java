@@ -147,14 +147,14 @@ class TrainOptionsTest {
 
     private static String sample(Key<?> key) {
         return switch (key.name()) {
-            case "network.classifier" -> "svm:C=10";
+            case "network.classifier", "stage1.refit" -> "svm:C=10";
             case "network.pooling" -> "bcnn";
             case "data.crops" -> "resize:96";
             case "data.augment" -> "light";
             case "data.validation", "network.dropout", "optimizer.label-smoothing" -> "0.25";
             case "stage2.schedule" -> "constant";
             case "optimizer.name" -> "adamw";
-            case "stage1.per-length" -> "true";
+            case "stage1.per-length", "stage1.extend", "stage2.extend" -> "true";
             case "data.layout" -> "fmd";
             case "data.protocol" -> "given";
             case "stage1.schedule" -> "cosine";

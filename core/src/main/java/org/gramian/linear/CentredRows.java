@@ -126,6 +126,12 @@ record CentredRows(Tensor rows, Tensor centres, Tensor places) {
         return columns(0, size());
     }
 
+    /** The root of the mean squared length; 1 for rows that are all the same. */
+    double scale() {
+        double square = meanSquare();
+        return square > 0 ? Math.sqrt(square) : 1;
+    }
+
     /** The mean squared length. */
     double meanSquare() {
         double[] sum = new double[1];

@@ -11,9 +11,6 @@ final class CostSearch {
     /** Steps of 10: accuracy changes slowly with C. */
     static final List<Double> GRID = List.of(0.01, 0.1, 1.0, 10.0, 100.0);
 
-    /** Default where a class has one group only. */
-    static final double USUAL = 1;
-
     /** Predictions need less than the last digits of a solution. */
     private static final double TOLERANCE = 1e-2;
 

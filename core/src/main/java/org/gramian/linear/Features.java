@@ -51,8 +51,7 @@ final class Features {
     /** In the cheaper of the two forms; its memory belongs to the scope that is open. */
     static Features of(LabelledRows rows) {
         CentredRows centred = CentredRows.aroundMean(rows);
-        double square = centred.meanSquare();
-        double scale = square > 0 ? Math.sqrt(square) : 1; // rows that are all the same
+        double scale = centred.scale();
         boolean products = usesProducts(rows.count(), rows.size());
         Tensor matrix = products
                 ? Elementwise.mulInPlace(centred.gram(), 1 / (scale * scale))

@@ -2,7 +2,6 @@ package org.gramian.linear;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
@@ -40,14 +39,10 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
     private static final double SEARCH_TOLERANCE = 1e-3;
 
     private static final List<Double> GRID = List.of(0.1, 1.0, 10.0, 100.0, 1000.0);
-    private static final double USUAL = 1;
     private static final Room.Square SQUARE = new Room.Square(12_000, Double.BYTES);
 
     public Logistic {
-        if (c.isPresent() && !(c.getAsDouble() > 0 && c.getAsDouble() <= Float.MAX_VALUE)) {
-            throw new IllegalArgumentException("the argument C of logistic must be a positive number or auto, found "
-                    + SolverText.decimal(c.getAsDouble()));
-        }
+        CostGrid.requirePositive(WORD, c);
     }
 
     @Override
@@ -74,8 +69,7 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
     private record Scaled(CentredRows centred, double scale, boolean products, Tensor matrix) {
         static Scaled of(LabelledRows rows) {
             CentredRows centred = CentredRows.aroundMean(rows);
-            double square = centred.meanSquare();
-            double scale = square > 0 ? Math.sqrt(square) : 1;
+            double scale = centred.scale();
             if (rows.size() > rows.count()) {
                 Tensor gram = Tensors.to(centred.gram(), DType.F64);
                 return new Scaled(
@@ -106,17 +100,15 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
             watch.at("products of rows", 0, 1);
             Scaled scaled = Scaled.of(rows);
             GroupFolds folds = GroupFolds.of(rows, GroupFolds.USUAL);
-            SequencedMap<String, Double> found = new LinkedHashMap<>();
-            List<Double> grid = c.isPresent() ? List.of(c.getAsDouble()) : GRID;
+            CostGrid grid = CostGrid.of(c, GRID);
             List<CrossValidation> tried =
                     folds.folds() > 1 ? crossValidate(rows, scaled, folds, grid, watch) : List.of();
             int best = 0;
             for (int g = 1; g < tried.size(); g++) {
                 best = tried.get(g).logLoss() < tried.get(best).logLoss() ? g : best;
             }
-            double chosen = tried.isEmpty() ? c.orElse(USUAL) : grid.get(best);
-            found.put("C", chosen);
-            found.put("folds", (double) folds.folds());
+            double chosen = tried.isEmpty() ? grid.unchosen() : grid.costs().get(best);
+            SequencedMap<String, Double> found = CostGrid.found(chosen, folds.folds());
             int[] all = IntStream.range(0, rows.count()).toArray();
             LogisticDescent descent = descent(rows, scaled, all);
             LogisticDescent.Ending ending = descent.minimize(
@@ -136,22 +128,24 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
     }
 
     /** Out-of-fold scores for every C of the grid, each started from the solution of the one before. */
-    private List<CrossValidation> crossValidate(
-            LabelledRows rows, Scaled scaled, GroupFolds folds, List<Double> grid, SolveWatch watch) {
+    private static List<CrossValidation> crossValidate(
+            LabelledRows rows, Scaled scaled, GroupFolds folds, CostGrid grid, SolveWatch watch) {
         int k = rows.classes();
-        double[][][] logits = new double[grid.size()][rows.count()][];
-        String task = c.isPresent() ? "cross-validation" : "choosing C";
+        List<Double> costs = grid.costs();
+        double[][][] logits = new double[costs.size()][rows.count()][];
         for (int fold = 0; fold < folds.folds(); fold++) {
-            int done = fold * grid.size();
+            int done = fold * costs.size();
             try (Scope _ = Scope.open()) {
                 int[] training = folds.rows(fold, false);
                 int[] tested = folds.rows(fold, true);
                 LogisticDescent descent = descent(rows, scaled, training);
                 Tensor test = scaled.part(tested, training);
-                for (int g = 0; g < grid.size(); g++) {
+                for (int g = 0; g < costs.size(); g++) {
                     int at = done + g;
                     descent.minimize(
-                            grid.get(g), SEARCH_TOLERANCE, _ -> watch.at(task, at, grid.size() * folds.folds()));
+                            costs.get(g),
+                            SEARCH_TOLERANCE,
+                            _ -> watch.at(grid.task(), at, costs.size() * folds.folds()));
                     double[] scores = descent.scores(test);
                     for (int i = 0; i < tested.length; i++) {
                         logits[g][tested[i]] = Arrays.copyOfRange(scores, i * k, (i + 1) * k);

@@ -1,8 +1,6 @@
 package org.gramian.linear;
 
 import java.util.Arrays;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.IntStream;
@@ -39,10 +37,7 @@ public record Svm(OptionalDouble c) implements LinearSolver {
     private static final Room.Square SQUARE = new Room.Square(Features.MOST_PRODUCTS, Float.BYTES);
 
     public Svm {
-        if (c.isPresent() && !(c.getAsDouble() > 0 && c.getAsDouble() <= Float.MAX_VALUE)) {
-            throw new IllegalArgumentException("the argument C of svm must be a positive number or auto, found "
-                    + SolverText.decimal(c.getAsDouble()));
-        }
+        CostGrid.requirePositive(WORD, c);
     }
 
     @Override
@@ -69,23 +64,19 @@ public record Svm(OptionalDouble c) implements LinearSolver {
         requireRoom(rows.count(), rows.size());
         try (Scope scope = Scope.open()) {
             OneAgainstRest problems = new OneAgainstRest(rows, Features.of(rows), watch);
-            CostSearch search = new CostSearch(problems, c.isPresent() ? List.of(c.getAsDouble()) : CostSearch.GRID);
-            SequencedMap<String, Double> found = new LinkedHashMap<>();
+            CostGrid grid = CostGrid.of(c, CostSearch.GRID);
+            CostSearch search = new CostSearch(problems, grid.costs());
             boolean divided = search.folds() > 1;
-            double chosen = divided
-                    ? search.choose(c.isPresent() ? "cross-validation" : "choosing C")
-                    : c.orElse(CostSearch.USUAL);
-            found.put("C", chosen);
-            found.put("folds", (double) search.folds());
-            LinearModel model = solve(problems, found);
+            double chosen = divided ? search.choose(grid.task()) : grid.unchosen();
+            LinearModel model = solve(problems, chosen, CostGrid.found(chosen, search.folds()));
             return (divided ? model.with(search.crossValidation()) : model).keptBy(scope);
         }
     }
 
-    private static LinearModel solve(OneAgainstRest problems, SequencedMap<String, Double> found) {
+    private static LinearModel solve(OneAgainstRest problems, double cost, SequencedMap<String, Double> found) {
         LabelledRows rows = problems.rows();
         int n = rows.count();
-        double[] costs = problems.costs(found.getOrDefault("C", CostSearch.USUAL));
+        double[] costs = problems.costs(cost);
         int[] all = IntStream.range(0, n).toArray();
         double[] coefficients = new double[rows.classes() * n];
         DualDescent.Ending[] endings = new DualDescent.Ending[rows.classes()];

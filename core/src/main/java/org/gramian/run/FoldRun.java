@@ -37,7 +37,9 @@ import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.Session;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.RateFound;
+import org.gramian.train.loop.TrainEvent.Refitted;
 import org.gramian.train.loop.TrainEvent.Solved;
+import org.gramian.train.loop.TrainEvent.StageDone;
 import org.gramian.train.loop.TwoStage;
 import org.gramian.train.recipe.Recipe;
 
@@ -83,14 +85,14 @@ final class FoldRun {
         History history = History.open(folder.history());
         Session session = new Session(
                 event -> {
-                    if (event instanceof EpochDone done) {
-                        add(history, done);
-                    }
-                    if (event instanceof RateFound found) {
-                        keep(found.result());
-                    }
-                    if (event instanceof Solved found) {
-                        solved = Optional.of(found);
+                    switch (event) {
+                        case EpochDone done -> keeping(() -> history.add(done));
+                        case StageDone done ->
+                            keeping(() -> result(done).write(folder.path()));
+                        case RateFound found -> keeping(() -> folder.keepRateTest(found.result()));
+                        case Solved found -> solved = Optional.of(found);
+                        case Refitted refit -> keeping(() -> refitted(refit));
+                        default -> {}
                     }
                     surround.events.accept(new RunEvent.Training(event));
                 },
@@ -184,20 +186,40 @@ final class FoldRun {
         return new Showcase(folder, plan, material(), new Showcase.Company(fold.name(), session, surround.events));
     }
 
-    private static void add(History history, EpochDone done) {
+    /** Writes a file. */
+    private interface Writing {
+        void write() throws IOException;
+    }
+
+    private static void keeping(Writing writing) {
         try {
-            history.add(done);
+            writing.write();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private void keep(LearningRateFinder.Result result) {
-        try {
-            folder.keepRateTest(result);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+    private StageResult result(StageDone done) {
+        Recipe recipe = plan.config().recipe();
+        return new StageResult(
+                done.stage(),
+                (done.stage() == 1 ? recipe.stage1() : recipe.stage2()).epochs(),
+                done.epochs(),
+                done.kept() + 1,
+                !fold.parts().heldBack().isEmpty(),
+                done.improving(),
+                Optional.empty());
+    }
+
+    /** Notes a classifier that was solved for again; the model has it at its end unless fine-tuning follows. */
+    private void refitted(Refitted refit) throws IOException {
+        if (refit.kept() && plan.config().recipe().stage2().epochs() == 0) {
+            solved = Optional.of(refit.solution());
         }
+        StageResult.read(folder.path())
+                .getFirst()
+                .with(new StageResult.Refit(refit.solution().text(), refit.kept(), refit.trained(), refit.solved()))
+                .write(folder.path());
     }
 
     private Material material() {

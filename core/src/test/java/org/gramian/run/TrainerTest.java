@@ -121,6 +121,7 @@ class TrainerTest {
                         "fold-1/predictions.csv",
                         "fold-1/spd.json",
                         "fold-1/stage1.json",
+                        "fold-1/training.json",
                         "fold-2/confusion.csv",
                         "fold-2/evaluation.json",
                         "fold-2/gallery.safetensors",
@@ -128,7 +129,8 @@ class TrainerTest {
                         "fold-2/model.safetensors",
                         "fold-2/predictions.csv",
                         "fold-2/spd.json",
-                        "fold-2/stage1.json");
+                        "fold-2/stage1.json",
+                        "fold-2/training.json");
         for (FoldResult fold : result.folds()) {
             assertThat(EvaluationFile.read(fold.folder().resolve("evaluation.json")))
                     .isEqualTo(fold.evaluation());

@@ -8,8 +8,9 @@ import org.gramian.report.chart.Axis;
 import org.gramian.report.chart.Chart;
 import org.gramian.report.chart.Line;
 import org.gramian.report.chart.Scale;
-import org.gramian.train.loop.LearningRateFinder;
+import org.gramian.run.StageResult;
 import org.gramian.train.loop.LearningRateFinder.Point;
+import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /**
@@ -18,9 +19,14 @@ import org.gramian.train.loop.TrainEvent.EpochDone;
  * @param fold its name
  * @param charts loss, accuracy, how far W is from orthonormal columns where that was noted, and range tests of learning rates
  * @param sentence what to see in them
+ * @param remarks on stages that were extended or still improved at their end, and on a classifier that was solved again
  */
-public record LearningView(String fold, List<Chart> charts, String sentence) {
-    static LearningView of(String fold, List<EpochDone> epochs, List<LearningRateFinder.Result> rateTests) {
+public record LearningView(String fold, List<Chart> charts, String sentence, List<String> remarks) {
+    static LearningView of(
+            String fold,
+            List<EpochDone> epochs,
+            List<StageResult> stages,
+            List<LearningRateFinder.Result> rateTests) {
         boolean judged = judged(epochs);
         Chart loss = empty("loss", epochs, Scale.linear(0, most(epochs, judged)))
                 .with(line("training", epochs, EpochDone::loss));
@@ -40,7 +46,29 @@ public record LearningView(String fold, List<Chart> charts, String sentence) {
                 .filter(test -> !test.points().isEmpty())
                 .map(LearningView::rateTest)
                 .forEach(charts::add);
-        return new LearningView(fold, charts, sentence(epochs, judged));
+        return new LearningView(fold, charts, sentence(epochs, judged), remarks(stages));
+    }
+
+    private static List<String> remarks(List<StageResult> stages) {
+        List<String> remarks = new ArrayList<>();
+        for (StageResult stage : stages) {
+            if (stage.epochs() > stage.planned()) {
+                remarks.add("Stage " + stage.stage() + " was to have " + Figures.count(stage.planned(), "epoch")
+                        + " and went on to " + stage.epochs() + ", as the loss still fell.");
+            }
+            stage.refit().ifPresent(refit -> remarks.add(remark(refit)));
+            stage.advice().ifPresent(advice -> remarks.add("S" + advice.substring(1) + "."));
+        }
+        return List.copyOf(remarks);
+    }
+
+    private static String remark(StageResult.Refit refit) {
+        String end = refit.kept()
+                ? "is kept."
+                : refit.solved().isPresent()
+                        ? "is not kept: it makes more errors on the validation set."
+                        : "is not kept: a class has too few images for cross-validation.";
+        return "The classifier was solved again on the trained descriptors (" + refit.classifier() + ") and " + end;
     }
 
     /** Whether epochs were judged on pictures that they did not learn from. */

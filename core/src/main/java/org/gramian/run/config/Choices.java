@@ -8,9 +8,9 @@ import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 
 /**
- * Fills in what nobody asked for, to suit what was asked for, the pictures and the machine, and says why.
+ * Fills unset options with values that suit the given ones, the images and the machine, each with its reason.
  *
- * <p>From strong to weak: what was asked for; what the {@link Fidelity} asks for; what suits the backbone, the pooling and the
+ * <p>From strong to weak: given values; those of the {@link Fidelity}; what suits the backbone, the pooling and the
  * device; the fixed defaults of {@link Keys}.
  */
 public final class Choices {
@@ -19,14 +19,18 @@ public final class Choices {
     /**
      * A value for every key.
      *
-     * @throws ConfigException if what was asked for does not go together
+     * @throws ConfigException if given values contradict each other
      */
-    public static Settings complete(Settings asked, Surroundings surroundings) {
-        Settings settings = network(DefaultRecipe.pooling(data(asked, surroundings)), surroundings);
-        Backbone backbone = NetworkConfig.backbone(settings);
-        settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, backbone, surroundings.pictures()));
+    public static Settings complete(Settings given, Surroundings surroundings) {
+        int images = surroundings.pictures();
+        Settings settings = network(DefaultRecipe.pooling(data(given, surroundings)), surroundings);
+        Backbone uncut = Backbone.of(settings.get(Keys.BACKBONE));
+        settings = DefaultRecipe.layer(settings, uncut);
+        settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, images));
         Fidelity fidelity = settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED);
-        settings = settings.over(Followed.of(fidelity, backbone.parameterCount() > 0));
+        settings = settings.over(Followed.of(fidelity, uncut.parameterCount() > 0));
+        settings = DefaultRecipe.epochs(settings, uncut, surroundings);
+        Backbone backbone = NetworkConfig.backbone(settings);
         settings = DefaultRecipe.crops(settings, backbone);
         settings = DefaultRecipe.fineTuning(settings, backbone, surroundings);
         settings = UpdateRule.choose(settings);
@@ -35,11 +39,11 @@ public final class Choices {
         settings = FaithfulPooling.spellOut(settings);
         Pooling pooling = FaithfulPooling.of(settings);
         settings = HeadRate.choose(settings, pooling);
-        int pictures = surroundings.pictures();
-        settings = BatchSize.choose(settings, pictures);
-        StageLength length = StageLength.of(settings, pictures);
+        settings = BatchSize.choose(settings, images);
+        StageLength length = StageLength.of(settings, images);
         settings = settings.orElse(Keys.STAGE1_EPOCHS, length.epochs(), length.reason())
                 .orElse(Keys.STAGE1_SCHEDULE, length.schedule(), length.reason());
+        settings = DefaultRecipe.refit(StageLength.extend(settings), images);
         RunConfig.of(settings); // says what does not go together
         return settings;
     }
@@ -61,12 +65,10 @@ public final class Choices {
                 .orElse(Keys.PROTOCOL, surroundings.protocol(), "the usual one for the layout " + layout);
     }
 
-    private static Settings network(Settings asked, Surroundings surroundings) {
-        Settings settings = BackboneRanking.choose(fromWeights(asked), surroundings);
+    private static Settings network(Settings given, Surroundings surroundings) {
+        Settings settings = BackboneRanking.choose(fromWeights(given), surroundings);
         String name = settings.get(Keys.BACKBONE);
-        Backbone backbone = Backbone.of(name);
-        settings = DefaultRecipe.layer(settings, backbone, surroundings);
-        if (!backbone.about().weights().needed()) {
+        if (!Backbone.of(name).about().weights().needed()) {
             return settings.orElse(Keys.WEIGHTS, Optional.empty(), name + " needs no weights");
         }
         // Where there are none, their usual name: opening them says how to get them.
@@ -75,17 +77,17 @@ public final class Choices {
     }
 
     /** Weights of a store say by their name which network they are for. */
-    private static Settings fromWeights(Settings asked) {
-        if (!asked.has(Keys.WEIGHTS) || asked.has(Keys.BACKBONE)) {
-            return asked;
+    private static Settings fromWeights(Settings given) {
+        if (!given.has(Keys.WEIGHTS) || given.has(Keys.BACKBONE)) {
+            return given;
         }
-        Optional<String> weights = asked.get(Keys.WEIGHTS);
+        Optional<String> weights = given.get(Keys.WEIGHTS);
         if (weights.isEmpty()) {
-            return asked.orElse(Keys.BACKBONE, BackboneRanking.WITHOUT_WEIGHTS, "it needs no weights");
+            return given.orElse(Keys.BACKBONE, BackboneRanking.WITHOUT_WEIGHTS, "it needs no weights");
         }
         try {
             String network = WeightName.parse(weights.get()).architecture();
-            return asked.orElse(Keys.BACKBONE, network, "the network of the weights " + weights.get());
+            return given.orElse(Keys.BACKBONE, network, "the network of the weights " + weights.get());
         } catch (IllegalArgumentException e) {
             throw new ConfigException(
                     Keys.WEIGHTS + ": expected " + Keys.BACKBONE + " beside it, for '" + weights.get()

@@ -1,7 +1,6 @@
 package org.gramian.run.config;
 
 import java.util.Locale;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.basis.Found;
@@ -21,6 +20,14 @@ final class ClassifierChoice {
     /** Nothing stands for softmax. */
     static final Form<Optional<LinearSolver>> FORM =
             Form.of("CLASSIFIER", ClassifierChoice::read, ClassifierChoice::write);
+
+    private static final String NO_REFIT = "none";
+
+    /** Nothing stands for none. */
+    static final Form<Optional<LinearSolver>> REFIT_FORM = Form.of(
+            "CLASSIFIER|none",
+            text -> text.equals(NO_REFIT) ? Optional.empty() : Optional.of(LinearSolver.parse(text)),
+            solver -> solver.map(LinearSolver::text).orElse(NO_REFIT));
 
     private ClassifierChoice() {}
 
@@ -68,10 +75,7 @@ final class ClassifierChoice {
         }
         String reason = solver.get().text() + " is solved for";
         settings = settings.orElse(Keys.STAGE1_EPOCHS, 0, reason).orElse(Keys.LOGIT_NORM, false, reason);
-        boolean wanted = Objects.requireNonNull(settings.values().get(Keys.CLASSIFIER.name()))
-                .origin()
-                .wanted();
-        return wanted ? settings.orElse(Keys.STAGE2_EPOCHS, 0, reason) : settings;
+        return settings.isWanted(Keys.CLASSIFIER) ? settings.orElse(Keys.STAGE2_EPOCHS, 0, reason) : settings;
     }
 
     /** @throws ConfigException if something is asked for that a classifier which is solved for does not have */

@@ -30,17 +30,17 @@ public record CropOptions(
      *
      * @throws ConfigException naming the option, if a value is none
      */
-    public Settings applyTo(Settings asked) {
+    public Settings applyTo(Settings given) {
         if (imageSize == null && testSize == null && tta == null) {
-            return asked;
+            return given;
         }
         if (tta != null) {
             augmented(
                     new CropPlan(CropPlan.Kind.CENTER, CropPlan.DEFAULT_SIZE, false),
                     tta); // says what is wrong with it
         }
-        Settings settings = asked;
-        CropPlan crops = settings.find(Keys.CROPS).orElseGet(() -> usual(asked));
+        Settings settings = given;
+        CropPlan crops = settings.find(Keys.CROPS).orElseGet(() -> usual(given));
         if (imageSize != null) {
             crops = resized(crops, imageSize, "--image-size");
             settings = settings.with(Keys.CROPS.name(), crops.text(), Origin.flag("--image-size"));
@@ -60,17 +60,17 @@ public record CropOptions(
     }
 
     /** Default plan of the fidelity and the backbone that are set. */
-    private CropPlan usual(Settings asked) {
-        if (asked.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED) != Fidelity.CORRECTED) {
+    private CropPlan usual(Settings given) {
+        if (given.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED) != Fidelity.CORRECTED) {
             return CropPlan.parse("paper");
         }
-        if (imageSize == null && testSize == null && !asked.has(Keys.BACKBONE)) {
+        if (imageSize == null && testSize == null && !given.has(Keys.BACKBONE)) {
             throw new ConfigException(
                     "--tta: expected --image-size, --crops or --backbone beside it, which tell the size"
                             + " of images; found none of them");
         }
-        return asked.find(Keys.BACKBONE)
-                .map(name -> DefaultRecipe.crops(asked, Backbone.of(name)).get(Keys.CROPS))
+        return given.find(Keys.BACKBONE)
+                .map(name -> DefaultRecipe.crops(given, Backbone.of(name)).get(Keys.CROPS))
                 .orElseGet(() -> new CropPlan(CropPlan.Kind.RESIZE, CropPlan.DEFAULT_SIZE, false));
     }
 

@@ -76,6 +76,7 @@ final class DefaultRecipe {
     static final String PRECISION_RULE = "bf16 where adamw fine-tunes on a GPU, else f32";
     static final String IMAGE_SIZE_RULE = "0.7 times the size of data.crops where that is above 256, else that size";
     static final String POOLING_RULE = "auto; default where stage 1 is trained by epochs";
+    static final String REFIT_RULE = "svm where stage 1 trains a softmax classifier, else none";
     static final String CROPS_RULE = "resize:224, or resize:" + LARGE + " for networks trained on larger images";
     static final String VALIDATION_RULE = "0.1 where something is trained by epochs; 0 where nothing is";
     static final String LAYER_RULE = "the network's usual layer; two layers for the pooling auto";
@@ -86,56 +87,87 @@ final class DefaultRecipe {
         return settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED) == Fidelity.CORRECTED;
     }
 
-    /** Whether settings ask for a head that is trained by epochs on frozen features. */
-    private static boolean asksForStage1(Settings asked) {
-        return asked.find(Keys.STAGE1_EPOCHS).orElse(0) > 0
-                || HeadRate.isGiven(asked)
-                || asked.has(Keys.STAGE1_SCHEDULE)
-                || asked.find(Keys.LOGIT_NORM).orElse(false)
-                || asked.find(Keys.CLASSIFIER).filter(Optional::isEmpty).isPresent();
+    /** Whether given options imply a head that is trained by epochs on frozen features. */
+    private static boolean impliesStage1(Settings given) {
+        return given.find(Keys.STAGE1_EPOCHS).orElse(0) > 0
+                || HeadRate.isGiven(given)
+                || given.has(Keys.STAGE1_SCHEDULE)
+                || given.find(Keys.LOGIT_NORM).orElse(false)
+                || given.find(Keys.CLASSIFIER).filter(Optional::isEmpty).isPresent();
     }
 
     /** The pooling, which decides about the layer. */
-    static Settings pooling(Settings asked) {
-        if (!applies(asked)) {
-            return asked;
+    static Settings pooling(Settings given) {
+        if (!applies(given)) {
+            return given;
         }
-        return asksForStage1(asked)
-                ? asked.orElse(Keys.POOLING, "default", "stage 1 is trained")
-                : asked.orElse(Keys.POOLING, PoolingRace.AUTO, "a race on the training images chooses it");
+        return impliesStage1(given)
+                ? given.orElse(Keys.POOLING, "default", "stage 1 is trained")
+                : given.orElse(Keys.POOLING, PoolingRace.AUTO, "a race on the training images chooses it");
     }
 
-    static Settings layer(Settings settings, Backbone backbone, Surroundings surroundings) {
-        if (settings.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent()) {
-            boolean gpu = surroundings.device() == Device.Kind.CUDA;
-            boolean tuned =
-                    epochs(settings, backbone, surroundings.pictures(), gpu).get(Keys.STAGE2_EPOCHS) > 0;
-            return tuned
-                    ? settings.orElse(Keys.LAYER, backbone.fineTunedLayers(), "layers for fine-tuning")
-                    : settings.orElse(Keys.LAYER, backbone.raceLayers(), "layers for the pooling auto");
+    private static boolean isAuto(Settings settings) {
+        return settings.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent();
+    }
+
+    /** The layer of a pooling that is known; that of {@code auto} depends on whether the backbone is fine-tuned. */
+    static Settings layer(Settings settings, Backbone backbone) {
+        return isAuto(settings)
+                ? settings
+                : settings.orElse(Keys.LAYER, backbone.defaultLayer(), "the usual layer of " + backbone.name());
+    }
+
+    /** The epochs of fine-tuning, and the layers of the pooling {@code auto}, which follow from them. */
+    static Settings epochs(Settings given, Backbone backbone, Surroundings surroundings) {
+        boolean gpu = surroundings.device() == Device.Kind.CUDA;
+        Settings settings = epochs(given, backbone, surroundings.pictures(), gpu);
+        if (!isAuto(settings)) {
+            return settings;
         }
-        return settings.orElse(Keys.LAYER, backbone.defaultLayer(), "the usual layer of " + backbone.name());
+        return settings.get(Keys.STAGE2_EPOCHS) > 0
+                ? settings.orElse(Keys.LAYER, backbone.fineTunedLayers(), "layers for fine-tuning")
+                : settings.orElse(Keys.LAYER, backbone.raceLayers(), "layers for the pooling auto");
     }
 
     /** A classifier in closed form where nothing before it is trained: its optimum is found within seconds. */
-    static Settings classifier(Settings settings, Backbone backbone, int images) {
-        if (!applies(settings) || settings.has(Keys.CLASSIFIER) || asksForStage1(settings)) {
+    static Settings classifier(Settings settings, int images) {
+        if (!applies(settings) || settings.has(Keys.CLASSIFIER) || impliesStage1(settings)) {
             return settings;
         }
         String text = settings.get(Keys.POOLING);
-        // A search over C takes five times as long, which grows with the square of the number of images.
-        OptionalDouble cost = images > SEARCHED_IMAGES ? OptionalDouble.of(USUAL_COST) : OptionalDouble.empty();
-        Optional<LinearSolver> svm = Optional.of(new Svm(cost));
-        if (text.equals(PoolingRace.AUTO)) {
+        Optional<LinearSolver> svm = svm(images);
+        if (isAuto(settings)) {
             return settings.orElse(Keys.CLASSIFIER, svm, "solved in closed form on frozen features");
         }
         boolean own = Methods.find(text)
                 .map(Method::classifier)
                 .filter(word -> !word.equals(Method.SOFTMAX))
                 .isPresent();
-        return own || learns(text, backbone)
+        return own || learns(text, NetworkConfig.backbone(settings))
                 ? settings
                 : settings.orElse(Keys.CLASSIFIER, svm, "the pooling has nothing to train");
+    }
+
+    /** A search over C takes five times as long, which grows with the square of the number of rows. */
+    private static Optional<LinearSolver> svm(long rows) {
+        return Optional.of(new Svm(rows > SEARCHED_IMAGES ? OptionalDouble.of(USUAL_COST) : OptionalDouble.empty()));
+    }
+
+    /** Solves the classifier again at the end of stage 1, whose steps seldom reach its optimum. */
+    static Settings refit(Settings settings, int images) {
+        String reason = !applies(settings)
+                ? "as in the paper"
+                : settings.get(Keys.CLASSIFIER).isPresent()
+                        ? "the classifier is solved for"
+                        : settings.get(Keys.STAGE1_EPOCHS) == 0
+                                ? "stage 1 has no epochs"
+                                : settings.get(Keys.LOGIT_NORM) ? "scores are normalized" : "";
+        return reason.isEmpty()
+                ? settings.orElse(
+                        Keys.STAGE1_REFIT,
+                        svm(BatchSize.crops(settings, images)),
+                        "gradient steps seldom reach the optimum of the classifier")
+                : settings.orElse(Keys.STAGE1_REFIT, Optional.empty(), reason);
     }
 
     /** Whether a pooling has parameters that only training gives a good value. */
@@ -161,12 +193,12 @@ final class DefaultRecipe {
     }
 
     /**
-     * Whether and how the backbone is fine-tuned: random resized crops at a smaller size than test images, AdamW, cosine decay
+     * How the backbone is fine-tuned, if it has epochs: random resized crops at a smaller size than test images, AdamW, cosine decay
      * with warm-up, label smoothing, clipping, dropout.
      */
-    static Settings fineTuning(Settings asked, Backbone backbone, Surroundings surroundings) {
+    static Settings fineTuning(Settings given, Backbone backbone, Surroundings surroundings) {
         boolean gpu = surroundings.device() == Device.Kind.CUDA;
-        Settings settings = epochs(asked, backbone, surroundings.pictures(), gpu);
+        Settings settings = given;
         int epochs = settings.get(Keys.STAGE2_EPOCHS);
         boolean modern = applies(settings)
                 && epochs > 0

@@ -1,5 +1,6 @@
 package org.gramian.run.config;
 
+import java.util.Optional;
 import java.util.OptionalDouble;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.pooling.Fidelity;
@@ -43,6 +44,9 @@ final class Followed {
                 .orElse(Keys.STAGE1_SCHEDULE, StageLength.MANY_STEPS, why)
                 .orElse(Keys.BATCH, BatchSize.USUAL, why)
                 .orElse(Keys.STAGE2_RATE, OptionalDouble.of(0.001), why)
+                .orElse(Keys.STAGE1_EXTEND, false, why)
+                .orElse(Keys.STAGE1_REFIT, Optional.empty(), why)
+                .orElse(Keys.STAGE2_EXTEND, false, why)
                 .over(stiefel(Fidelity.PAPER, why));
     }
 
@@ -58,6 +62,9 @@ final class Followed {
                 .orElse(Keys.STAGE2_WARMUP, 0.0, why)
                 .orElse(Keys.BATCH, 16, why)
                 .orElse(Keys.WEIGHT_DECAY, 5e-6, why)
+                .orElse(Keys.STAGE1_EXTEND, false, why)
+                .orElse(Keys.STAGE1_REFIT, Optional.empty(), why)
+                .orElse(Keys.STAGE2_EXTEND, false, why)
                 .over(stiefel(Fidelity.AUTHORS, why));
     }
 

@@ -175,6 +175,20 @@ public final class Keys {
     public static final Key<Double> STAGE1_WARMUP =
             fixed("stage1.warmup", "epochs in which the rate rises from 0", NUMBER, 0.0);
 
+    /** Given epochs are kept to; a rate that falls by the number of epochs is 0 at their end. */
+    public static final Key<Boolean> STAGE1_EXTEND = chosen(
+            "stage1.extend",
+            "whether constant and plateau go on, up to twice the epochs, while the validation loss still falls",
+            Form.truth(),
+            StageLength.EXTEND_RULE);
+
+    /** Gradient steps come near the optimum of the classifier and seldom reach it; a solver reaches it within seconds. */
+    public static final Key<Optional<LinearSolver>> STAGE1_REFIT = chosen(
+            "stage1.refit",
+            "solver of the classifier after the last epoch, kept if it makes no more validation errors; none",
+            ClassifierChoice.REFIT_FORM,
+            DefaultRecipe.REFIT_RULE);
+
     public static final Key<Integer> STAGE2_EPOCHS =
             chosen("stage2.epochs", "most epochs of all layers together", EPOCHS, DefaultRecipe.EPOCHS_RULE);
 
@@ -198,6 +212,12 @@ public final class Keys {
 
     public static final Key<Double> STAGE2_WARMUP =
             chosen("stage2.warmup", "epochs in which the rate rises from 0", NUMBER, DefaultRecipe.WARMUP_RULE);
+
+    public static final Key<Boolean> STAGE2_EXTEND = chosen(
+            "stage2.extend",
+            "whether it goes on while the validation loss still falls, as in stage 1",
+            Form.truth(),
+            StageLength.EXTEND_RULE);
 
     /** Smaller than test images: a random crop shows objects larger, and the time of an epoch falls with the area. */
     public static final Key<Integer> STAGE2_IMAGE_SIZE = chosen(
@@ -353,12 +373,15 @@ public final class Keys {
             PER_LENGTH,
             STAGE1_SCHEDULE,
             STAGE1_WARMUP,
+            STAGE1_EXTEND,
+            STAGE1_REFIT,
             STAGE2_EPOCHS,
             STAGE2_RATE,
             BACKBONE_RATE,
             LAYER_DECAY,
             STAGE2_SCHEDULE,
             STAGE2_WARMUP,
+            STAGE2_EXTEND,
             STAGE2_IMAGE_SIZE,
             BATCH,
             ACCUMULATE,

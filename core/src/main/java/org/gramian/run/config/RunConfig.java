@@ -63,7 +63,8 @@ public record RunConfig(
                 all.get(Keys.STAGE1_SCHEDULE),
                 all.get(Keys.STAGE1_WARMUP),
                 1,
-                all.get(Keys.PER_LENGTH));
+                all.get(Keys.PER_LENGTH),
+                all.get(Keys.STAGE1_EXTEND));
         StageRecipe stage2 = new StageRecipe(
                 all.get(Keys.STAGE2_EPOCHS),
                 Choices.rate(all, Keys.STAGE2_RATE),
@@ -72,22 +73,25 @@ public record RunConfig(
                 all.get(Keys.STAGE2_SCHEDULE),
                 all.get(Keys.STAGE2_WARMUP),
                 all.get(Keys.LAYER_DECAY),
-                false);
-        return new Recipe(
-                stage1,
-                stage2,
-                new OptimizerRecipe(UpdateRule.options(all), all.get(Keys.CLIP), all.get(Keys.EMA)),
-                new Recipe.Batching(all.get(Keys.BATCH), all.get(Keys.ACCUMULATE)),
-                new LossRecipe(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)),
-                all.get(Keys.PRECISION),
-                new Recipe.Augmenting(
+                false,
+                all.get(Keys.STAGE2_EXTEND));
+        return Recipe.builder(
+                        stage1,
+                        stage2,
+                        new OptimizerRecipe(UpdateRule.options(all), all.get(Keys.CLIP), all.get(Keys.EMA)),
+                        new Recipe.Batching(all.get(Keys.BATCH), all.get(Keys.ACCUMULATE)))
+                .loss(new LossRecipe(all.get(Keys.LABEL_SMOOTHING), all.get(Keys.CLASS_WEIGHTS)))
+                .precision(all.get(Keys.PRECISION))
+                .augmenting(new Recipe.Augmenting(
                         all.get(Keys.AUGMENT),
                         all.get(Keys.STAGE2_IMAGE_SIZE),
                         all.get(Keys.MIXUP),
-                        all.get(Keys.CUTMIX)),
-                all.get(Keys.CLASSIFIER),
-                all.get(Keys.DROPOUT),
-                all.get(Keys.SEED));
+                        all.get(Keys.CUTMIX)))
+                .solver(all.get(Keys.CLASSIFIER))
+                .refit(all.get(Keys.STAGE1_REFIT))
+                .dropout(all.get(Keys.DROPOUT))
+                .seed(all.get(Keys.SEED))
+                .build();
     }
 
     /** The value of every key, with the origin {@link Origin#CODE}. */
@@ -108,12 +112,15 @@ public record RunConfig(
                 .with(Keys.PER_LENGTH, recipe.stage1().perLength())
                 .with(Keys.STAGE1_SCHEDULE, recipe.stage1().schedule())
                 .with(Keys.STAGE1_WARMUP, recipe.stage1().warmup())
+                .with(Keys.STAGE1_EXTEND, recipe.stage1().extend())
+                .with(Keys.STAGE1_REFIT, recipe.refit())
                 .with(Keys.STAGE2_EPOCHS, recipe.stage2().epochs())
                 .with(Keys.STAGE2_RATE, rate(recipe.stage2()))
                 .with(Keys.BACKBONE_RATE, recipe.stage2().backboneRate())
                 .with(Keys.LAYER_DECAY, recipe.stage2().layerDecay())
                 .with(Keys.STAGE2_SCHEDULE, recipe.stage2().schedule())
-                .with(Keys.STAGE2_WARMUP, recipe.stage2().warmup());
+                .with(Keys.STAGE2_WARMUP, recipe.stage2().warmup())
+                .with(Keys.STAGE2_EXTEND, recipe.stage2().extend());
     }
 
     private static OptionalDouble rate(StageRecipe stage) {

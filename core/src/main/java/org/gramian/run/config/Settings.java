@@ -134,6 +134,12 @@ public record Settings(Map<String, Setting> values) {
         return values.containsKey(key.name());
     }
 
+    /** Whether there is a value that was given, and not chosen to suit others. */
+    boolean isWanted(Key<?> key) {
+        Setting setting = values.get(key.name());
+        return setting != null && setting.origin().wanted();
+    }
+
     /** The value of a key, if there is one. */
     public <T> Optional<T> find(Key<T> key) {
         return Optional.ofNullable(values.get(key.name())).map(setting -> key.read(setting.text()));

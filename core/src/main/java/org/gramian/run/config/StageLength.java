@@ -31,6 +31,8 @@ record StageLength(long steps) {
     static final String SCHEDULE_RULE =
             MANY_STEPS.text() + "; " + FEW_STEPS.text() + " where epochs have fewer than " + TELLING_STEPS + " steps";
 
+    static final String EXTEND_RULE = "true if epochs are not given and the schedule is plateau or constant";
+
     static StageLength of(Settings settings, int pictures) {
         long batch = (long) settings.get(Keys.BATCH) * settings.get(Keys.ACCUMULATE);
         return new StageLength(Math.max(1, Math.ceilDiv(BatchSize.crops(settings, pictures), batch)));
@@ -43,6 +45,27 @@ record StageLength(long steps) {
     /** The rate must fall before the end, whether or not a few pictures can tell when; the best judged epoch is kept anyway. */
     Schedule schedule() {
         return steps < TELLING_STEPS ? FEW_STEPS : MANY_STEPS;
+    }
+
+    /** Whether stages go on while the loss still falls, once epochs and schedules are chosen. */
+    static Settings extend(Settings settings) {
+        return extend(
+                extend(settings, Keys.STAGE1_EXTEND, Keys.STAGE1_EPOCHS, Keys.STAGE1_SCHEDULE),
+                Keys.STAGE2_EXTEND,
+                Keys.STAGE2_EPOCHS,
+                Keys.STAGE2_SCHEDULE);
+    }
+
+    private static Settings extend(Settings settings, Key<Boolean> key, Key<Integer> epochs, Key<Schedule> schedule) {
+        if (settings.get(epochs) == 0) {
+            return settings.orElse(key, false, "there are no epochs");
+        }
+        if (settings.isWanted(epochs)) {
+            return settings.orElse(key, false, "the epochs are given");
+        }
+        return settings.get(schedule).hasFixedLength()
+                ? settings.orElse(key, false, "the rate falls by the number of epochs")
+                : settings.orElse(key, true, "the epochs are not given");
     }
 
     String reason() {

@@ -54,15 +54,32 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         return new MemoryEstimate(
                 (workers + 2) * batch + 2L * threads * IMAGE,
                 network + (long) workers * FeatureExtractor.DEFAULT_BATCH * maps,
-                solver > 0 ? 0 : work.memoryBytes(),
+                solver > 0 ? 0 : Math.max(work.memoryBytes(), refit(work)),
                 solver,
                 solver > 0 ? solver : moved,
                 gpu);
     }
 
     private static long solver(Workload work, LinearSolver solver) {
-        long rows = work.folds().stream().mapToLong(FoldSize::training).max().orElse(0) * work.trainingCrops();
-        return solver.bytes(rows, work.descriptorSize());
+        return solver.bytes(rows(work), work.descriptorSize());
+    }
+
+    private static long rows(Workload work) {
+        return work.folds().stream().mapToLong(FoldSize::training).max().orElse(0) * work.trainingCrops();
+    }
+
+    /** Bytes that it takes to solve for the classifier at the end of stage 1; 0 where that is left out. */
+    private static long refit(Workload work) {
+        Optional<LinearSolver> solver = work.config().recipe().refit();
+        if (solver.isEmpty() || work.config().recipe().stage1().epochs() == 0) {
+            return 0;
+        }
+        try {
+            solver.get().requireRoom(rows(work), work.descriptorSize());
+            return solver(work, solver.get());
+        } catch (IllegalArgumentException tooMany) {
+            return 0;
+        }
     }
 
     /** Elements of the largest feature maps of one crop. */

@@ -88,7 +88,7 @@ final class RecordedSteps implements Steps {
         return switch (source.examples()) {
             case FeatureExamples(FeatureTable table) when table.isResident() -> Optional.of(ResidentFeed.of(table));
             case StoredExamples stored when stored.isResident() -> Optional.of(ResidentFeed.of(stored));
-            case LoadedExamples pictures -> Optional.of(new PictureFeed(pictures, setup.stride()));
+            case LoadedExamples images -> Optional.of(new PictureFeed(images, setup.stride()));
             default -> Optional.empty();
         };
     }

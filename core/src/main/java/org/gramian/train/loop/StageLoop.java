@@ -9,6 +9,7 @@ import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
 import org.gramian.train.AveragedWeights;
 import org.gramian.train.Optimizer;
+import org.gramian.train.recipe.Improvement;
 import org.gramian.train.recipe.Judgement;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Precision;
@@ -133,13 +134,13 @@ final class StageLoop implements AutoCloseable {
 
     /** Trains to the end of the stage, or to a break, of which the reason is told. */
     Optional<Breaks.Reason> run() throws IOException {
-        StageRecipe stage = setup.stage();
         int number = setup.trainee.stage();
-        events.accept(new TrainEvent.StageStarted(number, stage.epochs(), setup.steps(), setup.crops));
+        int end = epochs();
+        events.accept(new TrainEvent.StageStarted(number, end, setup.steps(), setup.crops));
         if (position.epoch() == 0 && position.step() == 0) {
             keepBest();
         }
-        if (stage.autoRate() && position.found().isEmpty()) {
+        if (setup.stage().autoRate() && position.found().isEmpty()) {
             try {
                 findRate();
             } catch (InterruptedTrainingException interrupted) {
@@ -147,14 +148,20 @@ final class StageLoop implements AutoCloseable {
                 return Optional.of(interrupted.reason());
             }
         }
-        while (position.epoch() < stage.epochs() && !ended()) {
+        while (position.epoch() < end && !ended()) {
             Optional<Breaks.Reason> reason = epoch();
             if (reason.isPresent()) {
                 saver.save(position, state());
                 return reason;
             }
+            if (epochs() > end && !ended()) {
+                end = epochs();
+                events.accept(new TrainEvent.StageExtended(number, end, Improvement.of(position.judgements())));
+            }
         }
-        events.accept(new TrainEvent.StageDone(number, position.epoch(), position.kept(), ending()));
+        Optional<Improvement> improving = Optional.of(Improvement.of(position.judgements()))
+                .filter(improvement -> improvement.isRelevant() && !ended());
+        events.accept(new TrainEvent.StageDone(number, position.epoch(), position.kept(), ending(), improving));
         return Optional.empty();
     }
 
@@ -165,6 +172,11 @@ final class StageLoop implements AutoCloseable {
         events.accept(new TrainEvent.RateFound(result, (System.nanoTime() - begun) / 1e9));
         position = position.withRate(result.rate());
         saver.save(position, state());
+    }
+
+    /** The most epochs of the stage, by the loss of those that are over. */
+    private int epochs() {
+        return setup.stage().epochs(position.judgements());
     }
 
     private boolean ended() {

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>On a GPU with room the decoded images lie in its memory and are rendered there; elsewhere threads render them ahead.
  */
-final class StoredExamples implements LoadedExamples, AutoCloseable {
+final class StoredExamples implements LoadedExamples {
     private static final int AHEAD = 4;
 
     private final List<Sample> samples;
@@ -58,14 +58,11 @@ final class StoredExamples implements LoadedExamples, AutoCloseable {
     }
 
     /**
-     * Decodes the training images if the recipe augments them; null where it does not.
+     * Decodes the training images.
      *
      * @throws InterruptedTrainingException if training is interrupted meanwhile
      */
-    static @Nullable StoredExamples open(Material material, Recipe recipe, Session session, Device device) {
-        if (recipe.augmenting().policy().isNone()) {
-            return null;
-        }
+    static StoredExamples open(Material material, Recipe recipe, Session session, Device device) {
         Crops crops = material.trainingCrops();
         int size = recipe.augmenting().imageSize();
         Rendering rendering = material.rendering(crops);

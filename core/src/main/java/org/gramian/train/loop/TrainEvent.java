@@ -3,9 +3,11 @@ package org.gramian.train.loop;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
+import org.gramian.train.recipe.Improvement;
 import org.gramian.train.recipe.Judgement;
 
 /** What happens while a model is trained, told as it happens. */
@@ -56,6 +58,43 @@ public sealed interface TrainEvent {
     }
 
     /**
+     * The classifier was solved for again at the end of stage 1.
+     *
+     * @param solution what was found
+     * @param kept whether it takes the place of the trained classifier
+     * @param trained judgement of the trained classifier by the validation set; empty without one
+     * @param solved that of the solved one
+     */
+    record Refitted(Solved solution, boolean kept, Optional<Judgement> trained, Optional<Judgement> solved)
+            implements TrainEvent {
+        /** In words, as {@code validation accuracy 83.3 % and loss 0.61, trained 81.2 % and 0.65: kept (svm, C 10)}. */
+        public String text() {
+            String accuracies = trained.isPresent() && solved.isPresent()
+                    ? String.format(
+                            Locale.ROOT,
+                            "validation accuracy %.1f %% and loss %.3f, trained %.1f %% and %.3f",
+                            100 * (1 - solved.get().error()),
+                            solved.get().loss(),
+                            100 * (1 - trained.get().error()),
+                            trained.get().loss())
+                    : solution.found().containsKey("cv_accuracy")
+                            ? String.format(
+                                    Locale.ROOT,
+                                    "cross-validation accuracy %.1f %%",
+                                    100 * solution.found().getOrDefault("cv_accuracy", 0.0))
+                            : "no cross-validation";
+            return accuracies + (kept ? ": kept (" : ": the trained one is kept (") + solution.text() + ")";
+        }
+    }
+
+    /**
+     * The classifier is not solved for again at the end of stage 1.
+     *
+     * @param reason why
+     */
+    record RefitSkipped(String reason) implements TrainEvent {}
+
+    /**
      * A pooling was compared with others on training images.
      *
      * @param entry its accuracy
@@ -84,7 +123,7 @@ public sealed interface TrainEvent {
      * A stage begins, or goes on after a break.
      *
      * @param stage 1 or 2
-     * @param epochs the most it will take
+     * @param epochs the most it will take, unless it is extended
      * @param steps in each epoch
      * @param crops training crops in each epoch
      */
@@ -127,12 +166,23 @@ public sealed interface TrainEvent {
             implements TrainEvent {}
 
     /**
+     * A stage goes on past its epochs, as the loss still falls.
+     *
+     * @param stage 1 or 2
+     * @param epochs the most it will take now
+     * @param improvement of its last epochs
+     */
+    record StageExtended(int stage, int epochs, Improvement improvement) implements TrainEvent {}
+
+    /**
      * A stage is over.
      *
      * @param stage 1 or 2
      * @param epochs how many it took
      * @param kept the epoch whose parameters are kept, from 0 on; -1 for those it began with
      * @param reason why it ended
+     * @param improving fall of the loss in its last epochs, where that is relevant and only the number of epochs ended it
      */
-    record StageDone(int stage, int epochs, int kept, String reason) implements TrainEvent {}
+    record StageDone(int stage, int epochs, int kept, String reason, Optional<Improvement> improving)
+            implements TrainEvent {}
 }

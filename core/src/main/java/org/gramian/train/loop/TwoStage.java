@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.SplittableRandom;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.dataset.Sample;
@@ -169,8 +170,18 @@ public final class TwoStage {
                     setup,
                     checkpoint,
                     Position.startOf(1, Judgement.NONE, scale),
+                    worth -> refit(training, setup.judge(), worth),
                     () -> ends.stageDone(1, new Scores(judging, this::scoresOfTestFeatures)));
         }
+    }
+
+    /** Solves the classifier again on the trained descriptors; a checkpoint of the last epoch leads to the same bits. */
+    private Judgement refit(FeatureTable training, @Nullable Judge judge, Judgement trained) {
+        if (recipe.refit().isEmpty() || model.head().normalized()) {
+            return trained;
+        }
+        return new SolvedHead(model, session)
+                .refit(recipe.refit().get(), training, targets, recipe.batching().batch(), judge, trained);
     }
 
     private List<Logits> scoresOfTestFeatures() {
@@ -193,14 +204,7 @@ public final class TwoStage {
     private Ended second(@Nullable Checkpoint checkpoint, Judgement worth, StageEnd ends) throws IOException {
         Material.Parts parts = material.parts();
         PictureScores judging = scores("judging", parts.heldBack());
-        try (StoredExamples stored = StoredExamples.open(material, recipe, session, model.device())) {
-            Examples examples = stored != null
-                    ? stored
-                    : new PictureExamples(
-                            parts.training(),
-                            material.rendering(material.trainingCrops()),
-                            material.threads(),
-                            model.device());
+        try (LoadedExamples examples = LoadedExamples.open(material, recipe, session, model.device())) {
             Trainee trainee = new Trainee(
                     model, 2, recipe.stage2().backboneRate(), recipe.stage2().layerDecay(), recipe.precision());
             StageLoop.Setup setup = new StageLoop.Setup(
@@ -213,6 +217,7 @@ public final class TwoStage {
                     setup,
                     checkpoint,
                     Position.startOf(2, worth, 1),
+                    tuned -> tuned,
                     () -> ends.stageDone(2, new Scores(judging, scores("testing", parts.test()))));
         }
     }
@@ -236,14 +241,34 @@ public final class TwoStage {
         void run() throws IOException;
     }
 
-    private Ended stage(StageLoop.Setup setup, @Nullable Checkpoint checkpoint, Position start, After after)
+    /**
+     * Trains a stage.
+     *
+     * @param last step of a stage that came to its end, from the judgement of its model to that of the model it leaves
+     * @param after what follows, unless training was interrupted
+     */
+    private Ended stage(
+            StageLoop.Setup setup,
+            @Nullable Checkpoint checkpoint,
+            Position start,
+            UnaryOperator<Judgement> last,
+            After after)
             throws IOException {
+        Ended ended;
         try (StageLoop loop = new StageLoop(setup, start, session)) {
             Optional<Breaks.Reason> early = loop.train(checkpoint);
-            if (early.isEmpty() || early.get() == Breaks.Reason.OUT_OF_TIME) {
-                after.run();
-            }
-            return new Ended(early, loop.position().best());
+            ended = new Ended(early, loop.position().best());
         }
+        if (ended.early.isEmpty()) {
+            try {
+                ended = new Ended(Optional.empty(), last.apply(ended.worth));
+            } catch (InterruptedTrainingException stopped) {
+                ended = new Ended(Optional.of(stopped.reason()), ended.worth); // the model is as the epochs left it
+            }
+        }
+        if (ended.early.isEmpty() || ended.early.get() == Breaks.Reason.OUT_OF_TIME) {
+            after.run();
+        }
+        return ended;
     }
 }

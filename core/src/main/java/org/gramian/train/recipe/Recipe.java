@@ -16,6 +16,8 @@ import org.gramian.linear.LinearSolver;
  * @param precision of training steps
  * @param augmenting of the images in stage 2; features of the frozen backbone are never augmented
  * @param solver of the classifier, in place of stage 1, whose epochs are 0 then; nothing where it is trained
+ * @param refit solver of the classifier on the descriptors that stage 1 ends with, kept where validation is not worse; empty for
+ *     none
  * @param dropout share of descriptor elements that are dropped in training steps
  * @param seed of first values, order, crops and dropout
  */
@@ -28,6 +30,7 @@ public record Recipe(
         Precision precision,
         Augmenting augmenting,
         Optional<LinearSolver> solver,
+        Optional<LinearSolver> refit,
         double dropout,
         long seed) {
     public Recipe {
@@ -36,55 +39,133 @@ public record Recipe(
         }
     }
 
-    /** A recipe without augmentation and dropout. */
-    public Recipe(
-            StageRecipe stage1,
-            StageRecipe stage2,
-            OptimizerRecipe optimizer,
-            Batching batching,
-            LossRecipe loss,
-            Precision precision,
-            Optional<LinearSolver> solver,
-            long seed) {
-        this(stage1, stage2, optimizer, batching, loss, precision, Augmenting.NONE, solver, 0, seed);
+    /**
+     * Begins a recipe in which everything is trained: no label smoothing and class weights, single precision, no augmentation,
+     * refit and dropout, the seed 0.
+     */
+    public static Builder builder(
+            StageRecipe stage1, StageRecipe stage2, OptimizerRecipe optimizer, Batching batching) {
+        return new Builder(stage1, stage2, optimizer, batching);
     }
 
-    /** A recipe in which everything is trained. */
-    public Recipe(
-            StageRecipe stage1,
-            StageRecipe stage2,
-            OptimizerRecipe optimizer,
-            Batching batching,
-            LossRecipe loss,
-            Precision precision,
-            long seed) {
-        this(stage1, stage2, optimizer, batching, loss, precision, Optional.empty(), seed);
+    /** Begins a recipe with the values of this one. */
+    public Builder toBuilder() {
+        return builder(stage1, stage2, optimizer, batching)
+                .loss(loss)
+                .precision(precision)
+                .augmenting(augmenting)
+                .solver(solver)
+                .refit(refit)
+                .dropout(dropout)
+                .seed(seed);
     }
 
     /** Returns the part that solves a classifier on frozen features: the same recipe without fine-tuning. */
     public Recipe frozen() {
-        return new Recipe(
-                stage1, stage2.withEpochs(0), optimizer, batching, loss, precision, augmenting, solver, dropout, seed);
+        return toBuilder().stage2(stage2.withEpochs(0)).build();
     }
 
     /** Returns the part that fine-tunes a fresh head: the same recipe without a solved classifier. */
     public Recipe fineTuning() {
-        return new Recipe(
-                stage1.withEpochs(0),
-                stage2,
-                optimizer,
-                batching,
-                loss,
-                precision,
-                augmenting,
-                Optional.empty(),
-                dropout,
-                seed);
+        return toBuilder().stage1(stage1.withEpochs(0)).solver(Optional.empty()).build();
     }
 
-    /** Returns the same recipe with another augmentation. */
-    public Recipe with(Augmenting other) {
-        return new Recipe(stage1, stage2, optimizer, batching, loss, precision, other, solver, dropout, seed);
+    /** Values of a recipe, set one by one; see {@link Recipe} for their meaning. */
+    public static final class Builder {
+        private StageRecipe stage1;
+        private StageRecipe stage2;
+        private OptimizerRecipe optimizer;
+        private Batching batching;
+        private LossRecipe loss = new LossRecipe(0, LossRecipe.ClassWeights.NONE);
+        private Precision precision = Precision.F32;
+        private Augmenting augmenting = Augmenting.NONE;
+        private Optional<LinearSolver> solver = Optional.empty();
+        private Optional<LinearSolver> refit = Optional.empty();
+        private double dropout;
+        private long seed;
+
+        private Builder(StageRecipe stage1, StageRecipe stage2, OptimizerRecipe optimizer, Batching batching) {
+            this.stage1 = stage1;
+            this.stage2 = stage2;
+            this.optimizer = optimizer;
+            this.batching = batching;
+        }
+
+        /** Sets the training of the new layers on a frozen backbone. */
+        public Builder stage1(StageRecipe value) {
+            stage1 = value;
+            return this;
+        }
+
+        /** Sets the training of all layers. */
+        public Builder stage2(StageRecipe value) {
+            stage2 = value;
+            return this;
+        }
+
+        /** Sets the optimizer. */
+        public Builder optimizer(OptimizerRecipe value) {
+            optimizer = value;
+            return this;
+        }
+
+        /** Sets the size of a step. */
+        public Builder batching(Batching value) {
+            batching = value;
+            return this;
+        }
+
+        /** Sets the loss. */
+        public Builder loss(LossRecipe value) {
+            loss = value;
+            return this;
+        }
+
+        /** Sets the precision of training steps. */
+        public Builder precision(Precision value) {
+            precision = value;
+            return this;
+        }
+
+        /** Sets the augmentation of images in stage 2. */
+        public Builder augmenting(Augmenting value) {
+            augmenting = value;
+            return this;
+        }
+
+        /** Sets the solver of the classifier; empty where it is trained. */
+        public Builder solver(Optional<LinearSolver> value) {
+            solver = value;
+            return this;
+        }
+
+        /** Sets the solver of the classifier at the end of stage 1; empty for none. */
+        public Builder refit(Optional<LinearSolver> value) {
+            refit = value;
+            return this;
+        }
+
+        /** Sets the share of descriptor elements that are dropped. */
+        public Builder dropout(double value) {
+            dropout = value;
+            return this;
+        }
+
+        /** Sets the seed. */
+        public Builder seed(long value) {
+            seed = value;
+            return this;
+        }
+
+        /**
+         * Returns the recipe.
+         *
+         * @throws IllegalArgumentException if a value is out of range
+         */
+        public Recipe build() {
+            return new Recipe(
+                    stage1, stage2, optimizer, batching, loss, precision, augmenting, solver, refit, dropout, seed);
+        }
     }
 
     /**

@@ -36,6 +36,11 @@ public sealed interface Schedule {
         return false;
     }
 
+    /** Whether the rate falls by the number of epochs, so that a stage cannot go on after them. */
+    default boolean hasFixedLength() {
+        return false;
+    }
+
     /** Reads a schedule. */
     static Schedule parse(String text) {
         String[] parts = text.strip().toLowerCase(Locale.ROOT).split(":", 2);
@@ -103,6 +108,11 @@ public sealed interface Schedule {
         public double factor(List<Judgement> past, double position, int epochs) {
             return (1 + StrictMath.cos(Math.PI * Math.min(1, position / epochs))) / 2;
         }
+
+        @Override
+        public boolean hasFixedLength() {
+            return true;
+        }
     }
 
     /**
@@ -132,6 +142,11 @@ public sealed interface Schedule {
         public double factor(List<Judgement> past, double position, int epochs) {
             long drops = after.stream().filter(epoch -> past.size() >= epoch).count();
             return StrictMath.pow(0.1, (double) drops);
+        }
+
+        @Override
+        public boolean hasFixedLength() {
+            return true;
         }
     }
 

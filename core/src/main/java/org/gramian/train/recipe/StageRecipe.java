@@ -1,9 +1,11 @@
 package org.gramian.train.recipe;
 
+import java.util.List;
+
 /**
  * How one of the two stages goes.
  *
- * @param epochs the most passes over the training crops; 0 leaves the stage out
+ * @param epochs the most passes over the training crops, unless it extends; 0 leaves the stage out
  * @param rate learning rate of the new layers; with {@code autoRate} the one that is usual here
  * @param autoRate whether a range test finds the learning rate, see {@link org.gramian.train.loop.LearningRateFinder}
  * @param backboneRate factor on that rate for the backbone; has no meaning in stage 1, where the backbone is frozen
@@ -13,6 +15,8 @@ package org.gramian.train.recipe;
  *     early layers move less; 1 for none, no meaning in stage 1
  * @param perLength whether the classifier's rate is divided by the squared length of the first descriptors about their mean: its
  *     gradient is as long as they are, and so is what its step changes in the scores; layers before it then take a hundredth
+ * @param extend whether it goes on past its epochs while the loss still falls, see {@link #epochs(List)}; has no
+ *     effect with a schedule of fixed length
  */
 public record StageRecipe(
         int epochs,
@@ -22,11 +26,18 @@ public record StageRecipe(
         Schedule schedule,
         double warmup,
         double layerDecay,
-        boolean perLength) {
-    /** Without layer-wise decay. */
+        boolean perLength,
+        boolean extend) {
+    /** A stage that extends does so by a quarter of its epochs at a time. */
+    private static final int PORTIONS = 4;
+
+    /** A stage has at most so many times its epochs. */
+    private static final int LONGEST = 2;
+
+    /** Without layer-wise decay and extension. */
     public StageRecipe(
             int epochs, double rate, double backboneRate, Schedule schedule, double warmup, boolean perLength) {
-        this(epochs, rate, false, backboneRate, schedule, warmup, 1, perLength);
+        this(epochs, rate, false, backboneRate, schedule, warmup, 1, perLength, false);
     }
 
     /** With the rate as it is. */
@@ -50,12 +61,38 @@ public record StageRecipe(
 
     /** Returns the same stage with another number of epochs. */
     StageRecipe withEpochs(int other) {
-        return new StageRecipe(other, rate, autoRate, backboneRate, schedule, warmup, layerDecay, perLength);
+        return new StageRecipe(other, rate, autoRate, backboneRate, schedule, warmup, layerDecay, perLength, extend);
     }
 
     /** Returns the same stage with a learning rate that a range test finds. */
     public StageRecipe withAutoRate() {
-        return new StageRecipe(epochs, rate, true, backboneRate, schedule, warmup, layerDecay, perLength);
+        return new StageRecipe(epochs, rate, true, backboneRate, schedule, warmup, layerDecay, perLength, extend);
+    }
+
+    /** Whether the stage may take more than its epochs. */
+    public boolean mayExtend() {
+        return extend && epochs > 0 && !schedule.hasFixedLength();
+    }
+
+    /**
+     * Returns the epochs of the stage by what is known after some of them. A stage that extends goes on by a quarter of its epochs
+     * whenever it comes to its end while the loss still falls ({@link Improvement#isRelevant}), up to twice its epochs. The number
+     * follows from the past alone, so that a resumed stage has the same length.
+     *
+     * @param past one judgement for each finished epoch
+     */
+    public int epochs(List<Judgement> past) {
+        if (!mayExtend()) {
+            return epochs;
+        }
+        int most = (int) Math.min(Integer.MAX_VALUE, (long) LONGEST * epochs);
+        int end = epochs;
+        while (end < most
+                && past.size() >= end
+                && Improvement.of(past.subList(0, end)).isRelevant()) {
+            end = (int) Math.min(most, end + (long) Math.ceilDiv(epochs, PORTIONS));
+        }
+        return end;
     }
 
     private static void require(String what, double value) {

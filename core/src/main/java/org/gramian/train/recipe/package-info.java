@@ -14,14 +14,8 @@
  * // the reference figures: 9 epochs of the new layers, the rate a tenth after the 6th and a hundredth after the 7th
  * StageRecipe first = new StageRecipe(9, 1.0, 0, Schedule.parse("steps:6,7"), 0);
  * StageRecipe none = new StageRecipe(0, 0.001, 1, Schedule.parse("plateau"), 0);
- * Recipe recipe = new Recipe(
- *         first,
- *         none,
- *         new OptimizerRecipe(SgdOptions.defaults(first.rate())),
- *         new Recipe.Batching(32, 1),
- *         new LossRecipe(0, LossRecipe.ClassWeights.NONE),
- *         Recipe.Precision.F32,
- *         0);
+ * OptimizerRecipe optimizer = new OptimizerRecipe(SgdOptions.defaults(first.rate()));
+ * Recipe recipe = Recipe.builder(first, none, optimizer, new Recipe.Batching(32, 1)).seed(7).build();
  *
  * List<Judgement> past = List.of(new Judgement(0.40, 1.2), new Judgement(0.31, 1.0), new Judgement(0.33, 1.1));
  * first.schedule().factor(past, 3.5, 9);                 // 1: six epochs are not over

@@ -15,6 +15,7 @@ import org.gramian.backbone.weights.WeightName;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;
@@ -89,6 +90,58 @@ final class ChoicesTest {
         assertThat(all.get(Keys.LAYER)).isEqualTo("block20+block28");
         assertThat(all.get(Keys.CROPS).text()).isEqualTo("resize:320");
         assertThat(all.get(Keys.STAGE2_EPOCHS)).isZero();
+    }
+
+    @Test
+    void aStageOfGivenLengthOrFixedScheduleIsNotExtended() {
+        Settings trained = Settings.NONE.with(Keys.CLASSIFIER, Optional.empty());
+        Surroundings images = many(Device.Kind.CPU, 3000);
+        Settings open = Choices.complete(trained, images);
+        assertThat(open.get(Keys.STAGE1_SCHEDULE)).isEqualTo(new Schedule.Plateau(2, 2));
+        assertThat(open.get(Keys.STAGE1_EXTEND)).isTrue();
+        assertThat(open.get(Keys.STAGE2_EXTEND)).as("no epochs").isFalse();
+        assertThat(Choices.complete(trained.with(Keys.STAGE1_EPOCHS, 15), images).get(Keys.STAGE1_EXTEND))
+                .as("given epochs")
+                .isFalse();
+        assertThat(Choices.complete(trained.with(Keys.STAGE1_SCHEDULE, new Schedule.Cosine()), images)
+                        .get(Keys.STAGE1_EXTEND))
+                .as("cosine")
+                .isFalse();
+        assertThat(Choices.complete(trained.with(Keys.FIDELITY, Fidelity.PAPER), images)
+                        .get(Keys.STAGE1_EXTEND))
+                .as("the paper's recipe")
+                .isFalse();
+        assertThat(Choices.complete(trained.with(Keys.STAGE1_EPOCHS, 15).with(Keys.STAGE1_EXTEND, true), images)
+                        .get(Keys.STAGE1_EXTEND))
+                .as("asked for")
+                .isTrue();
+    }
+
+    @Test
+    void theClassifierIsSolvedAgainWhereStage1TrainsItAndTheRecipeIsNotThePapers() {
+        Settings trained = Settings.NONE.with(Keys.CLASSIFIER, Optional.empty());
+        assertThat(Choices.complete(trained, many(Device.Kind.CPU, 3000)).get(Keys.STAGE1_REFIT))
+                .contains(LinearSolver.parse("svm"));
+        assertThat(Choices.complete(trained, many(Device.Kind.CPU, 6000)).get(Keys.STAGE1_REFIT))
+                .contains(LinearSolver.parse("svm:C=10"));
+        for (Fidelity fidelity : List.of(Fidelity.PAPER, Fidelity.AUTHORS)) {
+            assertThat(Choices.complete(trained.with(Keys.FIDELITY, fidelity), many(Device.Kind.CPU, 3000))
+                            .get(Keys.STAGE1_REFIT))
+                    .as(fidelity.text())
+                    .isEmpty();
+        }
+        Settings solved = Choices.complete(Settings.NONE, many(Device.Kind.CPU, 3000));
+        assertThat(solved.get(Keys.CLASSIFIER)).isPresent();
+        assertThat(solved.get(Keys.STAGE1_REFIT)).isEmpty();
+    }
+
+    @Test
+    void aSolvedClassifierThatWasGivenIsNotFineTunedAndTakesTheLayersOfTheRace() {
+        Settings all = Choices.complete(
+                Settings.NONE.with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse("lda"))),
+                many(Device.Kind.CUDA, 3000));
+        assertThat(all.get(Keys.STAGE2_EPOCHS)).isZero();
+        assertThat(all.get(Keys.LAYER)).isEqualTo("block20+block28");
     }
 
     private static Surroundings many(Device.Kind device, int images) {

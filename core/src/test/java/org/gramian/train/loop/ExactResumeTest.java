@@ -87,7 +87,7 @@ class ExactResumeTest {
             SmallTraining on(Parts parts) {
                 Recipe recipe = Recipes.of(stage(1, 0.5, "constant", 0), stage(3, 0.02, "cosine", 0));
                 return SmallTraining.of(
-                        recipe.with(new Augmenting(Augmentation.parse("strong+erase:0.5"), 16, 0.4, 1)), parts);
+                        Recipes.with(recipe, new Augmenting(Augmentation.parse("strong+erase:0.5"), 16, 0.4, 1)), parts);
             }
         },
         AUGMENTATION_MIXUP_AND_ACCUMULATION {
@@ -95,7 +95,9 @@ class ExactResumeTest {
             SmallTraining on(Parts parts) {
                 Recipe recipe = Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.02, "constant", 0));
                 return SmallTraining.of(
-                        Recipes.with(recipe, new Batching(2, 2)).with(new Augmenting(Augmentation.STANDARD, 16, 1, 0)),
+                        Recipes.with(
+                                Recipes.with(recipe, new Batching(2, 2)),
+                                new Augmenting(Augmentation.STANDARD, 16, 1, 0)),
                         parts);
             }
         };

@@ -6,6 +6,7 @@ import static org.gramian.train.loop.Recipes.stage;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import org.assertj.core.data.Offset;
@@ -129,7 +130,7 @@ class KeptParametersTest {
         Outcome outcome = SmallTraining.of(recipe, parts).run();
         // The first epoch is the best; two after it bring a tenth, two more the end.
         assertThat(outcome.events(StageDone.class))
-                .containsExactly(new StageDone(1, 5, 0, "nothing better was to be expected"));
+                .containsExactly(new StageDone(1, 5, 0, "nothing better was to be expected", Optional.empty()));
     }
 
     /** At a rate of 0 nothing moves, so that scores at the end are those that the loss was made of. */

@@ -3,7 +3,6 @@ package org.gramian.train.loop;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
 import org.gramian.train.recipe.LossRecipe;
-import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Batching;
@@ -12,12 +11,15 @@ import org.gramian.train.recipe.StageRecipe;
 
 /** Recipes of few steps. */
 final class Recipes {
-    private static final LossRecipe PLAIN = new LossRecipe(0, ClassWeights.NONE);
-
     private Recipes() {}
 
     static StageRecipe stage(int epochs, double rate, String schedule, double warmup) {
         return new StageRecipe(epochs, rate, 0.5, Schedule.parse(schedule), warmup);
+    }
+
+    /** A stage that goes on past its epochs while the loss still falls. */
+    static StageRecipe extending(int epochs, double rate, String schedule) {
+        return new StageRecipe(epochs, rate, 0.5, Schedule.parse(schedule), 0, 1, false, true);
     }
 
     /** A stage whose rate is that of descriptors of length 1. */
@@ -27,14 +29,9 @@ final class Recipes {
 
     /** One stage after the other, in batches of 4, with momentum and weight decay. */
     static Recipe of(StageRecipe stage1, StageRecipe stage2) {
-        return new Recipe(
-                stage1,
-                stage2,
-                new OptimizerRecipe(SgdOptions.defaults(0)),
-                new Batching(4, 1),
-                PLAIN,
-                Recipe.Precision.F32,
-                7);
+        return Recipe.builder(stage1, stage2, new OptimizerRecipe(SgdOptions.defaults(0)), new Batching(4, 1))
+                .seed(7)
+                .build();
     }
 
     /** Two epochs of each stage. */
@@ -48,47 +45,23 @@ final class Recipes {
     }
 
     static Recipe with(Recipe recipe, Batching batching) {
-        return new Recipe(
-                recipe.stage1(),
-                recipe.stage2(),
-                recipe.optimizer(),
-                batching,
-                recipe.loss(),
-                recipe.precision(),
-                recipe.seed());
+        return recipe.toBuilder().batching(batching).build();
+    }
+
+    static Recipe with(Recipe recipe, Recipe.Augmenting augmenting) {
+        return recipe.toBuilder().augmenting(augmenting).build();
     }
 
     static Recipe with(Recipe recipe, LossRecipe loss) {
-        return new Recipe(
-                recipe.stage1(),
-                recipe.stage2(),
-                recipe.optimizer(),
-                recipe.batching(),
-                loss,
-                recipe.precision(),
-                recipe.seed());
+        return recipe.toBuilder().loss(loss).build();
     }
 
     static Recipe with(Recipe recipe, Recipe.Precision precision) {
-        return new Recipe(
-                recipe.stage1(),
-                recipe.stage2(),
-                recipe.optimizer(),
-                recipe.batching(),
-                recipe.loss(),
-                precision,
-                recipe.seed());
+        return recipe.toBuilder().precision(precision).build();
     }
 
     static Recipe withSeed(Recipe recipe, long seed) {
-        return new Recipe(
-                recipe.stage1(),
-                recipe.stage2(),
-                recipe.optimizer(),
-                recipe.batching(),
-                recipe.loss(),
-                recipe.precision(),
-                seed);
+        return recipe.toBuilder().seed(seed).build();
     }
 
     static Recipe withoutMomentum(Recipe recipe) {
@@ -96,27 +69,10 @@ final class Recipes {
     }
 
     static Recipe with(Recipe recipe, OptimizerRecipe optimizer) {
-        return new Recipe(
-                recipe.stage1(),
-                recipe.stage2(),
-                optimizer,
-                recipe.batching(),
-                recipe.loss(),
-                recipe.precision(),
-                recipe.seed());
+        return recipe.toBuilder().optimizer(optimizer).build();
     }
 
     static Recipe withDropout(Recipe recipe, double dropout) {
-        return new Recipe(
-                recipe.stage1(),
-                recipe.stage2(),
-                recipe.optimizer(),
-                recipe.batching(),
-                recipe.loss(),
-                recipe.precision(),
-                recipe.augmenting(),
-                recipe.solver(),
-                dropout,
-                recipe.seed());
+        return recipe.toBuilder().dropout(dropout).build();
     }
 }

@@ -65,7 +65,7 @@ class SamenessTest {
     @Test
     void augmentationDoesNotDependOnThreads() throws IOException {
         SmallTraining augmented =
-                training.with(Recipes.usual().with(new Recipe.Augmenting(Augmentation.STRONG, 16, 0.2, 1)));
+                training.with(Recipes.with(Recipes.usual(), new Recipe.Augmenting(Augmentation.STRONG, 16, 0.2, 1)));
         Outcome first = augmented.run();
         assertThat(first.model()).isNotEqualTo(training.run().model());
         for (int threads : List.of(1, 5)) {
@@ -79,7 +79,7 @@ class SamenessTest {
     void augmentationLeavesStage1Unchanged() throws IOException {
         Outcome plain = training.run();
         Outcome augmented = training.with(
-                        Recipes.usual().with(new Recipe.Augmenting(Augmentation.STANDARD, 16, 0.2, 0)))
+                        Recipes.with(Recipes.usual(), new Recipe.Augmenting(Augmentation.STANDARD, 16, 0.2, 0)))
                 .run();
         assertThat(augmented.stages().get(1)).isEqualTo(plain.stages().get(1));
         assertThat(augmented.stages().get(2)).isNotEqualTo(plain.stages().get(2));

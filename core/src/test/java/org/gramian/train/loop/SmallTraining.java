@@ -150,6 +150,33 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
         }
     }
 
+    /** Told of the model at the end of each stage, and of the images that it was trained on. */
+    @FunctionalInterface
+    interface StageModel {
+        void at(Model model, Material material, Session session) throws IOException;
+    }
+
+    /** Until its end, with a look at the model after each stage. */
+    void run(StageModel look) throws IOException {
+        try (FrozenBackbone network =
+                FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device())) {
+            Material material = material(new FeatureExtractor(network, 4, DType.F32), Optional.empty());
+            Session session = new Session(_ -> {}, Breaks.whenAsked(), Optional.empty());
+            try (Model model = begin(network)) {
+                new TwoStage(model, recipe, material, session).run((_, _) -> look.at(model, material, session));
+            }
+        }
+    }
+
+    private Material material(FeatureExtractor extractor, Optional<FeatureCache> cache) {
+        return new Material(
+                parts,
+                CROPS.training(recipe.seed()),
+                CROPS.testing(),
+                new FeatureExtraction(extractor, PictureLimits.DEFAULT, cache),
+                means.threads());
+    }
+
     private Outcome run(FeatureExtractor extractor, Optional<FeatureCache> cache, Session plain) throws IOException {
         List<TrainEvent> events = new ArrayList<>();
         Session session = new Session(
@@ -159,12 +186,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
                 },
                 plain.breaks(),
                 plain.keeper());
-        Material material = new Material(
-                parts,
-                CROPS.training(recipe.seed()),
-                CROPS.testing(),
-                new FeatureExtraction(extractor, PictureLimits.DEFAULT, cache),
-                means.threads());
+        Material material = material(extractor, cache);
         Map<Integer, byte[]> stages = new LinkedHashMap<>();
         List<Logits> test = new ArrayList<>();
         try (Model model = begin(extractor.network())) {

@@ -42,16 +42,10 @@ class SolvedHeadTest {
     }
 
     private static Recipe recipe(String classifier, ClassWeights weights) {
-        Recipe plain = Recipes.first(0, 1);
-        return new Recipe(
-                plain.stage1(),
-                plain.stage2(),
-                plain.optimizer(),
-                plain.batching(),
-                new LossRecipe(0, weights),
-                plain.precision(),
-                Optional.of(LinearSolver.parse(classifier)),
-                plain.seed());
+        return Recipes.first(0, 1).toBuilder()
+                .loss(new LossRecipe(0, weights))
+                .solver(Optional.of(LinearSolver.parse(classifier)))
+                .build();
     }
 
     private SmallTraining training(String classifier) {
@@ -120,16 +114,9 @@ class SolvedHeadTest {
 
     @Test
     void aRecipeThatSolvesAndTrainsIsRefused() {
-        Recipe trained = Recipes.usual();
-        Recipe both = new Recipe(
-                trained.stage1(),
-                trained.stage2(),
-                trained.optimizer(),
-                trained.batching(),
-                trained.loss(),
-                trained.precision(),
-                Optional.of(LinearSolver.parse("mean")),
-                0);
+        Recipe both = Recipes.usual().toBuilder()
+                .solver(Optional.of(LinearSolver.parse("mean")))
+                .build();
         assertThatThrownBy(() -> training("mean").with(both).run())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("expected 0 epochs, found 2 and 2");

@@ -49,9 +49,13 @@ final class TrainingTold implements AutoCloseable {
                         done.loss(),
                         100 * done.accuracy(),
                         done.best() ? ", the best so far" : ""));
+            case TrainEvent.StageExtended extended ->
+                say("the loss still falls: training goes on to epoch " + extended.epochs());
             case TrainEvent.StageDone done -> say("trained for " + done.epochs() + " epochs: " + done.reason());
             case TrainEvent.Solving _,
                     TrainEvent.Solved _,
+                    TrainEvent.Refitted _,
+                    TrainEvent.RefitSkipped _,
                     TrainEvent.PoolingCompared _ -> {} // Spark trains by steps alone
         }
     }

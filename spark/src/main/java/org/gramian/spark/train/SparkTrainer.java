@@ -95,11 +95,16 @@ public record SparkTrainer(Workshop workshop, Control control) {
             throw new ConfigException(Keys.POOLING + ": expected a pooling, found auto, which compares poolings on one"
                     + " machine; run 'gramian train' on some of the images and take the pooling that it chooses");
         }
+        if (asked.find(Keys.STAGE1_REFIT).flatMap(refit -> refit).isPresent()) {
+            throw new ConfigException(Keys.STAGE1_REFIT
+                    + ": expected none on Spark, where no machine holds all descriptors, found "
+                    + asked.get(Keys.STAGE1_REFIT).orElseThrow().text());
+        }
         // Executors train by gradients; a classifier in closed form would need all descriptors on the driver.
         Settings trained = asked.has(Keys.CLASSIFIER) ? asked : asked.with(Keys.CLASSIFIER, Optional.empty());
         Settings frozen = trained.has(Keys.STAGE2_EPOCHS) ? trained : trained.with(Keys.STAGE2_EPOCHS, 0);
         return Choices.complete(
-                frozen,
+                frozen.has(Keys.STAGE1_REFIT) ? frozen : frozen.with(Keys.STAGE1_REFIT, Optional.empty()),
                 new Surroundings(
                         LAYOUT,
                         Protocols.parse("holdout"),

@@ -5,6 +5,7 @@ import java.util.Optional;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.gallery.Gallery;
 import org.gramian.inspect.SpdInspection;
+import org.gramian.run.StageResult;
 import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent.EpochDone;
@@ -15,6 +16,7 @@ import org.gramian.train.loop.TrainEvent.EpochDone;
  * @param evaluation of the model on the test pictures
  * @param afterFirst the same after stage 1, where a second one followed
  * @param epochs the course of training
+ * @param stages how the stages of training ended
  * @param gallery pictures and descriptors
  * @param model the model's file
  * @param matrices what became of the matrices of its pooling
@@ -25,6 +27,7 @@ public record FoldMaterial(
         Evaluation evaluation,
         Optional<Evaluation> afterFirst,
         List<EpochDone> epochs,
+        List<StageResult> stages,
         Optional<Gallery> gallery,
         Optional<ModelMaterial> model,
         Optional<SpdInspection> matrices,
@@ -32,6 +35,7 @@ public record FoldMaterial(
         List<LearningRateFinder.Result> rateTests) {
     public FoldMaterial {
         epochs = List.copyOf(epochs);
+        stages = List.copyOf(stages);
         poolings = List.copyOf(poolings);
         rateTests = List.copyOf(rateTests);
     }
@@ -41,6 +45,7 @@ public record FoldMaterial(
         return new FoldMaterial(
                 evaluation,
                 Optional.empty(),
+                List.of(),
                 List.of(),
                 Optional.empty(),
                 model,

@@ -17,6 +17,7 @@ import org.gramian.inspect.SpdInspection;
 import org.gramian.model.ModelFile;
 import org.gramian.report.run.material.Missing.Part;
 import org.gramian.run.History;
+import org.gramian.run.StageResult;
 import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent.EpochDone;
@@ -108,6 +109,7 @@ public final class RunReader {
                 EvaluationFile.read(folder.resolve(EvaluationFolder.FILE)),
                 afterFirst,
                 epochs(folder),
+                stages(folder),
                 gallery(folder),
                 model(folder),
                 part(Part.SPD, folder.resolve(SpdInspection.FILE), SpdInspection::read),
@@ -133,6 +135,16 @@ public final class RunReader {
                         folder.resolve(HISTORY),
                         file -> History.open(file).epochs())
                 .orElse(List.of());
+    }
+
+    /** Runs of earlier versions have none. */
+    private List<StageResult> stages(Path folder) {
+        try {
+            return StageResult.read(folder);
+        } catch (IOException damaged) {
+            lacks(Part.CURVES, String.valueOf(damaged.getMessage()));
+            return List.of();
+        }
     }
 
     private Optional<ModelMaterial> model(Path folder) {

@@ -1,0 +1,264 @@
+package org.gramian.train.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.train.loop.Recipes.stage;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
+import org.gramian.linear.LabelledRows;
+import org.gramian.linear.LinearModel;
+import org.gramian.linear.LinearSolver;
+import org.gramian.linear.SolveWatch;
+import org.gramian.linear.Svm;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Elementwise;
+import org.gramian.tensor.Products;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.feature.FeatureTable;
+import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.SmallTraining.Outcome;
+import org.gramian.train.loop.TrainEvent.RefitSkipped;
+import org.gramian.train.loop.TrainEvent.Refitted;
+import org.gramian.train.loop.TrainEvent.Solving;
+import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.recipe.Recipe;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The classifier that is solved for again at the end of stage 1. */
+class RefitTest {
+    private static final int CLASSES = 3;
+    private static final Duration NEVER = Duration.ofDays(1);
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private Parts parts = new Parts(List.of(new Sample("none", 0, folder)), List.of(), List.of());
+
+    /** Half of the images of a class train, a quarter each validates and tests. */
+    @BeforeEach
+    void paint() throws IOException {
+        Dataset dataset = PaintedPictures.folders(folder.resolve("images"), 24, 24, 24);
+        List<List<Sample>> divided = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+        int[] seen = new int[CLASSES];
+        for (Sample sample : dataset.samples()) {
+            int number = seen[sample.label()]++ % 4;
+            divided.get(Math.max(0, number - 1)).add(sample);
+        }
+        parts = new Parts(divided.get(0), divided.get(1), divided.get(2));
+    }
+
+    private static Recipe recipe(Optional<String> refit, int epochs, double rate) {
+        return Recipes.of(stage(epochs, rate, "constant", 0), stage(0, 0, "constant", 0)).toBuilder()
+                .refit(refit.map(LinearSolver::parse))
+                .build();
+    }
+
+    private SmallTraining training(String refit, int epochs, double rate) {
+        return SmallTraining.of(recipe(Optional.of(refit), epochs, rate), parts);
+    }
+
+    /** The part of the test set that a linear classifier and the model's own get right, on the same descriptors. */
+    private record Accuracies(double svm, double model) {}
+
+    private Accuracies accuracies(SmallTraining training) throws IOException {
+        List<Accuracies> found = new ArrayList<>();
+        training.run((model, material, session) -> {
+            PictureDescriptors descriptors = new PictureDescriptors(model, training.recipe(), material, session);
+            try (Scope _ = Scope.open()) {
+                Tensor learned = rows(descriptors, parts.training());
+                Tensor tested = rows(descriptors, parts.test());
+                int[] labels = labels(parts.training());
+                int[] groups = new int[labels.length];
+                Arrays.setAll(groups, i -> i);
+                LinearModel svm = new Svm(OptionalDouble.empty())
+                        .solve(LabelledRows.of(learned, labels, groups, CLASSES), SolveWatch.NONE);
+                found.add(new Accuracies(
+                        right(tested, svm.weight(), svm.bias()),
+                        right(
+                                tested,
+                                model.headParameters().get("classifier.weight").value(),
+                                model.headParameters().get("classifier.bias").value())));
+            }
+        });
+        return found.getFirst();
+    }
+
+    private static int[] labels(List<Sample> samples) {
+        return samples.stream().mapToInt(Sample::label).toArray();
+    }
+
+    private static Tensor rows(PictureDescriptors descriptors, List<Sample> samples) throws IOException {
+        List<float[]> all = new ArrayList<>();
+        descriptors.run(samples, (_, crops) -> all.add(crops[0]));
+        int size = all.getFirst().length;
+        double[] flat = new double[all.size() * size];
+        for (int i = 0; i < flat.length; i++) {
+            flat[i] = all.get(i / size)[i % size];
+        }
+        return Tensors.of(flat, Shape.of(all.size(), size), DType.F32);
+    }
+
+    private double right(Tensor rows, Tensor weight, Tensor bias) {
+        double[] scores = Elementwise.add(Products.matmul(rows, Views.transpose(weight)), bias)
+                .toDoubles();
+        int[] labels = labels(parts.test());
+        double right = 0;
+        for (int i = 0; i < labels.length; i++) {
+            int top = 0;
+            for (int c = 1; c < CLASSES; c++) {
+                top = scores[i * CLASSES + c] > scores[i * CLASSES + top] ? c : top;
+            }
+            right += top == labels[i] ? 1 : 0;
+        }
+        return right / labels.length;
+    }
+
+    /** Few small steps leave the classifier far from its optimum. */
+    @Test
+    void theModelIsAtMostHalfAPointBelowALinearSvmOnTheSameDescriptors() throws IOException {
+        for (long seed = 0; seed < 3; seed++) {
+            SmallTraining with = training("svm", 2, 0.01);
+            Accuracies solved = accuracies(with.with(Recipes.withSeed(with.recipe(), seed)));
+            assertThat(solved.model()).as("seed %d", seed).isGreaterThanOrEqualTo(solved.svm() - 0.005);
+        }
+        Accuracies trained = accuracies(SmallTraining.of(recipe(Optional.empty(), 2, 0.01), parts));
+        assertThat(trained.model()).as("without refit").isLessThan(trained.svm() - 0.005);
+    }
+
+    /** The pooling has seen the labels of the cross-validation, which makes scores too large for other images. */
+    @Test
+    void smallerScoresWouldNotLowerTheValidationLoss() throws IOException {
+        training("svm", 6, 0.5).run((model, material, session) -> {
+            try (Scope _ = Scope.open();
+                    FeatureTable table = material.features(
+                            "validation", parts.heldBack(), material.testCrops(), session::measuring)) {
+                Judge judge = Judge.of(PictureScores.ofFeatures(model, table, 4), labels(parts.heldBack()));
+                double kept = judge.judge().loss();
+                for (String name : List.of("classifier.weight", "classifier.bias")) {
+                    Tensor value = model.headParameters().get(name).value();
+                    model.headParameters().assign(Map.of(name, Elementwise.mul(value, 0.5)));
+                }
+                assertThat(kept).isLessThanOrEqualTo(judge.judge().loss());
+            }
+        });
+    }
+
+    @Test
+    void itIsKeptWhereItMakesNoMoreValidationErrors() throws IOException {
+        Refitted refit = training("svm", 2, 0.01).run().events(Refitted.class).getFirst();
+        assertThat(refit.kept()).isTrue();
+        assertThat(refit.solved().orElseThrow().error())
+                .isLessThanOrEqualTo(refit.trained().orElseThrow().error());
+        assertThat(refit.text()).contains("validation accuracy ", ": kept (svm, C ");
+    }
+
+    /** On wrong validation labels what predicts one class throughout is better than what is right. */
+    @Test
+    void aWorseOneIsNotKeptAndChangesNoByte() throws IOException {
+        List<Sample> wrong = parts.heldBack().stream()
+                .map(sample -> new Sample(sample.name(), (sample.label() + 1) % CLASSES, sample.file()))
+                .toList();
+        Parts mislabelled = new Parts(parts.training(), wrong, parts.test());
+        Outcome trained = SmallTraining.of(recipe(Optional.empty(), 2, 0.01), mislabelled).run();
+        assertThat(trained.events(Refitted.class)).isEmpty();
+        Outcome refit = training("svm", 2, 0.01).with(mislabelled).run();
+        Refitted found = refit.events(Refitted.class).getFirst();
+        assertThat(found.solved().orElseThrow().error())
+                .isGreaterThan(found.trained().orElseThrow().error());
+        assertThat(found.kept()).isFalse();
+        assertThat(refit.model()).isEqualTo(trained.model());
+    }
+
+    @Test
+    void withoutAValidationSetACrossValidatedOneIsKept() throws IOException {
+        Parts all = new Parts(parts.training(), List.of(), parts.test());
+        Refitted refit = training("svm", 2, 0.01).with(all).run().events(Refitted.class).getFirst();
+        assertThat(refit.kept()).isTrue();
+        assertThat(refit.text()).contains("cross-validation accuracy");
+        Parts single = new Parts(parts.training().subList(0, 1 + 2 * parts.training().size() / 3), List.of(), parts.test());
+        assertThat(training("svm", 2, 0.01).with(single).run().events(Refitted.class).getFirst().kept())
+                .as("a class with a single image")
+                .isFalse();
+    }
+
+    @Test
+    void normalizedScoresAreLeftAsTheyWereTrained() throws IOException {
+        Outcome outcome = training("svm", 2, 0.01).withNormalizedScores().run();
+        assertThat(outcome.events(Refitted.class)).isEmpty();
+        assertThat(outcome.events(RefitSkipped.class)).isEmpty();
+    }
+
+    @Test
+    void aBreakAfterAnyStepChangesNoByte() throws IOException {
+        SmallTraining training = SmallTraining.of(
+                Recipes.of(stage(2, 0.1, "constant", 0), stage(1, 0.01, "constant", 0)).toBuilder()
+                        .refit(Optional.of(LinearSolver.parse("svm")))
+                        .batching(new Recipe.Batching(12, 1))
+                        .build(),
+                parts);
+        Outcome whole = training.run();
+        assertThat(whole.events(Refitted.class)).hasSize(1);
+        int steps = whole.events(Stepped.class).size();
+        for (int step = 1; step <= steps; step++) {
+            Keeper keeper = SmallTraining.keeper(folder, NEVER);
+            training.brokenAfter(step, keeper);
+            Outcome last = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+            assertThat(last.model()).as("broken after step %d", step).isEqualTo(whole.model());
+            keeper.remove();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"descriptors to solve from", "choosing C", "solving for classes"})
+    void aBreakWhileItIsSolvedChangesNoByte(String task) throws IOException {
+        SmallTraining training = training("svm", 2, 0.1);
+        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        Breaks breaks = Breaks.whenAsked();
+        Outcome stopped = training.run(
+                event -> {
+                    if (event instanceof Solving solving && solving.task().equals(task)) {
+                        breaks.ask();
+                    }
+                },
+                breaks,
+                Optional.of(keeper));
+        assertThat(stopped.early()).contains(Breaks.Reason.ASKED);
+        Outcome last = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+        assertThat(last.model()).isEqualTo(training.run().model());
+    }
+
+    @Test
+    void aTimeThatIsOverMeanwhileLeavesTheTrainedClassifier() throws IOException {
+        long[] now = {0};
+        Outcome outcome = training("svm", 2, 0.1)
+                .run(
+                        event -> {
+                            if (event instanceof Solving) {
+                                now[0] = Duration.ofHours(1).toNanos();
+                            }
+                        },
+                        Breaks.after(Duration.ofMinutes(1), () -> now[0]),
+                        Optional.of(SmallTraining.keeper(folder, NEVER)));
+        assertThat(outcome.early()).contains(Breaks.Reason.OUT_OF_TIME);
+        assertThat(outcome.stages().get(1))
+                .isEqualTo(SmallTraining.of(recipe(Optional.empty(), 2, 0.1), parts).run().model());
+    }
+}

@@ -3,6 +3,7 @@ package org.gramian.evaluate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.SplittableRandom;
 import org.gramian.testing.RandomTest;
@@ -66,7 +67,7 @@ final class IntervalTest {
         for (int[] wrong : new int[][] {{0, 0}, {-1, 3}, {4, 3}}) {
             assertThatExceptionOfType(IllegalArgumentException.class)
                     .isThrownBy(() -> new Proportion(wrong[0], wrong[1]))
-                    .withMessageContaining("found " + wrong[0] + " of " + wrong[1]);
+                    .has(facts(wrong[0], wrong[1]));
         }
     }
 }

@@ -41,10 +41,11 @@ public final class Facts extends Condition<Object> {
     }
 
     private static Pattern whole(String fact) {
-        String start = isWord(fact.charAt(0)) ? "(?<![\\p{L}\\d_]|\\d[.,])" : "";
+        char first = fact.charAt(0);
         char last = fact.charAt(fact.length() - 1);
+        String start = (isWord(first) ? "(?<![\\p{L}\\d_])" : "") + (Character.isDigit(first) ? "(?<!\\d[.,])" : "");
+        String end = (isWord(last) ? "(?![\\p{L}\\d_])" : "") + (Character.isDigit(last) ? "(?![.,]\\d)" : "");
         String plural = Character.isLetter(last) ? "s?" : "";
-        String end = isWord(last) ? "(?![\\p{L}\\d_]|[.,]\\d)" : "";
         return Pattern.compile(start + Pattern.quote(fact) + plural + end, Pattern.CASE_INSENSITIVE);
     }
 

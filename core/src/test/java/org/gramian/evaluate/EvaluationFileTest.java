@@ -190,8 +190,8 @@ final class EvaluationFileTest {
                         x.jpg,"b,c",a,0.5,false,0.5,0.5
                         """);
         EvaluationCsv.writeConfusion(file, evaluation.confusion());
-        assertThat(Files.readString(file)).isEqualTo("""
-                        truth (rows) / prediction (columns),a,"b,c"
+        assertThat(Files.readString(file)).matches("""
+                        [^,\n]+,a,"b,c"
                         a,0,0
                         "b,c",1,0
                         """);

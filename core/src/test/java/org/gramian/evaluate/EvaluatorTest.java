@@ -127,7 +127,7 @@ final class EvaluatorTest {
         Files.writeString(root.resolve("wood/2.png"), "no picture");
         Measurement measured = measure(KNOWN, 1, upTo(8));
         assertThat(measured.unreadable()).containsOnlyKeys("wood/2.png");
-        assertThat(measured.unreadable().get("wood/2.png")).startsWith("expected a JPEG");
+        assertThat(measured.unreadable().get("wood/2.png")).contains("JPEG");
         assertThat(measured.evaluation().predictions())
                 .hasSize(7)
                 .isEqualTo(whole.predictions().stream()

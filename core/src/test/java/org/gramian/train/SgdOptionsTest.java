@@ -20,7 +20,7 @@ class SgdOptionsTest {
         assertThatThrownBy(() -> new SgdOptions(0.1, 0.9, bad, StiefelOptions.defaults()))
                 .has(facts("weight decay", bad));
         assertThatThrownBy(() -> new StiefelOptions(bad, Metric.CANONICAL, Retraction.QR))
-                .has(facts(bad));
+                .has(facts("multiplier", bad));
     }
 
     @ParameterizedTest

@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -8,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.regex.Pattern;
+import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -31,9 +33,9 @@ class AuditCommandTest {
         Run run = Run.of("audit", pictures());
         assertThat(run.code()).as(run.err()).isEqualTo(Main.DONE);
         assertThat(run.out())
-                .contains("24 pictures in 2 classes", "24 BMP", "240")
+                .has(facts("24", "2", "24 BMP", "240"))
                 .containsPattern("paper +12\n")
-                .endsWith("Nothing would spoil training." + System.lineSeparator());
+                .doesNotContain("SPOILS");
     }
 
     @Test
@@ -45,11 +47,11 @@ class AuditCommandTest {
         Run run = Run.of("audit", pictures(), "--threads", 1);
         assertThat(run.code()).as(run.err()).isEqualTo(Main.DATA);
         assertThat(run.out())
-                .contains("SPOILS  1 picture cannot be read", "- paper/broken.jpg: ")
-                .contains("SPOILS  2 pictures equal each other but have different labels, in 1 group")
-                .contains("- paper/same.bmp = stone/same.bmp")
-                .containsPattern("paper +14 +13\n")
-                .endsWith("2 findings would spoil training." + System.lineSeparator());
+                .containsPattern("SPOILS +1\\b")
+                .containsPattern("SPOILS +2\\b")
+                .contains("- paper/broken.jpg: ", "- paper/same.bmp = stone/same.bmp")
+                .containsPattern("paper +14 +13\n");
+        assertThat(run.out().lines().toList().getLast()).has(facts("2"));
     }
 
     @Test
@@ -67,7 +69,7 @@ class AuditCommandTest {
         Run run = Run.of("audit", pictures());
         assertThat(run.code()).as(run.out()).isEqualTo(Main.DATA);
         assertThat(run.out())
-                .containsPattern("class +pictures +train +test\n")
+                .containsPattern("class +\\w+ +train +test\n")
                 .contains("- test/paper/y.bmp = train/paper/x.bmp");
     }
 
@@ -92,7 +94,7 @@ class AuditCommandTest {
         Path html = Files.writeString(folder.resolve("audit.html"), "old");
         Run run = Run.of("audit", pictures(), "--json", json, "--html", html);
         assertThat(run.code()).as(run.err()).isZero();
-        assertThat(run.out()).contains("Nothing would spoil training.");
+        assertThat(run.out()).isNotBlank().doesNotContain("SPOILS");
         assertThat(JsonMapper.shared()
                         .readTree(Files.readString(json))
                         .get("spoils")
@@ -118,7 +120,7 @@ class AuditCommandTest {
         String page = Files.readString(html);
         assertThat(page)
                 .doesNotContain("<script", "<img src=x", "<b>.jpg")
-                .contains("&lt;script>alert", "&lt;img src=x onerror", "&lt;b&gt;.jpg");
+                .contains("&lt;script>alert", "&lt;img src=x", "&lt;b&gt;.jpg");
         assertThat(Pattern.compile("alt=\"[^\"]*\"").matcher(page).results()).isNotEmpty();
     }
 
@@ -143,8 +145,8 @@ class AuditCommandTest {
         for (int i = 10; i < 40; i++) {
             many.add("class" + i + "/1.bmp", i).add("class" + i + "/2.bmp", -i);
         }
-        assertThat(Run.of("audit", pictures()).out()).contains("... and 10 more (--all)", "... and 25 more (--all)");
-        assertThat(Run.of("audit", pictures(), "--all").out()).doesNotContain("more (--all)");
+        assertThat(Run.of("audit", pictures()).out()).has(facts("10", "25", "--all", "--all"));
+        assertThat(Run.of("audit", pictures(), "--all").out()).doesNotContain("--all");
     }
 
     @Test
@@ -154,7 +156,7 @@ class AuditCommandTest {
         }
         Run one = Run.of("audit", pictures());
         assertThat(one.code()).as(one.err()).isEqualTo(Main.DATA);
-        assertThat(one.out()).contains("SPOILS  there is only one class");
+        assertThat(one.out()).contains("SPOILS");
 
         Path splits = folder.resolve("splits");
         for (int i = 0; i < 10; i++) {
@@ -163,7 +165,7 @@ class AuditCommandTest {
         }
         Run missing = Run.of("audit", splits);
         assertThat(missing.code()).as(missing.err()).isEqualTo(Main.DATA);
-        assertThat(missing.out()).contains("- stone: not in test of split given");
+        assertThat(missing.out()).contains("SPOILS").has(facts("- stone", "test"));
     }
 
     @Test
@@ -196,8 +198,8 @@ class AuditCommandTest {
         PictureFolder.sound(pictures());
         Run run = Run.of("audit", pictures(), "--json", folder.resolve("x".repeat(300)));
         assertThat(run.code()).isEqualTo(Main.USAGE);
-        assertThat(run.out()).contains("24 pictures in 2 classes");
-        assertThat(run.err()).contains("cannot be written");
+        assertThat(run.out()).has(facts("24", "2"));
+        assertThat(run.err()).contains("x".repeat(300));
     }
 
     @Test
@@ -206,19 +208,19 @@ class AuditCommandTest {
         Run absent = Run.of("audit", folder.resolve("absent"));
         assertThat(absent.code()).as(absent.err()).isEqualTo(Main.DATA);
         assertThat(absent.err()).contains("absent").doesNotContain("Exception");
-        assertRefused("at least 1 thread, found 0", pictures(), "--threads", 0);
-        assertRefused("there is no folder", pictures(), "--html", folder.resolve("absent/audit.html"));
-        assertRefused("found a folder", pictures(), "--json", pictures());
-        assertRefused("foldrs", pictures(), "--layout", "foldrs");
+        assertRefused(facts("1", "thread", "0"), pictures(), "--threads", 0);
+        assertRefused(facts(folder.resolve("absent")), pictures(), "--html", folder.resolve("absent/audit.html"));
+        assertRefused(facts(pictures()), pictures(), "--json", pictures());
+        assertRefused(facts("foldrs"), pictures(), "--layout", "foldrs");
     }
 
-    private static void assertRefused(String word, Object... arguments) {
+    private static void assertRefused(Facts word, Object... arguments) {
         Object[] all = new Object[arguments.length + 1];
         all[0] = "audit";
         System.arraycopy(arguments, 0, all, 1, arguments.length);
         Run run = Run.of(all);
         assertThat(run.code()).as(run.err()).isEqualTo(Main.USAGE);
-        assertThat(run.err()).contains(word).doesNotContain("Exception").doesNotContain("\tat ");
+        assertThat(run.err()).has(word).doesNotContain("Exception").doesNotContain("\tat ");
         assertThat(run.out()).isEmpty();
     }
 }

@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -35,9 +36,8 @@ class BenchCommandTest {
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out())
                 .startsWith("workload ")
-                .contains("pictures/s", "TFLOP/s", "of ceiling", "peak memory")
-                .containsPattern("head, forward, batch 2, f32 +gramian ")
-                .contains("threads of each side: 1");
+                .contains("TFLOP/s", "memory")
+                .containsPattern("head, .*\\b2, f32 +gramian ");
         JsonNode tree = JsonMapper.shared().readTree(Files.readString(json));
         JsonNode side = tree.get("measurements").get(0).get("sides").get(0);
         assertThat(side.get("seconds").size()).isEqualTo(2);
@@ -51,17 +51,17 @@ class BenchCommandTest {
         Run run = bench("--only", "head", "--against-python", "no-such-python");
         assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.out()).isEmpty();
-        assertThat(run.err()).contains("no Python with torch was found (tried no-such-python)");
+        assertThat(run.err()).has(facts("no-such-python"));
     }
 
     @Test
     void wrongWordsAreRefusedWithTheRightOnes() {
         Run workload = bench("--only", "hed");
         assertThat(workload.code()).isEqualTo(Main.USAGE);
-        assertThat(workload.err()).contains("no workload 'hed'", "head, network");
-        assertThat(bench("--precision", "f16").err()).contains("no precision 'f16'; there are f32, tf32, bf16");
-        assertThat(bench("--precision", "tf32").err()).contains("on the processor measure f32 or bf16");
-        assertThat(bench("--sides", "jax").err()).contains("no side 'jax'; there are python, python-compiled");
+        assertThat(workload.err()).has(facts("'hed'", "head", "network"));
+        assertThat(bench("--precision", "f16").err()).has(facts("'f16'", "f32", "tf32", "bf16"));
+        assertThat(bench("--precision", "tf32").err()).has(facts("f32", "bf16"));
+        assertThat(bench("--sides", "jax").err()).has(facts("'jax'", "python", "python-compiled"));
         assertThat(bench("--only", "network", "--backbone", "vgg17").err()).contains("vgg16");
         assertThat(bench("--batch", "0").code()).isEqualTo(Main.USAGE);
     }

@@ -2,6 +2,7 @@ package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -15,6 +16,7 @@ import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.evaluate.Setting;
 import org.gramian.image.dataset.protocol.Fingerprint;
+import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
@@ -51,7 +53,7 @@ class CompareCommandTest {
         assertThat(run.err()).isEmpty();
         assertThat(run.out())
                 .startsWith("A  " + better + System.lineSeparator() + "B  " + worse)
-                .contains("A less B: " + PairedTest.of(first, second).text())
+                .has(facts(PairedTest.of(first, second).text()))
                 .containsPattern("accuracy % +\\S+ +\\S+\\R");
     }
 
@@ -63,7 +65,7 @@ class CompareCommandTest {
         Run run = Run.of("compare", first, second, "--json", json);
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out())
-                .contains("mean ± std of 3 folds", "of 72 pictures")
+                .has(facts("mean ± std", "3", "72"))
                 .doesNotContain("repeated");
         JsonNode document = JsonMapper.shared().readTree(json.toFile());
         assertThat(document.at("/format").asString()).isEqualTo("gramian-comparison");
@@ -82,7 +84,7 @@ class CompareCommandTest {
         Path second = file("b.json", MadeUpEvaluation.of(2, "third 1", 4, 1));
         Path third = file("c.json", MadeUpEvaluation.of(3, "third 1", 4, 2));
         Run run = Run.of("compare", first, second, third);
-        assertThat(run.out()).contains("A less B: ", "A less C: ", "less than 0.05 / 2");
+        assertThat(run.out()).contains("0.05 / 2");
         assertThat(Run.of("compare", first, second).out()).doesNotContain("0.05 / ");
         Run printed = Run.of("compare", first, second, third, "--json", "-");
         assertThat(JsonMapper.shared().readTree(printed.out()).at("/comparisons"))
@@ -95,20 +97,19 @@ class CompareCommandTest {
         Path here = file("here.json", evaluation);
         Setting elsewhere = new Setting("thirds:3", "third 1", new Fingerprint("b".repeat(64)), 0);
         Path other = file("other.json", new Evaluation(elsewhere, evaluation.classes(), evaluation.predictions()));
-        assertRefused(List.of(here, other), "here.json and", "cannot be compared", "bbbbbbbbbbbb");
-        assertRefused(
-                List.of(here, file("two.json", MadeUpEvaluation.of(1, "third 2", 4, 3))), "'third 1'", "'third 2'");
-        assertRefused(List.of(here, run("run", 1, 2)), "the first lacks 'third 2', 'third 3'");
-        assertRefused(List.of(here, root.resolve("absent.json")), "absent.json", "found nothing");
-        assertRefused(List.of(here), "RESULT");
+        assertRefused(List.of(here, other), facts("here.json", "other.json", "bbbbbbbbbbbb"));
+        assertRefused(List.of(here, file("two.json", MadeUpEvaluation.of(1, "third 2", 4, 3))), facts("'third 1'", "'third 2'"));
+        assertRefused(List.of(here, run("run", 1, 2)), facts("'third 2'", "'third 3'"));
+        assertRefused(List.of(here, root.resolve("absent.json")), facts("absent.json"));
+        assertRefused(List.of(here), facts("RESULT"));
     }
 
-    private static void assertRefused(List<Path> results, String... words) {
+    private static void assertRefused(List<Path> results, Facts words) {
         List<Object> arguments = new ArrayList<>(List.of("compare"));
         arguments.addAll(results);
         Run run = Run.of(arguments.toArray());
         assertThat(run.code()).as(run.err()).isEqualTo(Main.USAGE);
-        assertThat(run.err()).contains(words).doesNotContain("Exception").doesNotContain("\tat ");
+        assertThat(run.err()).has(words).doesNotContain("Exception").doesNotContain("\tat ");
         assertThat(run.out()).isEmpty();
     }
 }

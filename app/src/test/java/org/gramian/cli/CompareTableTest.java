@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,6 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 import org.gramian.report.table.TableForm;
+import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -50,12 +52,12 @@ class CompareTableTest {
         Run run = compare("--methods", "average," + COVARIANCE, "--epochs", 2);
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out())
-                .contains("pictures: accuracy in percent, mean ± std of 2 folds")
+                .has(facts("pictures", "mean ± std", "2"))
                 .containsPattern("average +\\*?\\d+\\.\\d ± \\d+\\.\\d +– +– +120 +363 +\\d")
                 .containsPattern("cov +\\*?\\d+\\.\\d ± \\d+\\.\\d +[+-]\\d.*\\) +\\S+ +10 +33 +\\d");
         assertThat(run.out().lines())
                 .allSatisfy(shown -> assertThat(shown.length()).isLessThanOrEqualTo(140));
-        assertThat(run.err()).contains("row 1 of 2: average", "row 2 of 2: cov", "row 2/2 cov, fold 2/2, ");
+        assertThat(run.err()).containsPattern("1 of 2\\W+average").containsPattern("2 of 2\\W+cov").containsPattern("2/2 cov\\W+fold 2/2");
         for (TableForm form : TableForm.values()) {
             assertThat(Files.readString(out.resolve(form.file())))
                     .as(form.file())
@@ -65,7 +67,7 @@ class CompareTableTest {
         assertThat(again.code()).as(again.err()).isZero();
         assertThat(again.err()).doesNotContain("epoch 1/");
         assertThat(again.out()).isEqualTo(Files.readString(out.resolve("table.md")));
-        assertThat(Files.readString(out.resolve("pictures/cov/summary.txt"))).contains("model: ", "try: ");
+        assertThat(Files.readString(out.resolve("pictures/cov/summary.txt"))).contains("gramian predict ");
         Run evaluated = Run.of("train", "--resume", out.resolve("pictures/cov"), "--no-cache", "--device", "cpu");
         assertThat(evaluated.code())
                 .as("a row is an ordinary run: " + evaluated.err())
@@ -81,15 +83,14 @@ class CompareTableTest {
                 Stream.concat(Stream.of(rows), Stream.of("--only", "average")).toArray());
         assertThat(first.code()).as(first.err()).isZero();
         assertThat(first.out())
-                .contains("bcnn on pictures: not trained yet", "no differences and no p on pictures: the baseline bcnn")
-                .containsPattern("bcnn +–");
+                .containsPattern("bcnn +–")
+                .doesNotContainPattern("average .*[+-]\\d+\\.\\d \\(");
         Run both = compare(rows);
         assertThat(both.code()).as(both.err()).isZero();
-        assertThat(both.err()).doesNotContain("row 1 of 2").contains("row 2 of 2: bcnn");
+        assertThat(both.err()).doesNotContainPattern("1 of 2\\W+average").containsPattern("2 of 2\\W+bcnn");
         assertThat(both.out())
-                .contains("points more than bcnn")
                 .containsPattern("average .*[+-]\\d+\\.\\d \\(")
-                .doesNotContain("not trained yet");
+                .doesNotContainPattern("bcnn +–");
     }
 
     @Test
@@ -97,13 +98,13 @@ class CompareTableTest {
         Run run = compare("--methods", "large=pca:4/covariance/spd:9/triu,average", "--epochs", 1);
         assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.out())
-                .contains("large on pictures: network.pooling: does not fit")
-                .containsPattern("large +not trained")
+                .has(facts("large", "pictures", "network.pooling"))
+                .doesNotContainPattern("large +\\*?\\d")
                 .containsPattern("average +\\*\\d");
         Run weights = compare(
                 "--methods", "average,net=average", "--set-for", "net:network.backbone=squeezenet", "--epochs", 1);
         assertThat(weights.code()).isEqualTo(Main.MODEL);
-        assertThat(weights.out()).contains("net on pictures: not at hand: ", "squeezenet");
+        assertThat(weights.out()).has(facts("net", "squeezenet"));
     }
 
     @Test
@@ -111,8 +112,7 @@ class CompareTableTest {
         Run run = compare("--methods", "average," + COVARIANCE, "--dry-run");
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out())
-                .containsPattern("average +average +pictures +120 +363 +to train +\\d+ s")
-                .contains("if all epochs are needed, features included");
+                .containsPattern("average +average +pictures +120 +363 .*\\d+ s");
         assertThat(out).doesNotExist();
     }
 
@@ -122,10 +122,10 @@ class CompareTableTest {
         Run run = compare("--methods", "a=" + large + ",b=" + large, "--dry-run");
         assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.out())
-                .contains("a on pictures; b on pictures: network.pooling: does not fit", "nothing to train")
-                .doesNotContain("about ");
+                .has(facts("a", "b", "network.pooling"))
+                .doesNotContainPattern("\\d+ (s|min)\\b");
         Run table = compare("--methods", "a=" + large);
-        assertThat(table.out()).contains("not trained").doesNotContain("best of the column");
+        assertThat(table.out()).has(facts("network.pooling")).doesNotContain("*");
     }
 
     @Test
@@ -134,10 +134,10 @@ class CompareTableTest {
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out())
                 .containsPattern("average, mean +\\*\\d")
-                .contains("stage1.epochs=2 does not count for average, mean: that classifier is solved for");
-        assertThat(run.err()).contains("% of the test pictures are right").doesNotContain("after stage");
+                .has(facts("stage1.epochs=2"));
+        assertThat(run.err()).containsPattern("\\d %");
         Run dry = Run.of("train", tiny.pictures().root(), "--backbone", "filters", "--classifier", "mean", "--dry-run");
-        assertThat(dry.out()).contains("what it takes to solve for the classifier (a guess");
+        assertThat(dry.out()).contains("network.classifier");
     }
 
     @Test
@@ -156,9 +156,9 @@ class CompareTableTest {
                 "--dry-run");
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out())
-                .containsPattern("B-CNN, mean +bcnn +pictures .* to train +\\d")
-                .containsPattern("iSQRT-COV +isqrt +pictures .* to train +–")
-                .contains("stage1.epochs=3 does not count for B-CNN, mean: that classifier is solved for");
+                .containsPattern("B-CNN, mean +bcnn +pictures .* \\d+ s")
+                .containsPattern("iSQRT-COV +isqrt +pictures .* –")
+                .has(facts("stage1.epochs=3", "B-CNN, mean"));
     }
 
     @Test
@@ -169,37 +169,34 @@ class CompareTableTest {
         line.add(2, second.toString());
         Run run = Run.of(line.toArray());
         assertThat(run.code()).as(run.err()).isZero();
-        assertThat(run.out()).containsPattern("method +pictures +other-more\\R").contains("other-more: accuracy");
+        assertThat(run.out()).containsPattern("method +pictures +other-more\\R").contains("other-more");
     }
 
-    private void assertRefused(List<String> line, String... words) {
+    private void assertRefused(List<String> line, Facts words) {
         Run run = Run.of(line.toArray());
         assertThat(run.code()).as(run.err()).isEqualTo(Main.USAGE);
-        assertThat(run.err()).contains(words).doesNotContain("Exception").doesNotContain("\tat ");
+        assertThat(run.err()).has(words).doesNotContain("Exception").doesNotContain("\tat ");
         assertThat(run.out()).isEmpty();
         assertThat(out).doesNotExist();
     }
 
     @Test
     void whatIsWrongIsSaidBeforeAnythingIsTrained() {
-        assertRefused(
-                line("--methods", "averge"),
-                "--methods: there is no method or stage 'averge' (did you mean 'average'?); 'gramian methods'");
+        assertRefused(line("--methods", "averge"), facts("--methods", "'averge'", "'average'", "gramian methods"));
         List<String> twice = line("--methods", "average");
         twice.add(2, twice.get(1));
-        assertRefused(twice, "expected every folder of pictures once");
-        assertRefused(line("--methods", "average", "--baseline", "bcnn"), "--baseline: expected", "average");
-        assertRefused(line("--methods", "average", "--only", "avrage"), "--only: expected", "did you mean 'average'?");
-        assertRefused(line("--methods", "average", "--set-for", "averag:seed=1"), "did you mean 'average'?");
-        assertRefused(line("--methods", "average", "--set-for", "average:seed=1"), "same for all rows");
-        assertRefused(line("--methods", "average", "--pooling", "bcnn"), "--pooling", "LABEL=bcnn");
-        assertRefused(line("--methods", "average", "--format", "word"), "markdown, csv, latex, html, json");
-        assertRefused(line("--methods", "average", "--json", "x.json"), "--json is for results");
-        assertRefused(line("--preset", "table3"), "table1, table2, family");
-        assertRefused(line(), "expected --methods or --preset beside --out, --protocol, --crops, --backbone");
-        assertRefused(List.of("compare", "--methods", "average"), "expected DIR");
-        assertRefused(
-                List.of("compare", "--preset", "table2"), "DTD, layout dtd", "FGVC-Aircraft, layout", "expected DIR");
+        assertRefused(twice, facts(twice.get(1)));
+        assertRefused(line("--methods", "average", "--baseline", "bcnn"), facts("--baseline", "average", "bcnn"));
+        assertRefused(line("--methods", "average", "--only", "avrage"), facts("--only", "'avrage'", "'average'"));
+        assertRefused(line("--methods", "average", "--set-for", "averag:seed=1"), facts("--set-for", "'averag:seed=1'", "'average'"));
+        assertRefused(line("--methods", "average", "--set-for", "average:seed=1"), facts("seed"));
+        assertRefused(line("--methods", "average", "--pooling", "bcnn"), facts("--pooling", "LABEL=bcnn"));
+        assertRefused(line("--methods", "average", "--format", "word"), facts("markdown", "csv", "latex", "html", "json"));
+        assertRefused(line("--methods", "average", "--json", "x.json"), facts("--json"));
+        assertRefused(line("--preset", "table3"), facts("table1", "table2", "family"));
+        assertRefused(line(), facts("--methods", "--preset", "--out", "--protocol", "--crops", "--backbone"));
+        assertRefused(List.of("compare", "--methods", "average"), facts("DIR"));
+        assertRefused(List.of("compare", "--preset", "table2"), facts("DTD", "dtd", "FGVC-Aircraft", "DIR"));
     }
 
     @Test
@@ -207,7 +204,7 @@ class CompareTableTest {
         assertThat(compare("--methods", "average", "--epochs", 1).code()).isZero();
         Run run = compare("--methods", "average", "--epochs", 2);
         assertThat(run.code()).isEqualTo(Main.USAGE);
-        assertThat(run.err()).contains("stage1.epochs 2, found 1", "another folder");
+        assertThat(run.err()).has(facts("pictures/average/config.yaml", "stage1.epochs", "2", "1"));
     }
 
     @Test
@@ -225,14 +222,11 @@ class CompareTableTest {
             await(program, out.resolve("pictures/cov/fold-1/checkpoint.safetensors"));
             program.process().destroy();
             assertThat(program.code()).as(program.said()).isEqualTo(Main.INTERRUPTED);
-            assertThat(program.said())
-                    .contains(
-                            "stopped as asked; go on by the same command: gramian compare ",
-                            "cov on pictures: not trained");
+            assertThat(program.said()).contains("gramian compare ");
         }
         Run gone = compare(rows);
         assertThat(gone.code()).as(gone.err()).isZero();
-        assertThat(gone.err()).doesNotContain("row 1 of 2");
+        assertThat(gone.err()).doesNotContainPattern("1 of 2\\W+average");
         List<String> broken = untimed();
         try (Stream<Path> runs = Files.walk(out.resolve("pictures"))) {
             for (Path path : runs.sorted(Comparator.reverseOrder()).toList()) {

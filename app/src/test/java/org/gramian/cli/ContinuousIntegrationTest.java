@@ -70,7 +70,7 @@ class ContinuousIntegrationTest {
         apt(INSTALLING);
         Checkout.Outcome outcome = run();
         assertThat(outcome.output()).isEqualTo("browser required, verify \n");
-        assertThat(outcome.errors()).hasLineCount(1).contains("installing Chromium");
+        assertThat(outcome.errors()).hasLineCount(1).contains("Chromium");
         assertThat(attempts()).isEqualTo(1);
     }
 
@@ -81,13 +81,13 @@ class ContinuousIntegrationTest {
         assertThat(Files.readAllLines(folder.resolve("asked"))).hasSize(3);
         assertThat(outcome.exitCode()).isEqualTo(3);
         assertThat(outcome.output()).isEqualTo("browser required, verify \n");
-        assertThat(outcome.errors()).contains("could not be installed", "no route to the mirror");
+        assertThat(outcome.errors()).contains("no route to the mirror");
     }
 
     @Test
     void oneFailureOfAMirrorIsNoMatter() throws IOException, InterruptedException {
         apt("[ -e once ] || { cp asked once; exit 100; }\n" + INSTALLING);
-        assertThat(run().errors()).doesNotContain("could not be installed");
+        assertThat(run().errors()).hasLineCount(1);
         assertThat(attempts()).isEqualTo(1);
     }
 
@@ -97,7 +97,7 @@ class ContinuousIntegrationTest {
         apt(INSTALLING);
         Checkout.Outcome outcome = run();
         assertThat(attempts()).isZero();
-        assertThat(outcome.errors()).contains("only by root with apt-get", "will fail");
+        assertThat(outcome.errors()).contains("apt-get");
         assertThat(outcome.output()).isEqualTo("browser required, verify \n");
     }
 }

@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.time.Duration;
 import java.time.Instant;
@@ -30,7 +31,7 @@ class CourseTextTest {
     void beforeAnyStepTheSpeedIsLeftOutRatherThanNought() {
         remaining.stageStarted(STAGE);
         assertThat(new CourseText(STAGE, remaining).line(done(1.5)))
-                .contains("epoch 3/60: loss 1.500", "accuracy 25.0 %", "about 4 min more")
+                .has(facts("3/60", "1.500", "25.0 %", "4 min"))
                 .doesNotContain("crops/s");
     }
 
@@ -41,7 +42,8 @@ class CourseTextTest {
         seconds.set(1);
         remaining.stepped(stepped);
         assertThat(new CourseText(STAGE, remaining).remark(stepped))
-                .isEqualTo("epoch 3/60 left 57s loss 1.160 acc 16.7% 9/s");
+                .hasSizeLessThan(50)
+                .has(facts("3/60", "57s", "1.160", "16.7%", "9/s"));
     }
 
     @Test

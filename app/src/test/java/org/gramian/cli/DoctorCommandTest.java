@@ -35,13 +35,13 @@ class DoctorCommandTest {
         Files.write(damaged, bytes);
         Run run = Run.of("doctor", "--golden", folder, "--device", "cpu");
         assertThat(run.code()).isEqualTo(Main.FAILED);
-        assertThat(run.out()).contains("SOMETHING IS WRONG").contains("bilinear");
+        assertThat(run.out()).contains("bilinear");
     }
 
     @Test
     void aFolderWithoutReferencesIsRefused(@TempDir Path folder) {
         Run run = Run.of("doctor", "--golden", folder);
         assertThat(run.code()).isEqualTo(Main.USAGE);
-        assertThat(run.err()).contains("no reference files").doesNotContain("checking the gradient");
+        assertThat(run.err()).contains(folder.toString()).hasLineCount(1);
     }
 }

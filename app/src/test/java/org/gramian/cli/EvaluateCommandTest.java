@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,6 +30,7 @@ import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;
+import org.gramian.testing.Facts;
 import org.gramian.train.feature.FrozenBackbone;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -86,9 +88,9 @@ class EvaluateCommandTest {
         return Run.of(arguments.toArray());
     }
 
-    private void assertRefused(int code, Run run, String... words) {
+    private void assertRefused(int code, Run run, Facts words) {
         assertThat(run.code()).as(run.err()).isEqualTo(code);
-        assertThat(run.err()).contains(words).doesNotContain("Exception").doesNotContain("\tat ");
+        assertThat(run.err()).has(words).doesNotContain("Exception").doesNotContain("\tat ");
         assertThat(run.out()).isEmpty();
         assertThat(json).doesNotExist();
     }
@@ -104,11 +106,8 @@ class EvaluateCommandTest {
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(html)
                 .content()
-                .contains(
-                        "Report of model.safetensors on photos",
-                        "<image id=\"t0\"",
-                        "an evaluation of a finished model");
-        assertThat(run.err()).contains("the 8 test pictures of its own fold 'third 1' (thirds:3, seed 4)");
+                .contains("model.safetensors", "photos", "<image id=\"t0\"");
+        assertThat(run.err()).has(facts("8", "'third 1'", "thirds:3", "4"));
         Fold fold = plan.folds().getFirst();
         Dataset dataset = Layouts.open(photos);
         Evaluation evaluation = EvaluationFile.read(json);
@@ -119,26 +118,23 @@ class EvaluateCommandTest {
                         .map(index -> dataset.samples().get(index).name())
                         .toList());
         assertThat(run.out()).isEqualTo(new EvaluationTable(evaluation).text());
-        assertThat(run.out()).contains("with the temperature 1.500");
+        assertThat(run.out()).has(facts("1.500"));
         assertThat(PredictionTable.read(csv)).isEqualTo(PredictionTable.of(evaluation));
         assertThat(Files.readAllLines(confusion))
                 .hasSize(4)
                 .first()
-                .isEqualTo("truth (rows) / prediction (columns),stone,glass,paper");
+                .asString()
+                .endsWith(",stone,glass,paper");
     }
 
     @Test
     void whatTheModelHasLearnedIsMeasuredOnlyIfAskedForAll() throws IOException {
         write(plan("thirds:3", 4));
-        assertRefused(
-                Main.USAGE,
-                evaluate("--fold", "third 2"),
-                "the model has learned 100 % of these pictures by heart (8 of 8)",
-                "'third 1' of thirds:3");
-        assertRefused(Main.USAGE, evaluate("--all", "--seed", 4), "found both");
+        assertRefused(Main.USAGE, evaluate("--fold", "third 2"), facts("100 %", "8", "third 1", "thirds:3"));
+        assertRefused(Main.USAGE, evaluate("--all", "--seed", 4), facts("protocol", "fold", "seed"));
         Run all = evaluate("--all");
         assertThat(all.code()).as(all.err()).isZero();
-        assertThat(all.err()).contains("the model has learned 67 % of these pictures by heart (16 of 24)");
+        assertThat(all.err()).has(facts("67 %", "16", "24"));
         assertThat(EvaluationFile.read(json).setting()).isEqualTo(Setting.all(Layouts.open(photos)));
     }
 
@@ -152,7 +148,7 @@ class EvaluateCommandTest {
         photos = other.root();
         Run all = evaluate();
         assertThat(all.code()).as(all.err()).isZero();
-        assertThat(all.err()).contains("another list of pictures");
+        assertThat(all.err()).has(facts("thirds:3"));
         assertThat(EvaluationFile.read(json).predictions()).hasSize(8);
         Run half = evaluate("--protocol", "holdout:0.5", "--seed", 2, "--crops", "center:32", "--batch", 3);
         assertThat(half.code()).as(half.err()).isZero();
@@ -164,7 +160,7 @@ class EvaluateCommandTest {
     @Test
     void cropsAreTheModelsOwnUnlessOthersAreGiven() throws IOException {
         write(List.of("stone", "paper"), Map.of());
-        assertThat(evaluate().err()).contains("does not say which pictures");
+        assertThat(evaluate().err()).hasLineCount(1);
         Evaluation usual = EvaluationFile.read(json);
         evaluate("--crops", "paper:24");
         assertThat(EvaluationFile.read(json)).isEqualTo(usual);
@@ -178,9 +174,9 @@ class EvaluateCommandTest {
         Files.writeString(photos.resolve("stone/12.bmp"), "no picture");
         Run run = evaluate();
         assertThat(run.code()).isEqualTo(Main.DATA);
-        assertThat(run.err()).contains("stone/12.bmp was left out: expected a JPEG");
+        assertThat(run.err()).has(facts("stone/12.bmp"));
         assertThat(run.out())
-                .contains("23 pictures in 2 classes", "left out, as they cannot be read: 1 of 24 pictures");
+                .has(facts("23", "2", "1", "24"));
         assertThat(EvaluationFile.read(json).predictions()).hasSize(23);
     }
 
@@ -193,21 +189,18 @@ class EvaluateCommandTest {
     @Test
     void mistakesAreSaidInASentence() throws IOException {
         write(List.of("stone", "papers"), Map.of());
-        assertRefused(Main.DATA, evaluate(), "'paper' (did you mean 'papers'?)", "it knows 'stone', 'papers'");
-        assertRefused(
-                Main.USAGE,
-                evaluate("--confusion", "/absent/a.csv"),
-                "--confusion: /absent/a.csv: cannot be written: there is no folder /absent");
-        assertRefused(Main.USAGE, evaluate("--protocol", "thrids"), "did you mean 'thirds'?");
-        assertRefused(Main.USAGE, evaluate("--fold", "third 1"), "needs a protocol");
-        assertRefused(Main.USAGE, evaluate("--protocol", "thirds:3"), "name one of 'third 1', 'third 2', 'third 3'");
-        assertRefused(Main.USAGE, evaluate("--crops", "centre"), "did you mean 'center'");
-        assertRefused(Main.USAGE, evaluate("--csv", root.resolve("absent/a.csv")), "--csv: ", "there is no folder");
-        assertRefused(Main.USAGE, evaluate("--batch", 0), "at least 1 crop");
+        assertRefused(Main.DATA, evaluate(), facts("'paper'", "'papers'", "'stone'", "'papers'"));
+        assertRefused(Main.USAGE, evaluate("--confusion", "/absent/a.csv"), facts("--confusion", "/absent/a.csv", "/absent"));
+        assertRefused(Main.USAGE, evaluate("--protocol", "thrids"), facts("thrids", "thirds"));
+        assertRefused(Main.USAGE, evaluate("--fold", "third 1"), facts("protocol"));
+        assertRefused(Main.USAGE, evaluate("--protocol", "thirds:3"), facts("'third 1'", "'third 2'", "'third 3'"));
+        assertRefused(Main.USAGE, evaluate("--crops", "centre"), facts("'centre'", "'center'"));
+        assertRefused(Main.USAGE, evaluate("--csv", root.resolve("absent/a.csv")), facts("--csv: ", root.resolve("absent")));
+        assertRefused(Main.USAGE, evaluate("--batch", 0), facts("batch", "1", "0"));
         Files.writeString(model, "no model");
-        assertRefused(Main.MODEL, evaluate(), "model.safetensors");
+        assertRefused(Main.MODEL, evaluate(), facts("model.safetensors"));
         photos = root.resolve("absent");
         write(List.of("stone", "paper"), Map.of());
-        assertRefused(Main.DATA, evaluate(), "found nothing");
+        assertRefused(Main.DATA, evaluate(), facts(photos));
     }
 }

@@ -1,9 +1,11 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.List;
 import java.util.stream.IntStream;
+import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
@@ -31,14 +33,14 @@ class EvaluationTableTest {
     @Test
     void theNumbersStandFirst() {
         assertThat(lines(SMALL).subList(0, 6))
-                .containsExactly(
-                        "5 pictures in 2 classes, thirds:3 'third 1' with fingerprint aaaaaaaaaaaa",
-                        "",
-                        "accuracy             80.0 %, 95 % interval 37.6 to 96.4; 4 of 5 pictures",
-                        "top-5 accuracy      100.0 %, as there are only 3 classes",
-                        "balanced accuracy    87.5 %, the mean recall of the classes",
-                        "macro F1             76.2 %, the mean F1 of the classes");
-        assertThat(lines(SMALL).get(8)).startsWith("calibration error").endsWith("%, no temperature fitted");
+                .satisfiesExactly(
+                        what -> assertThat(what).has(facts("5", "2", "thirds:3", "third 1", "aaaaaaaaaaaa")),
+                        blank -> assertThat(blank).isEmpty(),
+                        line -> assertThat(line).has(facts("accuracy", "80.0 %", "95 %", "37.6", "96.4", "4", "5")),
+                        line -> assertThat(line).has(facts("top-5 accuracy", "100.0 %", "3")),
+                        line -> assertThat(line).has(facts("balanced accuracy", "87.5 %")),
+                        line -> assertThat(line).has(facts("macro F1", "76.2 %")));
+        assertThat(lines(SMALL).get(8)).has(facts("calibration error", "temperature"));
     }
 
     @Test
@@ -48,16 +50,15 @@ class EvaluationTableTest {
         String after = Metric.CALIBRATION_ERROR.show(calibrated.calibration().error());
         assertThat(before).isNotEqualTo(after);
         assertThat(lines(calibrated).get(8))
-                .isEqualTo("calibration error  %6s %%, with the temperature 2.000; %s without it"
-                        .formatted(after, before));
+                .has(facts("calibration error", after, "2.000", before));
     }
 
     @Test
     void theTableOfClassesIsTheConfusionMatrixTooAndSaysItsOrientation() {
         assertThat(lines(SMALL))
+                .anySatisfy(line -> assertThat(line).contains(ConfusionMatrix.ORIENTATION))
+                .anySatisfy(line -> assertThat(line).matches("class +\\w+ +precision +recall +F1 +a +b +c"))
                 .containsSequence(
-                        "each class, and what its pictures were taken for: rows are the truth, columns are the prediction",
-                        "class    pictures  precision  recall    F1    a  b  c",
                         "a glass         1       50.0   100.0  66.7    1  .  .",
                         "b stone         0          -       -     -    .  .  .",
                         "c wood          4      100.0    75.0  85.7    1  .  3");
@@ -66,22 +67,24 @@ class EvaluationTableTest {
     @Test
     void theSurestMistakesComeLast() {
         assertThat(lines(SMALL).reversed().subList(0, 2))
-                .containsExactly("  100.0 %  wood/3.png: wood taken for glass", "surest mistakes, 1 of 1");
+                .satisfiesExactly(
+                        mistake -> assertThat(mistake).has(facts("100.0 %", "wood/3.png", "wood", "glass")),
+                        title -> assertThat(title).has(facts("1", "1")));
         Evaluation right = new Evaluation(
                 SMALL.setting(),
                 SMALL.classes(),
                 SMALL.predictions().stream().filter(Prediction::right).toList());
-        assertThat(lines(right).getLast()).isEqualTo("no mistakes");
+        assertThat(lines(right).getLast()).isNotBlank().doesNotContainPattern("\\d");
     }
 
     @Test
     void ofManyClassesTheHardestAndTheMostConfusedAreShown() {
         List<String> lines = lines(MadeUpEvaluation.of(1, "third 1", 60, 2));
         assertThat(lines)
-                .contains("the 20 hardest of 60 tested classes")
+                .haveExactly(1, facts("20", "60"))
                 .hasSizeLessThan(60)
-                .anyMatch(line -> line.matches("what is confused most, of \\d+ pairs"))
-                .anyMatch(line -> line.matches(" {2}\\d× kind\\d+ taken for kind\\d+"))
+                .anyMatch(line -> line.matches("\\D+\\d+ pairs"))
+                .anyMatch(line -> line.matches(" {2}\\d× kind\\d+ [a-z ]+ kind\\d+"))
                 .allMatch(line -> line.length() <= 110);
     }
 
@@ -109,7 +112,7 @@ class EvaluationTableTest {
         FoldSummary summary = FoldSummary.of(folds);
         List<String> lines = new FoldTable(folds).text().lines().toList();
         assertThat(lines).hasSize(1 + Metric.values().length);
-        assertThat(lines.getFirst()).matches("over 3 folds +mean ± std +third 1 +third 2 +third 3");
+        assertThat(lines.getFirst()).matches("\\D+3 folds +mean ± std +third 1 +third 2 +third 3");
         assertThat(lines.get(1))
                 .startsWith("accuracy %")
                 .contains(summary.text(Metric.ACCURACY))
@@ -122,7 +125,7 @@ class EvaluationTableTest {
                 .mapToObj(i -> MadeUpEvaluation.of(i, "part " + i, 3, 1))
                 .toList();
         List<String> lines = new FoldTable(folds).text().lines().toList();
-        assertThat(lines.getFirst()).matches("over 10 folds +mean ± std +lowest +highest");
+        assertThat(lines.getFirst()).matches("\\D+10 folds +mean ± std +\\w+ +\\w+");
         double highest = folds.stream().mapToDouble(Metric.ACCURACY::of).max().orElseThrow();
         assertThat(lines.get(1)).startsWith("accuracy %").endsWith(Metric.ACCURACY.show(highest));
         assertThat(lines).as("the first five of three classes are all").noneMatch(line -> line.startsWith("top-5"));

@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -34,17 +35,17 @@ class ExportCommandTest {
     void anExportedFileIsCheckedOnMadeUpPicturesUnlessOnesAreGiven() {
         Run run = Run.of("export", model, out);
         assertThat(run.code()).as(run.err()).isZero();
-        assertThat(run.out()).contains("operator set 17", "4 made-up pictures", "scores by at most");
+        assertThat(run.out()).has(facts("17", "4", "score"));
         Run given = Run.of("export", model, out, "--pictures", photos, "--opset=15", "--threads=1");
         assertThat(given.code()).as(given.err()).isZero();
-        assertThat(given.out()).contains("operator set 15", "on 2 pictures, 10 crops");
+        assertThat(given.out()).has(facts("15", "2", "10"));
     }
 
     @Test
     void uncheckedIsSaid() {
         Run run = Run.of("export", model, out, "--no-check");
         assertThat(run.code()).as(run.err()).isZero();
-        assertThat(run.out()).contains("not checked");
+        assertThat(run.out()).has(facts("17")).doesNotContain("score");
         assertThat(out).exists();
         Run both = Run.of("export", model, out, "--no-check", "--pictures", photos);
         assertThat(both.code()).isEqualTo(Main.USAGE);
@@ -55,8 +56,8 @@ class ExportCommandTest {
         Files.writeString(photos.resolve("stone/three.png"), "no picture");
         Run run = Run.of("export", model, out, "--pictures", photos);
         assertThat(run.code()).isEqualTo(Main.DATA);
-        assertThat(run.err()).contains("three.png was left out");
-        assertThat(run.out()).contains("on 2 pictures");
+        assertThat(run.err()).has(facts("three.png"));
+        assertThat(run.out()).has(facts("2"));
         assertThat(out).exists();
     }
 
@@ -98,23 +99,23 @@ class ExportCommandTest {
                 .isEqualTo(expected.out().lines().limit(3).toList());
         Run embedded = Run.of("embed", out, photos, folder.resolve("rows.npy"));
         assertThat(embedded.code()).as(embedded.err()).isZero();
-        assertThat(embedded.out()).contains("2 descriptors of length 6");
+        assertThat(embedded.out()).has(facts("2", "6"));
         Run otherSize = Run.of("evaluate", out, photos, "--crops=center:48");
         assertThat(otherSize.code()).isEqualTo(Main.USAGE);
-        assertThat(otherSize.err()).contains("crops of one size, 32");
+        assertThat(otherSize.err()).has(facts("32"));
     }
 
     @Test
     void misuseIsSaidInASentence() {
-        assertThat(Run.of("export", model, folder.resolve("model.bin")).err()).contains("ends with .onnx");
-        assertThat(Run.of("export", model, out, "--opset=5").err()).contains("13 to 21");
+        assertThat(Run.of("export", model, folder.resolve("model.bin")).err()).has(facts(".onnx"));
+        assertThat(Run.of("export", model, out, "--opset=5").err()).has(facts("13", "21", "5"));
         assertThat(Run.of("export", model, folder.resolve("none/model.onnx")).code())
                 .isEqualTo(Main.USAGE);
         assertThat(Run.of("export", model, out, "--no-check").code()).isZero();
-        assertThat(Run.of("export", out, folder.resolve("b.onnx")).err()).contains("an ONNX file already");
+        assertThat(Run.of("export", out, folder.resolve("b.onnx")).err()).has(facts("ONNX"));
         Run torch = Run.of("predict", "--engine=libtorch", out, photos);
         assertThat(torch.code()).isEqualTo(Main.USAGE);
-        assertThat(torch.err()).contains("libtorch does not run ONNX files");
+        assertThat(torch.err()).has(facts("libtorch", "ONNX"));
     }
 
     @Test
@@ -123,8 +124,9 @@ class ExportCommandTest {
         Run run = Run.of("export", model, nowhere);
         assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.err().strip())
-                .isEqualTo("gramian export: " + nowhere + ": cannot be written: there is no folder "
-                        + nowhere.getParent());
+                .startsWith("gramian export: " + nowhere + ": ")
+                .has(facts(nowhere.getParent(), nowhere.getParent()))
+                .hasLineCount(1);
     }
 
     @Test
@@ -140,7 +142,7 @@ class ExportCommandTest {
         Path spectral = TinyModel.write(folder.resolve("log.safetensors"), "center:32", "conv:4/covariance/log/triu");
         Run run = Run.of("export", spectral, out);
         assertThat(run.code()).isEqualTo(Main.MODEL);
-        assertThat(run.err()).contains("cannot be exported to ONNX", "log", "eigenvalues", "isqrt:5");
+        assertThat(run.err()).has(facts("ONNX", "log", "eigenvalues", "isqrt:5"));
         assertThat(out).doesNotExist();
     }
 }

@@ -3,6 +3,7 @@ package org.gramian.cli;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
@@ -19,6 +20,7 @@ import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFile;
+import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,7 +65,7 @@ class FeaturesCommandTest {
     void everyPictureHasAFeatureALabelAndAName() throws IOException {
         Run run = cached();
         assertThat(run.code()).as(run.err()).isZero();
-        assertThat(run.err()).contains("5 features F32[", "5 to compute", "they are kept in");
+        assertThat(run.err()).has(facts("5", "F32[", root.resolve("cache")));
         try (Arena arena = Arena.ofShared();
                 Scope _ = Scope.open()) {
             TensorFile file = Safetensors.read(out, arena);
@@ -91,9 +93,9 @@ class FeaturesCommandTest {
     void theFileIsTheSameByteForByteWithAColdAWarmAndNoCache() throws IOException {
         assertThat(features("--no-cache").code()).isZero();
         byte[] without = Files.readAllBytes(out);
-        assertThat(cached().err()).contains("5 to compute");
+        assertThat(cached().err()).has(facts("5", "5"));
         assertThat(Files.readAllBytes(out)).isEqualTo(without);
-        assertThat(cached().err()).contains("0 to compute").doesNotContain("kept in");
+        assertThat(cached().err()).has(facts("0"));
         assertThat(Files.readAllBytes(out)).isEqualTo(without);
     }
 
@@ -121,7 +123,7 @@ class FeaturesCommandTest {
         Files.writeString(photos.resolve("stone/b.png"), "this is no picture");
         Run run = cached();
         assertThat(run.code()).isEqualTo(Main.DATA);
-        assertThat(run.err()).contains("stone/b.png was left out: expected a JPEG");
+        assertThat(run.err()).has(facts("stone/b.png"));
         byte[] rest = read("features");
         assertThat(rest).hasSize(whole.length / 5 * 4).startsWith(Arrays.copyOf(whole, whole.length / 5));
         try (Arena arena = Arena.ofShared();
@@ -129,7 +131,7 @@ class FeaturesCommandTest {
             TensorFile file = Safetensors.read(out, arena);
             assertThat(file.get("labels").toTensor().toLongs()).containsExactly(0, 1, 1, 1);
             assertThat(file.metadata().get("names")).doesNotContain("stone/b.png");
-            assertThat(file.metadata().get("unreadable")).startsWith("{\"stone/b.png\":\"expected a JPEG");
+            assertThat(file.metadata().get("unreadable")).startsWith("{\"stone/b.png\":\"");
         }
     }
 
@@ -148,7 +150,7 @@ class FeaturesCommandTest {
         }
         Run run = cached();
         assertThat(run.code()).isEqualTo(Main.DATA);
-        assertThat(run.err()).contains("no picture could be read");
+        assertThat(run.err()).contains("stone/a.png").doesNotContain("Exception");
         assertThat(out).doesNotExist();
     }
 
@@ -158,12 +160,11 @@ class FeaturesCommandTest {
         FeatureOutput.requireSpace(out, 5_000_000, 3_000_000, 13_000_000);
         assertThatThrownBy(() -> FeatureOutput.requireSpace(out, 5_000_000, 3_000_000, 12_999_999))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("OUT needs 5.0 MB, and as much again")
-                .hasMessageContaining("3.0 MB go to the feature cache")
+                .has(facts("OUT", "5.0 MB", "3.0 MB"))
                 .hasMessageContaining("--no-cache");
         assertThatThrownBy(() -> FeatureOutput.requireSpace(out, 5_000_000, 0, 9_999_999))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("found 10.0 MB free")
+                .has(facts("10.0 MB"))
                 .satisfies(refused -> assertThat(refused.getMessage()).doesNotContain("cache"));
     }
 
@@ -174,7 +175,7 @@ class FeaturesCommandTest {
             assertThat(help).contains(layout);
             assertThat(Run.of("audit", "--help").out()).contains(layout);
         }
-        assertThat(help).contains("NAME[:SIZE][+flips]").containsPattern("paper +.*15 to train on, 5 to test");
+        assertThat(help).contains("NAME[:SIZE][+flips]").containsPattern("paper +.*\\b15\\b.*\\b5\\b");
         assertThat(Listings.crops() + Listings.layouts())
                 .as("lines that need no wrapping")
                 .doesNotContainPattern(".{111}");
@@ -182,47 +183,28 @@ class FeaturesCommandTest {
 
     @Test
     void mistakesAreSaidInASentenceBeforeAnyWork() {
-        assertRefused("there is no backbone 'fliters'", "features", "--backbone", "fliters", photos, out);
-        assertRefused("has no layer 'banc'", "features", "--backbone", "filters", "--layer", "banc", photos, out);
-        assertRefused("did you mean 'center'", "features", "--backbone", "filters", "--crops", "centre", photos, out);
-        assertRefused("given once", "features", "--backbone", "filters", "--crops", "ten:32", "--size", 9, photos, out);
-        assertRefused(
-                "exclude each other",
-                "features",
-                "--backbone",
-                "filters",
-                "--cache-dir",
-                root,
-                "--no-cache",
-                photos,
-                out);
-        assertRefused("must end with .safetensors", "features", "--backbone", "filters", photos, root.resolve("o.npy"));
-        assertRefused("needs no weights", "features", "--backbone", "filters", "--weights", "x", photos, out);
-        assertRefused(
-                "there is no layout 'folder'", "features", "--backbone", "filters", "--layout", "folder", photos, out);
-        assertRefused(Main.DATA, "found nothing", "features", "--backbone", "filters", root.resolve("absent"), out);
-        assertRefused("--backbone", "features", photos, out);
-        assertRefused(
-                Main.MODEL,
-                "absent.safetensors",
-                "features",
-                "--backbone",
-                "googlenet",
-                "--weights",
-                "absent.safetensors",
-                photos,
-                out);
-        assertRefused("at least 1 picture", "features", "--backbone", "filters", "--batch", 0, photos, out);
+        assertRefused(facts("fliters"), "features", "--backbone", "fliters", photos, out);
+        assertRefused(facts("banc"), "features", "--backbone", "filters", "--layer", "banc", photos, out);
+        assertRefused(facts("'centre'", "'center'"), "features", "--backbone", "filters", "--crops", "centre", photos, out);
+        assertRefused(facts("--size", "ten:32"), "features", "--backbone", "filters", "--crops", "ten:32", "--size", 9, photos, out);
+        assertRefused(facts("--cache-dir", "--no-cache"), "features", "--backbone", "filters", "--cache-dir", root, "--no-cache", photos, out);
+        assertRefused(facts(".safetensors"), "features", "--backbone", "filters", photos, root.resolve("o.npy"));
+        assertRefused(facts("--weights", "filters"), "features", "--backbone", "filters", "--weights", "x", photos, out);
+        assertRefused(facts("'folder'", "folders"), "features", "--backbone", "filters", "--layout", "folder", photos, out);
+        assertRefused(Main.DATA, facts(root.resolve("absent")), "features", "--backbone", "filters", root.resolve("absent"), out);
+        assertRefused(facts("--backbone"), "features", photos, out);
+        assertRefused(Main.MODEL, facts("absent.safetensors"), "features", "--backbone", "googlenet", "--weights", "absent.safetensors", photos, out);
+        assertRefused(facts("batch", "1", "0"), "features", "--backbone", "filters", "--batch", 0, photos, out);
     }
 
-    private void assertRefused(String words, Object... arguments) {
+    private void assertRefused(Facts words, Object... arguments) {
         assertRefused(Main.USAGE, words, arguments);
     }
 
-    private void assertRefused(int code, String words, Object... arguments) {
+    private void assertRefused(int code, Facts words, Object... arguments) {
         Run run = Run.of(arguments);
         assertThat(run.code()).as(run.err()).isEqualTo(code);
-        assertThat(run.err()).contains(words).doesNotContain("\tat ");
+        assertThat(run.err()).has(words).doesNotContain("\tat ");
         assertThat(out).doesNotExist();
     }
 }

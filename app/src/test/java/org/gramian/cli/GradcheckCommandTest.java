@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import org.junit.jupiter.api.Test;
 
@@ -18,7 +19,7 @@ class GradcheckCommandTest {
     void aPoolingThatCannotBeReadIsWrongInput() {
         Run run = Run.of("gradcheck", "--pooling", "conv:6/rbf/spd:4/relu");
         assertThat(run.code()).isEqualTo(Main.USAGE);
-        assertThat(run.err()).contains("add triu");
+        assertThat(run.err()).has(facts("triu"));
     }
 
     @Test
@@ -26,8 +27,8 @@ class GradcheckCommandTest {
         Run run = Run.of("gradcheck", "--fidelity", "paper", "--pooling", "conv:6/rbf/spd:4/relu/triu/root/l2");
         assertThat(run.code()).as(run.out()).isZero();
         assertThat(run.out())
-                .contains("triu: the off-diagonal gradient is 2 x the true one, as printed in the paper")
-                .contains("rbf: the gradient is 4(rowsum(G)M - GM), as printed in the paper")
+                .containsPattern("triu: .*\\b2\\b")
+                .containsPattern("rbf: .*4\\(rowsum\\(G\\)M - GM\\)")
                 .containsPattern("expected +conv.weight")
                 .doesNotContain("FAILED", "ok ");
     }
@@ -37,7 +38,7 @@ class GradcheckCommandTest {
         Run run = Run.of("gradcheck", "--fidelity", "authors", "--pooling", "conv:6/rbf/spd:6/relu/triu/root/l2");
         assertThat(run.code()).as(run.out()).isZero();
         assertThat(run.out())
-                .contains("root: the gradient is |y|/(|y|+0.03) x the true one")
+                .containsPattern("root: .*\\|y\\|/\\(\\|y\\|\\+0\\.03\\)")
                 .containsPattern("expected +spd0.weight")
                 .doesNotContain("FAILED", "triu:");
     }
@@ -46,13 +47,13 @@ class GradcheckCommandTest {
     void aSizeThatTheAuthorsDoNotHaveIsRefused() {
         Run run = Run.of("gradcheck", "--fidelity", "authors", "--pooling", "conv:6/rbf/spd:4/triu");
         assertThat(run.code()).isEqualTo(Main.USAGE);
-        assertThat(run.err()).contains("C' = C only").contains("spd:6");
+        assertThat(run.err()).contains("spd:6");
     }
 
     @Test
     void aMistypedFidelityGetsTheNearest() {
         Run run = Run.of("gradcheck", "--fidelity", "papr", "--pooling", "paper");
         assertThat(run.code()).isEqualTo(Main.USAGE);
-        assertThat(run.err()).contains("did you mean 'paper'?");
+        assertThat(run.err()).has(facts("'papr'", "'paper'"));
     }
 }

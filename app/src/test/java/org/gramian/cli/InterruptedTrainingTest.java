@@ -2,6 +2,7 @@ package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -58,12 +59,11 @@ final class InterruptedTrainingTest {
     @Test
     void beforeTrainingNothingIsSaidToBeKept() throws IOException, InterruptedException {
         try (Program program = startSlowly()) {
-            await(program, "backbone filters");
+            await(program, "filters");
             program.process().destroy();
             assertThat(program.code()).as(program.said()).isEqualTo(Main.INTERRUPTED);
             assertThat(program.said())
-                    .contains("stopped as asked, before anything was trained; begin again")
-                    .doesNotContain("kept");
+                    .doesNotContain("--resume", "Exception");
         }
         assertThat(out).doesNotExist();
     }
@@ -71,10 +71,10 @@ final class InterruptedTrainingTest {
     @Test
     void aDryRunEndsAtOnce() throws IOException, InterruptedException {
         try (Program program = startSlowly("--dry-run")) {
-            await(program, "backbone filters");
+            await(program, "filters");
             program.process().destroy();
             assertThat(program.code()).as(program.said()).isEqualTo(SIGTERM);
-            assertThat(program.said()).doesNotContain("Configuration:");
+            assertThat(program.said()).doesNotContain("optimizer.batch");
         }
     }
 
@@ -89,7 +89,7 @@ final class InterruptedTrainingTest {
                 int code = program.code();
                 if (code != SIGTERM) {
                     assertThat(code).as(program.said()).isEqualTo(Main.USAGE);
-                    assertThat(program.said()).contains("there is no such file or folder");
+                    assertThat(program.said()).contains(out.toString()).doesNotContain("Exception");
                     return;
                 }
             }
@@ -104,7 +104,7 @@ final class InterruptedTrainingTest {
             program.process().destroy();
             assertThat(program.code()).as(program.said()).isEqualTo(Main.INTERRUPTED);
             assertThat(program.said())
-                    .contains("(kill -9 " + program.process().pid() + " ends it at once; at most 1 min of work");
+                    .contains("kill -9 " + program.process().pid()).has(facts("1 min"));
         }
     }
 }

@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.nio.file.Path;
 import java.time.Duration;
@@ -47,16 +48,14 @@ class PlanTextTest {
                 new Workload(RunConfig.of(SETTINGS), 10, List.of(new FoldSize("third 1", 600, 67, 333)), 2 * 1000);
         Estimate time = new Estimate(Duration.ofSeconds(90), Duration.ofMinutes(118), Duration.ZERO);
         assertThat(PlanText.work(work, memory(work), Optional.of(time)))
-                .contains("third 1      600 pictures to train on, 67 held back to judge epochs, 333 to test")
-                .contains("resize:224: 1 of a picture to train on, 1 of others")
-                .contains("2000 of [832, 14, 14] by googlenet:inception_4e, at most 1.3 GB on disk")
-                .contains("million of the network, 574", "descriptors of length 8256, 10 classes")
-                .containsPattern(
-                        "memory       about [0-9.]+ GB: images [0-9.]+ GB, feature extraction [0-9.]+ GB, training")
-                .contains(
-                        "about 1 h 59 min if all epochs are needed",
-                        "features 1 min 30 s, stage 1 1 h 58 min, stage 2 left out");
-        assertThat(PlanText.work(work, memory(work), Optional.empty())).doesNotContain("time");
+                .containsPattern("(?m)^ *third 1 +600\\D+67\\D+333\\b")
+                .containsPattern("resize:224\\D+1\\D+1\\D")
+                .has(facts("2000", "[832, 14, 14]", "googlenet:inception_4e", "1.3 GB"))
+                .has(facts("8256", "10"))
+                .containsPattern("\\b574\\d{3}\\b")
+                .containsPattern("(?m)^ *memory +\\D*[0-9.]+ GB(\\D+[0-9.]+ GB){3}")
+                .has(facts("1 h 59 min", "1 min 30 s", "1 h 58 min"));
+        assertThat(PlanText.work(work, memory(work), Optional.empty())).doesNotContainPattern("\\d (h|min|s)\\b");
     }
 
     @Test
@@ -64,10 +63,7 @@ class PlanTextTest {
         RunConfig config = RunConfig.of(SETTINGS.with(Keys.POOLING, "conv:same/tail"));
         Workload work = new Workload(config, 10, List.of(new FoldSize("third 1", 600, 67, 333)), 0);
         assertThat(PlanText.work(work, memory(work), Optional.empty()))
-                .contains(
-                        "tail         the tail of googlenet after inception_4e: pool4/3x3_s2, inception_5a, inception_5b,"
-                                + " pool5")
-                .contains("million of the network, 2.5 million of its tail, 703306 new")
-                .contains("descriptors of length 1024, 10 classes");
+                .has(facts("googlenet", "inception_4e", "pool4/3x3_s2, inception_5a, inception_5b, pool5"))
+                .has(facts("2.5 million", "703306", "1024", "10"));
     }
 }

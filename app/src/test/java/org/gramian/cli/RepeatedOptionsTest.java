@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -62,7 +63,7 @@ class RepeatedOptionsTest {
             assertThat(ROOT.execute(line.toArray(String[]::new)))
                     .as("%s: %s", line, err)
                     .isEqualTo(Main.USAGE);
-            assertThat(err.toString()).contains("expected " + option.longestName() + " once", "try '");
+            assertThat(err.toString()).contains(option.longestName(), "--help");
         }
     }
 
@@ -72,7 +73,7 @@ class RepeatedOptionsTest {
         Run run = Run.of(command, "nowhere", "--epochs=9", "--fine-tune=0", "--batch=8", "--epochs", "1");
         assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.err())
-                .contains(command + ": expected --epochs once, found it more often")
+                .has(facts(command, "--epochs"))
                 .hasLineCount(2);
     }
 

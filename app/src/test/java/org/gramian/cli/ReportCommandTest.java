@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,19 +26,19 @@ final class ReportCommandTest {
         Path second = run("second", 2);
         Run one = Run.of("report", first);
         assertThat(one.code()).isEqualTo(Main.DONE);
-        assertThat(one.out().strip()).isEqualTo("report: " + first.resolve("report.html"));
-        assertThat(first.resolve("report.html")).content().contains("Report of first");
+        assertThat(one.out().strip()).endsWith(first.resolve("report.html").toString());
+        assertThat(first.resolve("report.html")).content().containsPattern("<h1>[^<]*first");
         assertThat(Run.of("report", first, second).code()).isEqualTo(Main.DONE);
-        assertThat(root.resolve("comparison.html")).content().contains("Comparison of first, second", "McNemar");
+        assertThat(root.resolve("comparison.html")).content().containsPattern("<h1>[^<]*first, second").contains("McNemar");
         Run twice = Run.of("report", first, second, root.resolve("second/../first"));
         assertThat(twice.code()).isEqualTo(Main.USAGE);
-        assertThat(twice.err()).contains("expected every run once");
+        assertThat(twice.err()).contains("first");
         Run above = Run.of("report", root);
         assertThat(above.code()).isEqualTo(Main.USAGE);
-        assertThat(above.err()).contains("found a folder of runs", first + ", " + second);
+        assertThat(above.err()).contains(first + ", " + second);
         Path chosen = root.resolve("chosen.html");
         assertThat(Run.of("report", first, second, "--out", chosen).out().strip())
-                .isEqualTo("report: " + chosen);
+                .endsWith(chosen.toString());
     }
 
     @Test
@@ -45,7 +46,7 @@ final class ReportCommandTest {
         Path empty = Files.createDirectories(root.resolve("empty"));
         Run run = Run.of("report", empty);
         assertThat(run.code()).isEqualTo(Main.USAGE);
-        assertThat(run.err()).contains("expected a file with an evaluation").doesNotContain("Exception");
+        assertThat(run.err()).contains(empty.toString()).doesNotContain("Exception");
         assertThat(TinyTraining.names(empty)).isEmpty();
     }
 }

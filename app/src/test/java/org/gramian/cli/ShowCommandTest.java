@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -22,31 +23,30 @@ class ShowCommandTest {
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out().lines())
                 .hasSizeLessThan(40)
-                .contains(
-                        "backbone       filters, cut at bank",
-                        "descriptor     6 numbers",
-                        "crops          paper:32, the mean of 5",
-                        "temperature    0.25",
-                        "classes        paper, stone, wood, a \"b\", c",
-                        "metrics        accuracy  75.3 %",
-                        "               seed           7",
-                        "               configuration  2 lines (see --json)");
-        assertThat(run.out()).containsPattern("parameters     backbone [\\d,]+, pooling [\\d,]+, classifier 28, all ");
+                .haveExactly(1, facts("backbone", "filters", "bank"))
+                .haveExactly(1, facts("descriptor", "6"))
+                .haveExactly(1, facts("crops", "paper:32", "5"))
+                .haveExactly(1, facts("temperature", "0.25"))
+                .haveExactly(1, facts("classes", "paper, stone, wood, a \"b\", c"))
+                .haveExactly(1, facts("accuracy", "75.3 %"))
+                .haveExactly(1, facts("seed", "7"))
+                .haveExactly(1, facts("configuration", "2", "--json"))
+                .haveExactly(1, facts("parameters", "backbone", "pooling", "classifier", "28"));
     }
 
     @Test
     void versionsComeFirstAndTheConfigurationOnRequest() throws IOException {
         Path model = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
         assertThat(Run.of("show", model).out())
-                .contains("origin         gramian        1.2", "configuration  1 values (see --all)")
+                .has(facts("1.2", "--all"))
                 .doesNotContain("optimizer.batch");
-        assertThat(Run.of("show", "--all", model).out().lines()).contains("configuration  optimizer.batch  32");
+        assertThat(Run.of("show", "--all", model).out().lines()).haveExactly(1, facts("optimizer.batch", "32"));
     }
 
     @Test
     void aRunsFolderStandsForItsModel() throws IOException {
         TinyModel.write(folder.resolve("model.safetensors"), "center:32");
-        assertThat(Run.of("show", folder).out()).contains("backbone       filters");
+        assertThat(Run.of("show", folder).out()).containsPattern("backbone +filters");
     }
 
     @Test
@@ -58,16 +58,14 @@ class ShowCommandTest {
         Run run = Run.of("show", folder.resolve("run"));
         assertThat(run.code()).isEqualTo(Main.MODEL);
         assertThat(run.err())
-                .contains(
-                        "found 2 below it; name one",
-                        folder.resolve("run/fold-1/model.safetensors").toString());
+                .has(facts("2", folder.resolve("run/fold-1/model.safetensors")));
         Run none = Run.of("show", folder);
         assertThat(none.code()).isEqualTo(Main.MODEL);
         assertThat(none.err())
-                .contains("found a folder without model.safetensors")
+                .has(facts("model.safetensors"))
                 .doesNotContain("--resume");
         Files.writeString(folder.resolve("config.yaml"), "");
-        assertThat(Run.of("show", folder).err()).contains("goes on by: gramian train --resume " + folder);
+        assertThat(Run.of("show", folder).err()).has(facts("gramian train --resume", folder));
     }
 
     @Test
@@ -93,7 +91,7 @@ class ShowCommandTest {
         Run run = Run.of("show", file);
         assertThat(run.code()).isEqualTo(Main.MODEL);
         assertThat(run.err())
-                .startsWith("gramian show: " + file + ": cannot be read as a model: ")
+                .has(facts("gramian show", file))
                 .hasLineCount(1);
     }
 }

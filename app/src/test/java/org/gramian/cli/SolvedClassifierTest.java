@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -46,8 +47,8 @@ final class SolvedClassifierTest {
         Path out = root.resolve("run");
         Run run = done(train(out, options));
         assertThat(run.err())
-                .contains("; classifier " + classifier, "the classifier is solved for: " + classifier)
-                .doesNotContain("trainable parameters", "epoch");
+                .has(facts("classifier", classifier))
+                .doesNotContain("network.classifier=", "epoch");
         assertThat(TinyTraining.names(out))
                 .contains("model.safetensors", "evaluation.json", "summary.txt")
                 .doesNotContain("curves.png", "history.csv", "checkpoint.safetensors");
@@ -68,15 +69,15 @@ final class SolvedClassifierTest {
     void foldsAndAFinishedRunThatIsResumed() {
         Path out = root.resolve("run");
         done(train(out, "--pooling", "average", "--classifier", "lda", "--protocol", "kfold:2"));
-        assertThat(done(tiny.goOn(out)).err()).contains("done already", "this run was at its end already");
+        assertThat(done(tiny.goOn(out)).err()).contains(out.toString());
     }
 
     @Test
     void whatWouldStayAtRandomIsSaid() {
         Run run = done(
                 train(root.resolve("run"), "--pooling", "conv:4/covariance/triu", "--classifier", "mean", "--dry-run"));
-        assertThat(run.err()).contains("the pooling has trainable parameters, which network.classifier=mean leaves at");
-        assertThat(run.out()).contains("network.classifier", "and what it takes to solve for the classifier");
+        assertThat(run.err()).has(facts("network.classifier=mean"));
+        assertThat(run.out()).contains("network.classifier");
     }
 
     @ParameterizedTest

@@ -1,10 +1,12 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
@@ -139,12 +141,15 @@ final class SparkLauncherTest {
         assertThat(submitted("spark", "audit", "--conf=spark.jars=x.jar"))
                 .contains("<--jars>\n</some/libtorch.jar,x.jar>\n")
                 .doesNotContain("spark.jars");
-        assertThat(checkout.run("spark", "audit", "--properties-file=" + file))
-                .isEqualTo(new Checkout.Outcome(
-                        2,
-                        "",
-                        "gramian: --properties-file: expected no spark.jars in " + file
-                                + ", for libtorch's jar would take their place; name them by --jars\n"));
+        assertRefused(
+                checkout.run("spark", "audit", "--properties-file=" + file),
+                facts("--properties-file", "spark.jars", file, "--jars"));
+    }
+
+    private static void assertRefused(Checkout.Outcome outcome, Facts facts) {
+        assertThat(outcome.exitCode()).isEqualTo(2);
+        assertThat(outcome.output()).isEmpty();
+        assertThat(outcome.errors()).startsWith("gramian: ").has(facts).hasLineCount(1);
     }
 
     @Test
@@ -169,16 +174,15 @@ final class SparkLauncherTest {
         var outcome = checkout.run("spark", "audit");
 
         assertThat(outcome.exitCode()).isEqualTo(1);
-        assertThat(outcome.errors()).startsWith("gramian: Spark's launcher failed");
+        assertThat(outcome.errors()).startsWith("gramian: ")
+                .has(facts("Spark"));
     }
 
     @Test
     void anOptionOfSparkWithoutItsValueIsSaid() throws Exception {
         built();
 
-        assertThat(checkout.run("spark", "predict", "--master"))
-                .isEqualTo(new Checkout.Outcome(
-                        2, "", "gramian: --master: expected a value after it, as of spark-submit\n"));
+        assertRefused(checkout.run("spark", "predict", "--master"), facts("--master"));
     }
 
     @Test

@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
@@ -50,7 +51,7 @@ final class TrainAgainTest {
                 var _ = channel.lock()) {
             Run second = tiny.goOn(out);
             assertThat(second.code()).isEqualTo(Main.USAGE);
-            assertThat(second.err()).contains(out + ": another run is at work in this folder");
+            assertThat(second.err()).has(facts(out));
         }
     }
 
@@ -60,7 +61,7 @@ final class TrainAgainTest {
         ImageIO.write(new BufferedImage(100, 2, BufferedImage.TYPE_INT_RGB), "png", line.toFile());
         Run run = tiny.train(out, "--epochs", "1");
         assertThat(run.code()).as(run.err()).isEqualTo(Main.DATA);
-        assertThat(run.err()).contains("stone/line.png", "times as long as it is wide");
+        assertThat(run.err()).has(facts("stone/line.png"));
         assertThat(out.resolve("model.safetensors")).isRegularFile();
         Files.delete(line);
         Run changed = tiny.goOn(out);

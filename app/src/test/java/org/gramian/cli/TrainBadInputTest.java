@@ -1,12 +1,14 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,9 +29,9 @@ final class TrainBadInputTest {
         out = root.resolve("run");
     }
 
-    private void assertRefused(int code, Run run, String... words) {
+    private void assertRefused(int code, Run run, Facts words) {
         assertThat(run.code()).as(run.err()).isEqualTo(code);
-        assertThat(run.err()).contains(words).doesNotContain("Exception").doesNotContain("\tat ");
+        assertThat(run.err()).has(words).doesNotContain("Exception").doesNotContain("\tat ");
         assertThat(run.out()).isEmpty();
         assertThat(out).doesNotExist();
     }
@@ -42,8 +44,8 @@ final class TrainBadInputTest {
     void anEmptyClassFolder() throws IOException {
         Files.createDirectories(tiny.pictures().root().resolve("glass"));
         Run run = tiny.train(out);
-        assertRefused(Main.DATA, run, "found 1 class folder without: 'glass'", "add pictures");
-        assertThat(run.err()).doesNotContain("left out");
+        assertRefused(Main.DATA, run, facts("1", "'glass'"));
+        assertThat(run.err()).hasLineCount(1);
     }
 
     @Test
@@ -52,19 +54,19 @@ final class TrainBadInputTest {
         for (int i = 1; i <= 4; i++) {
             one.pictures().addSmall("paper/" + i + ".bmp", i);
         }
-        assertRefused(Main.DATA, one.train(out), "class", "paper");
+        assertRefused(Main.DATA, one.train(out), facts("class", "paper"));
     }
 
     @Test
     void noPicturesAtAll() throws IOException {
         TinyTraining none = new TinyTraining(root.resolve("none"));
         Files.createDirectories(none.pictures().root());
-        assertRefused(Main.DATA, none.train(out), none.pictures().root().toString());
+        assertRefused(Main.DATA, none.train(out), facts(none.pictures().root()));
     }
 
     @Test
     void fewerPicturesThanFolds() {
-        assertRefused(Main.DATA, tiny.train(out, "--protocol", "kfold:7"), "kfold:7", "6");
+        assertRefused(Main.DATA, tiny.train(out, "--protocol", "kfold:7"), facts("kfold:7", "6"));
     }
 
     @Test
@@ -73,7 +75,7 @@ final class TrainBadInputTest {
             remove("wood/" + i + ".bmp");
             tiny.pictures().add("wood/" + i + ".jpg", RUBBISH);
         }
-        assertRefused(Main.DATA, tiny.train(out), "no readable picture of 'wood'", "gramian audit");
+        assertRefused(Main.DATA, tiny.train(out), facts("'wood'", "gramian audit"));
     }
 
     @Test
@@ -81,9 +83,9 @@ final class TrainBadInputTest {
         tiny.pictures().add("wood/7.jpg", RUBBISH).add("paper/8.png", RUBBISH);
         Run run = tiny.train(out, "--epochs", "1");
         assertThat(run.code()).as(run.err()).isEqualTo(Main.DATA);
-        assertThat(run.out()).contains("left out, as they cannot be read: 2 of 20 pictures (exit code 3)");
+        assertThat(run.out()).has(facts("2", "20", "3"));
         assertThat(run.err())
-                .contains("wood/7.jpg is left out", "paper/8.png is left out")
+                .has(facts("wood/7.jpg", "paper/8.png"))
                 .doesNotContain("Exception");
         assertThat(TinyTraining.names(out)).containsAll(TinyTraining.FOLD_FILES);
         assertThat(out.resolve("predictions.csv"))
@@ -98,40 +100,36 @@ final class TrainBadInputTest {
             tiny.pictures().add("wood/" + i + ".jpg", RUBBISH);
         }
         Run run = tiny.train(out, "--dry-run");
-        assertThat(run.err().lines().filter(line -> line.contains(".jpg is left out")))
-                .hasSize(10);
+        assertThat(run.err().lines().filter(line -> line.matches(".*wood/\\d+\\.jpg.*"))).hasSize(10);
         assertThat(run.err())
-                .contains(
-                        "and 15 more are left out",
-                        "gramian audit " + tiny.pictures().root())
-                .contains("gramian train: error: ")
-                .doesNotContain("spoils:");
+                .has(facts("15"))
+                .contains("gramian audit " + tiny.pictures().root());
     }
 
     @Test
     void aMisspeltOption() {
-        assertRefused(Main.USAGE, tiny.train(out, "--eopchs", "3"), "--eopchs", "did you mean '--epochs'?");
-        assertRefused(Main.USAGE, Run.of("trian"), "did you mean 'train'?");
+        assertRefused(Main.USAGE, tiny.train(out, "--eopchs", "3"), facts("--eopchs", "--epochs"));
+        assertRefused(Main.USAGE, Run.of("trian"), facts("'train'"));
     }
 
     @Test
     void aTimeBudgetOfNothing() {
-        assertRefused(Main.USAGE, tiny.train(out, "--time-budget", "0m"), "--time-budget: expected a time above 0");
+        assertRefused(Main.USAGE, tiny.train(out, "--time-budget", "0m"), facts("--time-budget", "0"));
     }
 
     @Test
     void aMisspeltKey() throws IOException {
-        assertRefused(Main.USAGE, tiny.train(out, "--set", "stage1.epoch=3"), "stage1.epoch", "stage1.epochs");
+        assertRefused(Main.USAGE, tiny.train(out, "--set", "stage1.epoch=3"), facts("stage1.epoch", "stage1.epochs"));
         Path config = root.resolve("run.yaml");
         Files.writeString(config, "seed: 1\noptimiser:\n  batch: 8\n", StandardCharsets.UTF_8);
-        assertRefused(Main.USAGE, tiny.train(out, "--config", config), "run.yaml", "optimiser", "optimizer");
+        assertRefused(Main.USAGE, tiny.train(out, "--config", config), facts("run.yaml", "optimiser", "optimizer"));
         Files.writeString(config, "optimizer:\n  batch: many\n", StandardCharsets.UTF_8);
-        assertRefused(Main.USAGE, tiny.train(out, "--config", config), "run.yaml", "optimizer.batch", "many");
+        assertRefused(Main.USAGE, tiny.train(out, "--config", config), facts("run.yaml", "optimizer.batch", "many"));
     }
 
     @Test
     void missingWeights() {
-        assertRefused(Main.MODEL, tiny.train(out, "--backbone", "squeezenet"), "squeezenet", "gramian weights");
+        assertRefused(Main.MODEL, tiny.train(out, "--backbone", "squeezenet"), facts("squeezenet", "gramian weights"));
     }
 
     @Test
@@ -139,14 +137,14 @@ final class TrainBadInputTest {
         Path weights = root.resolve("weights/squeezenet.safetensors");
         Files.write(weights, RUBBISH);
         List<String> chosen = List.of("--backbone", "squeezenet", "--weights", weights.toString());
-        assertRefused(Main.MODEL, tiny.train(out, chosen.toArray()), "squeezenet.safetensors", "expected", "found");
+        assertRefused(Main.MODEL, tiny.train(out, chosen.toArray()), facts("squeezenet.safetensors"));
     }
 
     @Test
     void weightsOfAnotherNetwork() throws IOException {
         Path model = TinyModel.write(root.resolve("weights/other.safetensors"), "center:32");
         List<String> chosen = List.of("--backbone", "squeezenet", "--weights", model.toString());
-        assertRefused(Main.MODEL, tiny.train(out, chosen.toArray()), "other.safetensors", "expected", "found");
+        assertRefused(Main.MODEL, tiny.train(out, chosen.toArray()), facts("other.safetensors"));
     }
 
     @Test
@@ -157,6 +155,6 @@ final class TrainBadInputTest {
         remove("wood/1.bmp");
         Run run = tiny.goOn(out);
         assertThat(run.code()).as(run.err()).isNotZero();
-        assertThat(run.err()).contains("other pictures", "begin anew").doesNotContain("Exception");
+        assertThat(run.err()).contains(out.toString()).doesNotContain("Exception");
     }
 }

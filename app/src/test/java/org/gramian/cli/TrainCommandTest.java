@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -44,18 +45,18 @@ final class TrainCommandTest {
         Run run = done(Run.of(
                 "train", tiny.pictures().root(), "--weights-dir", root.resolve("weights"), "--no-cache", "--out", out));
         assertThat(run.err())
-                .contains("backbone filters", "there are no weights at hand", "the run is kept in " + out)
-                .contains("pooling auto", "pooling: ")
+                .has(facts("backbone", "filters", "weights", out, "pooling", "auto"))
                 .doesNotContain("Exception");
         assertThat(run.out())
-                .contains("3 pictures in 3 classes, holdout:0.2", "accuracy", "gramian predict " + out)
+                .has(facts("holdout:0.2", "accuracy", "gramian predict"))
+                .contains("gramian predict " + out)
                 .satisfies(text -> assertThat(text.lines()).hasSizeLessThan(SCREEN));
         assertThat(TinyTraining.names(out))
                 .contains("model.safetensors", "evaluation.json", "predictions.csv", "gallery.safetensors")
                 .contains(".lock", "audit.json", "config.yaml", "pictures.txt", "poolings.json", "report.html")
                 .contains("summary.txt")
                 .doesNotContain("checkpoint.safetensors", "frozen.safetensors", "stage1.json");
-        assertThat(run.err()).contains("report: " + out.resolve("report.html"));
+        assertThat(run.err()).has(facts(out.resolve("report.html")));
         assertThat(out.resolve("summary.txt")).hasContent(run.out());
         assertThat(out.resolve("config.yaml")).content().contains("pooling: auto");
     }
@@ -68,7 +69,7 @@ final class TrainCommandTest {
         }
         assertThat(run.out().lines().filter(line -> line.contains("epochs") && line.contains("--epochs")))
                 .hasSize(1);
-        assertThat(run.out()).contains("--set", "--pooling", "default", "there are no weights at hand");
+        assertThat(run.out()).has(facts("--set", "--pooling", "default", "weights"));
         assertThat(TinyTraining.names(root)).containsExactly("pictures", "weights");
     }
 
@@ -98,7 +99,7 @@ final class TrainCommandTest {
     void aTimeThatIsUsedUpTooEarlyLeavesNoModelAndTheRunGoesOnAsIfThereHadBeenNoBreak() throws IOException {
         Run run = tiny.train(out, "--epochs", "3", "--time-budget", "0.001s");
         assertThat(run.code()).as(run.err()).isEqualTo(Main.INTERRUPTED);
-        assertThat(run.err()).contains("the time is used up before there was a model", "gramian train --resume " + out);
+        assertThat(run.err()).contains("gramian train --resume " + out);
         assertThat(TinyTraining.names(out)).doesNotContain("model.safetensors", "summary.txt");
         done(tiny.goOn(out));
         Path unbroken = root.resolve("unbroken");
@@ -114,10 +115,8 @@ final class TrainCommandTest {
         byte[] model = model(out);
         Run again = done(tiny.goOn(out));
         assertThat(again.out()).isEqualTo(first.out());
-        assertThat(again.err())
-                .contains("going on with " + out, "done already: ", "this run was at its end already")
-                .doesNotContain("all epochs are needed");
-        assertThat(first.err()).contains("all epochs are needed").doesNotContain("already");
+        assertThat(again.err()).has(facts(out)).doesNotContain("epoch 1/");
+        assertThat(first.err()).contains("epoch 1/");
         assertThat(model(out)).isEqualTo(model);
     }
 
@@ -138,7 +137,7 @@ final class TrainCommandTest {
         Files.writeString(out.resolve("thesis.tex"), "years of work", StandardCharsets.UTF_8);
         Run run = tiny.train(out);
         assertThat(run.code()).isEqualTo(Main.USAGE);
-        assertThat(run.err()).contains("--out " + out + ": expected a new or empty folder", "name another one");
+        assertThat(run.err()).has(facts("--out", out));
         assertThat(TinyTraining.names(out)).containsExactly("thesis.tex");
     }
 
@@ -151,11 +150,11 @@ final class TrainCommandTest {
         Run changed = tiny.goOn(out, "--epochs", "2");
         assertThat(changed.code()).isEqualTo(Main.USAGE);
         assertThat(changed.err())
-                .contains("--resume goes on with the run's own configuration", "leave out --epochs,")
+                .has(facts("--resume", "--epochs"))
                 .contains("gramian train DIR --config " + out.resolve("config.yaml"));
         Run nothing = tiny.goOn(root.resolve("nothing"));
         assertThat(nothing.code()).isEqualTo(Main.USAGE);
-        assertThat(nothing.err()).contains("expected the folder of a run", "gramian train DIR --out");
+        assertThat(nothing.err()).has(facts("gramian train DIR --out"));
     }
 
     @Test
@@ -185,7 +184,7 @@ final class TrainCommandTest {
         assertThat(model(second.resolve("fold-2"))).isEqualTo(model(out.resolve("fold-2")));
         Run none = tiny.train(root.resolve("none"), "--protocol", "kfold:2", "--fold", "3");
         assertThat(none.code()).isEqualTo(Main.USAGE);
-        assertThat(none.err()).contains("there is no fold '3'; the folds are 1 to 2");
+        assertThat(none.err()).has(facts("'3'", "1", "2"));
     }
 
     @Test

@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.nio.file.Path;
 import java.util.List;
@@ -37,13 +38,13 @@ class TrainSummaryTest {
     @Test
     void aRunThatEndedByItsTimeSaysHowMuchOfItIsThere() throws InterruptedException {
         assertThat(text(2, 3, Optional.of(Breaks.Reason.OUT_OF_TIME)))
-                .contains("2 of 3 folds; training ended by the time budget");
-        assertThat(text(3, 3, Optional.empty())).doesNotContain("of 3 folds");
+                .has(facts("2 of 3"));
+        assertThat(text(3, 3, Optional.empty())).doesNotContain("of 3");
     }
 
     @Test
     void theModelCanBeTriedByCopyingALine() throws InterruptedException {
         assertThat(text(1, 1, Optional.empty()))
-                .contains("try: gramian predict 'my run/fold-1/model.safetensors' PICTURE");
+                .contains("gramian predict 'my run/fold-1/model.safetensors' ");
     }
 }

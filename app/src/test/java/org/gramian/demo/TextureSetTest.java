@@ -2,6 +2,7 @@ package org.gramian.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.gramian.testing.Facts.facts;
 
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayInputStream;
@@ -118,7 +119,7 @@ class TextureSetTest {
         assertThatIllegalArgumentException().isThrownBy(() -> new TextureSet(0, 48, 1));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new TextureSet(1, 8, 1))
-                .withMessageContaining("32 to 1024 pixels");
+                .has(facts("32", "1024"));
     }
 
     private static BufferedImage read(byte[] bytes) throws IOException {

@@ -34,7 +34,7 @@ class OpenedTest {
                 }))
                 .isInstanceOf(IOException.class)
                 .hasMessage("the draft cannot be deleted");
-        assertThatThrownBy(() -> scores(engine)).hasMessageContaining("was closed");
+        assertThatThrownBy(() -> scores(engine)).isInstanceOf(IllegalStateException.class);
     }
 
     @Test

@@ -1,6 +1,7 @@
 package org.gramian.report;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,7 +17,7 @@ class ReportFileTest {
         Files.delete(reports);
         assertThatThrownBy(() -> file.write("text"))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("audit.json: cannot be written: there is no folder ")
+                .has(facts(reports.resolve("audit.json"), reports, reports))
                 .hasMessageNotContaining("null");
     }
 }

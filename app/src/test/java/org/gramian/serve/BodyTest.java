@@ -2,6 +2,7 @@ package org.gramian.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
@@ -10,6 +11,7 @@ import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.TimeoutException;
+import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 
 /** Bodies that come too slowly, without the wait. */
@@ -55,26 +57,23 @@ class BodyTest {
                 });
     }
 
-    private static void assertRefused(Wire wire, Duration time, String... message) throws Exception {
+    private static void assertRefused(Wire wire, Duration time, Facts message) throws Exception {
         Limits.Upload limits = new Limits.Upload(1_000_000, 1, 1_000, time);
         try (Admission.Ticket ticket = new Admission(Limits.DEFAULT).enter()) {
             assertThatThrownBy(() -> Body.read(request(wire), limits, ticket))
                     .isInstanceOfSatisfying(Refusal.class, refusal -> {
                         assertThat(refusal.status()).isEqualTo(408);
                         assertThat(refusal.code()).isEqualTo("too-slow");
-                        assertThat(refusal.message()).contains(message);
+                        assertThat(refusal.message()).has(message);
                     });
         }
     }
 
     @Test
     void silenceIsToldFromABodyThatTakesTooLong() throws Exception {
-        assertRefused(
-                () -> {
+        assertRefused(() -> {
                     throw new IOException(new TimeoutException("idle"));
-                },
-                Duration.ofSeconds(30),
-                "expected the body to go on within 10 s, found that nothing more came");
-        assertRefused(() -> 'x', Duration.ofMillis(1), "expected the whole body within", "it came too slowly");
+                }, Duration.ofSeconds(30), facts("10 s"));
+        assertRefused(() -> 'x', Duration.ofMillis(1), facts("0 s"));
     }
 }

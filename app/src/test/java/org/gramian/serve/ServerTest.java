@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.net.Socket;
@@ -145,7 +146,7 @@ class ServerTest {
         try (Socket socket = new Socket("localhost", served.server().port())) {
             socket.getOutputStream().write("GET /health HTTP/1.0\r\n\r\n".getBytes(UTF_8));
             assertThat(new String(socket.getInputStream().readAllBytes(), UTF_8))
-                    .contains("found one without a header Host");
+                    .has(facts("Host"));
         }
     }
 
@@ -154,11 +155,11 @@ class ServerTest {
         assertThatIOException()
                 .isThrownBy(() ->
                         Served.start(folder, ServeOptions.local(served.server().port())))
-                .withMessageContaining("port " + served.server().port() + ": Address already in use; try another");
+                .has(facts(served.server().port()));
         ServeOptions nowhere = new ServeOptions("nohost.invalid", 0, Optional.of("token"), Limits.DEFAULT);
         assertThatIOException()
                 .isThrownBy(() -> Served.start(folder, nowhere))
-                .withMessageContaining("nohost.invalid, port 0: Unresolved address; try another");
+                .has(facts("nohost.invalid", "0"));
     }
 
     @Test

@@ -30,8 +30,7 @@ class BenchPlanTest {
                 .containsExactly(Workload.HEAD_FORWARD, Workload.HEAD_TRAINING, Workload.NETWORK_FORWARD);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Workload.chosen(List.of("heads")))
-                .withMessageContaining("no workload 'heads'")
-                .withMessageContaining("network-training");
+                .withMessageContainingAll("'heads'", "network-training");
     }
 
     @Test
@@ -41,30 +40,34 @@ class BenchPlanTest {
                 List.of(2, 4),
                 Precision.F32,
                 Precision.BF16);
-        assertThat(found.stream().map(each -> each.workload().title(each.spec())))
+        assertThat(found).extracting(BenchPlan.Case::workload)
                 .containsExactly(
-                        "head, forward, batch 2, f32",
-                        "head, forward, batch 4, f32",
-                        "network and head, forward, batch 2, f32",
-                        "network and head, forward, batch 2, bf16",
-                        "network and head, forward, batch 4, f32",
-                        "network and head, forward, batch 4, bf16",
-                        "JPEG files decoded, resized and cropped, 150",
-                        "pictures from their files to scores, 2",
-                        "pictures from their files to scores, 4");
+                        Workload.HEAD_FORWARD,
+                        Workload.HEAD_FORWARD,
+                        Workload.NETWORK_FORWARD,
+                        Workload.NETWORK_FORWARD,
+                        Workload.NETWORK_FORWARD,
+                        Workload.NETWORK_FORWARD,
+                        Workload.PICTURES,
+                        Workload.PREDICTION,
+                        Workload.PREDICTION);
+        assertThat(found.stream().map(each -> each.workload().title(each.spec())))
+                .zipSatisfy(
+                        List.of("2, f32", "4, f32", "2, f32", "2, bf16", "4, f32", "4, bf16", "150", "2", "4"),
+                        (title, end) -> assertThat(title).matches(".*\\b" + end));
     }
 
     @Test
     void whatMakesNoSenseIsRefusedWithWhatDoes() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> cases(List.of(Workload.HEAD_FORWARD), List.of(2), Precision.TF32))
-                .withMessageContaining("on the processor measure f32 or bf16");
+                .withMessageContainingAll("f32", "bf16");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> cases(List.of(Workload.HEAD_FORWARD), List.of(2), Precision.BF16))
                 .withMessageContaining("--only network");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> cases(List.of(Workload.HEAD_FORWARD), List.of(0)))
-                .withMessageContaining("a batch must be at least 1, found 0");
+                .withMessageMatching(".*\\b1\\b.*\\b0\\b.*");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new BenchPlan(
                         List.of(Workload.NETWORK_FORWARD),
@@ -101,7 +104,7 @@ class BenchPlanTest {
     void coursesDifferByTheirWorstStep() {
         Trajectory course = new Trajectory(List.of(4.0, 2.0, 1.0), List.of(4.0, 1.9, 1.0), "python");
         assertThat(course.largestDifference()).isEqualTo(0.1 / 2, Offset.offset(1e-12));
-        assertThat(course.toString()).contains("MORE THAN the 1e-03 asked for");
+        assertThat(course.toString()).contains("1e-03");
         assertThat(new Trajectory(List.of(1.0), List.of(Double.NaN), "python").largestDifference())
                 .isInfinite();
         assertThatIllegalArgumentException().isThrownBy(() -> new Trajectory(List.of(1.0), List.of(), "python"));

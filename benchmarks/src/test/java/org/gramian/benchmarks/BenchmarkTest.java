@@ -44,8 +44,8 @@ class BenchmarkTest {
         JsonNode definition = tree.get("measurements").get(1).get("sides");
         assertThat(definition.get(1).get("side").asString()).isEqualTo("double loop");
         assertThat(definition.get(0).get("timesAsFast").asDouble()).isPositive();
-        assertThat(report.columns()).contains("head, training step, batch 3, f32", "matrix form", "processor: ");
-        assertThat(report.markdown()).contains("| kernel matrix of one picture | matrix form |");
+        assertThat(report.columns()).containsPattern("head, .*\\b3, f32");
+        assertThat(report.markdown()).containsPattern("(?m)^\\| [^|]+ \\| [^|]+ \\|");
     }
 
     /** Looked for once: Python takes seconds to find out whether it has torch. */
@@ -82,8 +82,8 @@ class BenchmarkTest {
         assertThat(report.failed()).as(report.columns()).isFalse();
         assertThat(report.agreements())
                 .hasSize(2)
-                .anySatisfy(line -> assertThat(line).contains("python: 13 numbers agree"))
-                .anySatisfy(line -> assertThat(line).contains("losses of 10 steps", "within the 1e-03 asked for"));
+                .anySatisfy(line -> assertThat(line).containsPattern("python: 13\\b"))
+                .anySatisfy(line -> assertThat(line).containsPattern("\\b10 steps\\b.*1e-03"));
         assertThat(report.comparisons().getFirst().outcomes().getFirst())
                 .isInstanceOfSatisfying(
                         Outcome.Measured.class,
@@ -114,8 +114,7 @@ class BenchmarkTest {
         Report report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
         assertThat(report.failed()).isFalse();
         assertThat(report.columns())
-                .contains("not measured: worker.py has conv:N, rbf")
-                .contains("not 'bilinear'");
+                .contains("worker.py", "conv:N, rbf", "'bilinear'");
     }
 
     @ParameterizedTest
@@ -156,7 +155,6 @@ class BenchmarkTest {
     void aPythonThatIsNotThereIsNamed() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> PythonTorch.find("no-such-python"))
-                .withMessageContaining("no Python with torch was found (tried no-such-python)")
-                .withMessageContaining("GRAMIAN_PYTHON");
+                .withMessageContainingAll("no-such-python", "GRAMIAN_PYTHON");
     }
 }

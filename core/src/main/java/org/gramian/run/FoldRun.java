@@ -31,7 +31,6 @@ import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.Keeper;
-import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.Material;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.Session;

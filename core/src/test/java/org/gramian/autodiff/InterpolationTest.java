@@ -3,6 +3,7 @@ package org.gramian.autodiff;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.Arrays;
@@ -134,10 +135,10 @@ class InterpolationTest {
             Var maps = tape.constant(maps(4, 5, DType.F32));
             assertThatThrownBy(() -> Interpolation.undoResize(maps, 5, 5))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContainingAll("at least 5×5", "found 4×5");
+                    .has(facts("5×5", "4×5"));
             assertThatThrownBy(() -> Interpolation.resize(maps, 0, 5))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("at least 1");
+                    .has(facts("1"));
         }
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.autodiff;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.ArrayList;
@@ -128,10 +129,9 @@ class TapeTest {
                 Tape other = Tape.recording()) {
             Var c = tape.constant(ones(1));
             assertThatThrownBy(() -> tape.backward(c))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("nothing to differentiate");
+                    .isInstanceOf(IllegalArgumentException.class);
             Var foreign = other.variable(ones(1));
-            assertThatThrownBy(() -> tape.backward(foreign)).hasMessageContaining("nothing to differentiate");
+            assertThatThrownBy(() -> tape.backward(foreign)).isInstanceOf(IllegalArgumentException.class);
         }
     }
 
@@ -153,8 +153,7 @@ class TapeTest {
             Var loss = Arithmetic.sum(tape.variable(ones(2)));
             tape.backward(loss).close();
             assertThatThrownBy(() -> tape.backward(loss))
-                    .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("once only");
+                    .isInstanceOf(IllegalStateException.class);
         }
     }
 
@@ -164,14 +163,12 @@ class TapeTest {
             Var y = Arithmetic.exp(tape.variable(ones(2)));
             assertThatThrownBy(() -> tape.backward(y))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("a single number is wanted")
-                    .hasMessageContaining("F64[2]");
+                    .has(facts("F64[2]"));
             assertThatThrownBy(() -> tape.backward(y, ones(3)))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("must be F64[2]")
-                    .hasMessageContaining("found F64[3]");
+                    .has(facts("F64[2]", "F64[3]"));
             assertThatThrownBy(() -> tape.backward(y, Tensors.to(ones(2), DType.F32)))
-                    .hasMessageContaining("found F32[2]");
+                    .has(facts("F32[2]"));
         }
     }
 
@@ -183,7 +180,7 @@ class TapeTest {
             Var b = second.variable(ones(2));
             assertThatThrownBy(() -> Arithmetic.add(a, b))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("another tape");
+                    .has(facts("tape"));
         }
     }
 
@@ -226,8 +223,7 @@ class TapeTest {
         }
         assertThat(x.toDoubles()).containsExactly(1, 1);
         assertThatThrownBy(() -> y.value().toDoubles())
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("freed");
+                .isInstanceOf(IllegalStateException.class);
     }
 
     @Test
@@ -308,7 +304,7 @@ class TapeTest {
             tape.keepOnly(kept, mark);
             assertThat(kept.value().toDoubles()).hasSize(2);
             assertThat(earlier.value().toDoubles()).hasSize(2);
-            assertThatThrownBy(() -> onTheWay.value().toDoubles()).hasMessageContaining("freed");
+            assertThatThrownBy(() -> onTheWay.value().toDoubles()).isInstanceOf(IllegalStateException.class);
             tape.keepOnly(kept, tape.mark());
             assertThat(kept.value().toDoubles()).hasSize(2);
         }

@@ -2,6 +2,7 @@ package org.gramian.backbone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -154,26 +155,25 @@ class BackbonesTest {
     void aWrongNameIsAnsweredWithWhatThereIs() {
         assertThatThrownBy(() -> Backbone.of("vg16"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll("'vg16'", "did you mean 'vgg16'?", "efficientnet-lite4", "filters");
+                .has(facts("vg16", "vgg16", "efficientnet-lite4", "filters"));
         assertThatThrownBy(() -> Backbone.of("vgg16", "conv5_4"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll(
-                        "vgg16 has no layer 'conv5_4'", "did you mean 'conv5_", "conv1_1, conv1_2, pool1");
+                .has(facts("vgg16", "conv5_4", "conv1_1", "conv1_2", "pool1"));
     }
 
     @Test
     void picturesThatDoNotFitAreAnsweredWithASizeThatDoes() {
         assertThatThrownBy(() -> Backbone.of("vgg16").features(9, 300))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll("9×300", "vgg16:conv5_3", "pool4", "smallest square that fits is 16×16");
+                .has(facts("9×300", "vgg16:conv5_3", "pool4", "16×16"));
         assertThat(Backbone.of("vgg16").features(16, 16)).isEqualTo(Shape.of(512, 1, 1));
         assertThatThrownBy(() -> Backbone.of("vgg19", "logits").features(448, 448))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll("448×448", "vgg19:logits", "fc6", "smallest square that fits is 224×224");
+                .has(facts("448×448", "vgg19:logits", "fc6", "224×224"));
         assertThat(Backbone.of("vgg19", "logits").fits(448, 448)).isFalse();
         assertThat(Backbone.of("vgg19").fits(448, 448)).isTrue();
         assertThat(Backbone.of("vgg19").fits(448, 0)).isFalse();
-        assertThatThrownBy(() -> Backbone.of("filters").features(0, 5)).hasMessageContaining("found 0×5");
+        assertThatThrownBy(() -> Backbone.of("filters").features(0, 5)).has(facts("0×5"));
     }
 
     @Test

@@ -2,6 +2,7 @@ package org.gramian.backbone;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -101,7 +102,7 @@ class TailTest {
         assertThat(tail.outputs()).isEqualTo(outputs);
         assertThat(String.join(", ", tail.layers())).isEqualTo(layers);
         assertThat(tail)
-                .hasToString("the tail of " + network + " after " + tail.layer() + ": " + layers)
+                .has(facts(network, tail.layer(), layers))
                 .isEqualTo(Backbone.of(network, tail.layer()).tail());
     }
 
@@ -111,7 +112,7 @@ class TailTest {
         Backbone backbone = Backbone.of(network, layer);
         assertThatThrownBy(backbone::tail)
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll("nothing of " + network + " follows the layer " + layer, "no tail");
+                .has(facts(network, layer));
     }
 
     @Test
@@ -121,8 +122,7 @@ class TailTest {
         tail.requireFits(15, 15); // pool5 leaves 7×7 of these too
         assertThatThrownBy(() -> tail.requireFits(16, 14))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll(
-                        "pool5, fc6, fc7", "16×14", "square that fits is 14×14", "224×224", "leave 14×14 at conv5_3");
+                .has(facts("pool5", "fc6", "fc7", "16×14", "14×14", "14×14", "224×224", "conv5_3"));
         Backbone.of("googlenet").tail().requireFits(3, 8);
     }
 
@@ -134,7 +134,7 @@ class TailTest {
             Var maps = tape.constant(Tensors.zeros(Shape.of(1, 500, 3, 3), DType.F32, Device.CPU));
             assertThatThrownBy(() -> tail.apply(maps, trial.frozen(tape)))
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContainingAll("tail of squeezenet", "[n, 512, height, width]", "[1, 500, 3, 3]");
+                    .has(facts("squeezenet", "[n, 512, height, width]", "[1, 500, 3, 3]"));
         }
     }
 

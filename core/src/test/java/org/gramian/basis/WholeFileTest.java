@@ -3,6 +3,7 @@ package org.gramian.basis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
@@ -23,11 +24,10 @@ class WholeFileTest {
     void whatCannotBeMadeIsNamedAsItWasAskedForAndBeforeTheWork() {
         Path file = Path.of("/proc/gramian.txt");
         assumeTrue(Files.isDirectory(Path.of("/proc")), "only Linux has a folder that takes no files from anybody");
-        String message = file + ": cannot be written in folder /proc: no files can be made there";
-        assertThatIOException().isThrownBy(() -> WholeFile.require(file)).withMessage(message);
+                assertThatIOException().isThrownBy(() -> WholeFile.require(file)).has(facts(file, "/proc", "/proc"));
         assertThatIOException()
                 .isThrownBy(() -> WholeFile.put(file, partial -> Files.writeString(partial, "x")))
-                .withMessage(message);
+                .has(facts(file, "/proc", "/proc"));
     }
 
     @Test
@@ -37,8 +37,7 @@ class WholeFileTest {
                 .isThrownBy(() -> WholeFile.put(file, _ -> {
                     throw new IOException("No space left on device");
                 }))
-                .withMessage(file + ": cannot be written in folder " + folder
-                        + ": No space left on device: make room there, or name another folder");
+                .has(facts(file, folder, folder, "No space left on device"));
     }
 
     @Test

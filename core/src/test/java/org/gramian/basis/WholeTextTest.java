@@ -2,6 +2,7 @@ package org.gramian.basis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -39,10 +40,10 @@ final class WholeTextTest {
                     text.write("x".repeat(100_000));
                     throw new IOException("no space left");
                 }))
-                .withMessage(file + ": cannot be written in folder " + folder + ": no space left");
+                .has(facts(file, folder, folder, "no space left"));
         assertThatIOException()
                 .isThrownBy(() -> WholeText.write(file, text -> text.write("half \ud800")))
-                .withMessageContaining("half a surrogate pair");
+                .has(facts("surrogate"));
         assertThat(file).hasContent("old");
         assertThat(files()).containsExactly(file);
     }
@@ -51,9 +52,9 @@ final class WholeTextTest {
     void whereNoFileCanBeItSaysSo() {
         assertThatIOException()
                 .isThrownBy(() -> WholeText.write(folder, text -> text.write("x")))
-                .withMessage(folder + ": cannot be written: expected a file or nothing there, found a folder");
+                .has(facts(folder));
         assertThatIOException()
                 .isThrownBy(() -> WholeText.write(folder.resolve("no/a.txt"), text -> text.write("x")))
-                .withMessageContaining("there is no folder " + folder.resolve("no"));
+                .has(facts(folder.resolve("no"), folder.resolve("no/a.txt")));
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.Arrays;
@@ -185,8 +186,8 @@ class GaussianMixtureTest {
     void tooFewRowsOrComponentsAreAnError() {
         Tensor rows = Tensors.gaussian(new SplittableRandom(1), Shape.of(3, 2), DType.F64);
         assertThatThrownBy(() -> GaussianMixture.of(4).fit(rows, new SplittableRandom(2)))
-                .hasMessageContaining("at least as many distinct rows, found 3");
-        assertThatThrownBy(() -> new GaussianMixture(0, 1, 0)).hasMessageContaining("at least 1 component");
+                .has(facts("rows", "3"));
+        assertThatThrownBy(() -> new GaussianMixture(0, 1, 0)).has(facts("1", "component"));
         assertThatThrownBy(() -> new GaussianMixture(1, 1, Double.NaN)).hasMessageContaining("tolerance");
     }
 

@@ -2,6 +2,7 @@ package org.gramian.cluster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.Arrays;
@@ -143,7 +144,7 @@ class KMeansTest {
         Tensor rows = Tensors.of(new double[] {1, 2, 1, 2, 3, 4, 3, 4, 3, 4}, Shape.of(5, 2), DType.F64);
         assertThatThrownBy(() -> KMeans.of(3).fit(rows, new SplittableRandom(1)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("3 clusters need at least as many distinct rows, found 2 among 5");
+                .has(facts("3", "clusters", "rows", "2", "5"));
         assertThat(KMeans.of(2).fit(rows, new SplittableRandom(1)).inertia()).isZero();
     }
 
@@ -151,12 +152,12 @@ class KMeansTest {
     void whatIsNoRowsOfNumbersIsAnError() {
         Tensor flat = Tensors.full(1, Shape.of(4), DType.F64, Device.CPU);
         assertThatThrownBy(() -> KMeans.of(1).fit(flat, new SplittableRandom(1)))
-                .hasMessageContaining("rows [n, d]")
+                .has(facts("[n, d]"))
                 .hasMessageContaining("F64[4]");
         Tensor broken = Tensors.full(Double.NaN, Shape.of(4, 2), DType.F64, Device.CPU);
         assertThatThrownBy(() -> KMeans.of(1).fit(broken, new SplittableRandom(1)))
-                .hasMessageContaining("NaN or infinity");
-        assertThatThrownBy(() -> KMeans.of(0)).hasMessageContaining("at least 1 cluster");
+                .has(facts("NaN", "infinity"));
+        assertThatThrownBy(() -> KMeans.of(0)).has(facts("1", "cluster"));
     }
 
     @RandomTest(times = 5)

@@ -2,6 +2,7 @@ package org.gramian.evaluate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -11,6 +12,7 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.model.Logits;
+import org.gramian.testing.Facts;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -77,24 +79,23 @@ final class ComparisonTest {
     @RandomTest(times = 3)
     void whatCannotBeComparedIsRefusedWithTheReason(Seed seed) {
         List<Evaluation> three = folds(seed.random(), 3, false);
-        assertRefused(three, three.subList(0, 2), "different folds", "the second lacks 'third 3'");
-        assertRefused(
-                three.subList(1, 2), three.subList(0, 1), "the first lacks 'third 1', the second lacks 'third 2'");
+        assertRefused(three, three.subList(0, 2), facts("third 3"));
+        assertRefused(three.subList(1, 2), three.subList(0, 1), facts("third 1", "third 2"));
         Evaluation one = three.getFirst();
         Evaluation again = new Evaluation(
                 new Setting("thirds:3", "third 1", one.setting().fingerprint(), 8), one.classes(), one.predictions());
-        assertRefused(List.of(one, again), List.of(one), "holds the fold 'third 1' twice");
+        assertRefused(List.of(one, again), List.of(one), facts("third 1"));
         Evaluation elsewhere = new Evaluation(
                 new Setting("thirds:3", "third 1", new Fingerprint("b".repeat(64)), 7),
                 one.classes(),
                 one.predictions());
-        assertRefused(List.of(one), List.of(elsewhere), "fingerprint aaaaaaaaaaaa", "fingerprint bbbbbbbbbbbb");
+        assertRefused(List.of(one), List.of(elsewhere), facts("aaaaaaaaaaaa", "bbbbbbbbbbbb"));
     }
 
-    private static void assertRefused(List<Evaluation> first, List<Evaluation> second, String... words) {
+    private static void assertRefused(List<Evaluation> first, List<Evaluation> second, Facts words) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> Comparison.of(first, second))
-                .satisfies(refused -> assertThat(refused.getMessage()).contains(words));
+                .satisfies(refused -> assertThat(refused.getMessage()).has(words));
     }
 
     @RandomTest(times = 2)
@@ -112,8 +113,7 @@ final class ComparisonTest {
         Files.delete(run.resolve(EvaluationFolder.fold(4)).resolve(EvaluationFolder.FILE));
         assertThatExceptionOfType(EvaluationFileException.class)
                 .isThrownBy(() -> EvaluationFolder.read(run))
-                .withMessageContaining("fold-4")
-                .withMessageContaining("not finished");
+                .withMessageContaining("fold-4");
     }
 
     @RandomTest(times = 1)
@@ -130,6 +130,6 @@ final class ComparisonTest {
                 .withMessageContaining("fold-*/evaluation.json");
         assertThatExceptionOfType(EvaluationFileException.class)
                 .isThrownBy(() -> EvaluationFolder.read(folder.resolve("absent")))
-                .withMessageContaining("found nothing");
+                .has(facts(folder.resolve("absent")));
     }
 }

@@ -3,6 +3,7 @@ package org.gramian.evaluate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.Comparator;
 import java.util.List;
@@ -85,6 +86,6 @@ final class ConfusionMatrixTest {
     void aMatrixThatIsNoneIsRefused() {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> new ConfusionMatrix(List.of("a", "b"), List.of(List.of(1, 2))))
-                .withMessage("expected 2 rows of 2 counts, one per class");
+                .has(facts("2", "2"));
     }
 }

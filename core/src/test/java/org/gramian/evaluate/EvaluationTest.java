@@ -3,6 +3,7 @@ package org.gramian.evaluate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -11,6 +12,7 @@ import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.gramian.model.Logits;
+import org.gramian.testing.Facts;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -96,28 +98,23 @@ final class EvaluationTest {
     void scoresThatAreNoneAreRefusedWithTheNameOfThePicture(double score) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> new Prediction("wood/7.jpg", 0, Logits.of(1, score)))
-                .withMessageStartingWith("wood/7.jpg: expected finite scores")
-                .withMessageContaining("found " + score + " for class 1");
+                .has(facts("wood/7.jpg", score, "class", "1"));
     }
 
     @Test
     void whatDoesNotFitTogetherIsRefused() {
         Prediction one = new Prediction("x", 0, Logits.of(1, 2));
-        refused(() -> new Prediction("x", 2, Logits.of(1, 2)), "x: expected a class from 0 to 1 as truth, found 2");
-        refused(() -> new Prediction("", 0, Logits.of(1)), "expected the name of a picture");
-        refused(() -> new Evaluation(MadeUp.SETTING, List.of("a", "b"), List.of()), "pictures to evaluate, found none");
-        refused(
-                () -> new Evaluation(MadeUp.SETTING, List.of("a", "b", "c"), List.of(one)),
-                "x: expected a score for each of 3 classes, found 2");
-        refused(() -> new Evaluation(MadeUp.SETTING, List.of("a", "a"), List.of(one)), "different classes");
-        refused(
-                () -> new Evaluation(MadeUp.SETTING, List.of("a", "b"), List.of(one, one)),
-                "expected different pictures to evaluate, found 'x' twice");
+        refused(() -> new Prediction("x", 2, Logits.of(1, 2)), facts("x", "0", "1", "2"));
+        refused(() -> new Prediction("", 0, Logits.of(1)), facts("name"));
+        refused(() -> new Evaluation(MadeUp.SETTING, List.of("a", "b"), List.of()), facts("evaluate"));
+        refused(() -> new Evaluation(MadeUp.SETTING, List.of("a", "b", "c"), List.of(one)), facts("x", "3", "2"));
+        refused(() -> new Evaluation(MadeUp.SETTING, List.of("a", "a"), List.of(one)), facts("classes"));
+        refused(() -> new Evaluation(MadeUp.SETTING, List.of("a", "b"), List.of(one, one)), facts("x"));
     }
 
-    private static void refused(Runnable action, String message) {
+    private static void refused(Runnable action, Facts message) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(action::run)
-                .withMessageContaining(message);
+                .has(message);
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.evaluate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -126,7 +127,7 @@ final class EvaluatorTest {
         Files.writeString(root.resolve("wood/2.png"), "no picture");
         Measurement measured = measure(KNOWN, 1, upTo(8));
         assertThat(measured.unreadable()).containsOnlyKeys("wood/2.png");
-        assertThat(measured.unreadable().get("wood/2.png")).startsWith("expected a JPEG");
+        assertThat(measured.unreadable().get("wood/2.png")).contains("JPEG");
         assertThat(measured.evaluation().predictions())
                 .hasSize(7)
                 .isEqualTo(whole.predictions().stream()
@@ -141,11 +142,9 @@ final class EvaluatorTest {
         }
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> measure(KNOWN, 1, List.of(4, 5, 6, 7)))
-                .withMessageContaining("found 4, none of which can be read")
-                .withMessageContaining("'wood/0.png': expected a JPEG");
+                .has(facts("4", "wood/0.png"));
         assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> measure(KNOWN, 1, List.of()))
-                .withMessageContaining("found none");
+                .isThrownBy(() -> measure(KNOWN, 1, List.of()));
     }
 
     @Test
@@ -153,14 +152,13 @@ final class EvaluatorTest {
         TinyModel.paint(root, 2, "glas", "zebra");
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> measure(KNOWN, 1, upTo(8)))
-                .withMessageContaining("found 'glas' (did you mean 'glass'?), 'zebra';")
-                .withMessageContaining("it knows 'wood', 'glass', 'stone'");
+                .has(facts("glas", "glass", "zebra", "wood", "stone"));
     }
 
     @Test
     void namesMustFitTheScores() {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> evaluator(List.of("wood", "stone"), 1))
-                .withMessageContaining("each of the model's 3 scores, found 2");
+                .has(facts("3", "scores", "2"));
     }
 }

@@ -3,6 +3,7 @@ package org.gramian.evaluate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.Arrays;
 import java.util.List;
@@ -109,7 +110,6 @@ final class TemperatureTest {
                 new Prediction("c", 1, Logits.of(1, 1)));
         Temperature fitted = Temperature.fit(sure);
         assertThat(fitted).isEqualTo(new Temperature(1, Outcome.ALL_RIGHT));
-        assertThat(fitted.outcome().text()).contains("every held-back picture was right");
     }
 
     @Test
@@ -134,11 +134,10 @@ final class TemperatureTest {
         for (double value : new double[] {0, -1, Double.NaN, Double.POSITIVE_INFINITY}) {
             assertThatExceptionOfType(IllegalArgumentException.class)
                     .isThrownBy(() -> new Temperature(value, Outcome.FITTED))
-                    .withMessage("expected a finite temperature above 0, found " + value);
+                    .has(facts("0", value));
         }
         assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> new Temperature(2, Outcome.NONE));
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> Temperature.fit(List.of()))
-                .withMessageContaining("held-back pictures");
+                .isThrownBy(() -> Temperature.fit(List.of()));
     }
 }

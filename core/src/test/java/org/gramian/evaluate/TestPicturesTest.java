@@ -2,6 +2,7 @@ package org.gramian.evaluate;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.facts;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,6 +18,7 @@ import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.image.dataset.protocol.Plan;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.model.ModelCard;
+import org.gramian.testing.Facts;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.jspecify.annotations.Nullable;
@@ -63,10 +65,10 @@ final class TestPicturesTest {
                 false);
     }
 
-    private static void assertRefused(ModelCard card, TestRequest request, String... words) {
+    private static void assertRefused(ModelCard card, TestRequest request, Facts words) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> TestPictures.choose(PHOTOS, card, request))
-                .satisfies(refused -> assertThat(refused.getMessage()).contains(words));
+                .satisfies(refused -> assertThat(refused.getMessage()).has(words));
     }
 
     @RandomTest(times = 8)
@@ -82,7 +84,7 @@ final class TestPicturesTest {
         assertThat(chosen.remarks())
                 .singleElement()
                 .asString()
-                .contains("the " + fold.test().size() + " test pictures of its own fold '" + fold.name() + "'");
+                .has(facts(fold.test().size(), fold.name()));
     }
 
     @Test
@@ -93,19 +95,15 @@ final class TestPicturesTest {
         assertThat(chosen.remarks())
                 .singleElement()
                 .asString()
-                .contains("the model has learned 80 % of these pictures by heart (48 of 60)");
+                .has(facts("80 %", "48", "60"));
     }
 
     @Test
     void picturesOfAnotherFoldAreRefusedIfTheModelHasLearnedThem() {
         Plan plan = plan("thirds:3", 5);
-        assertRefused(
-                trainedOn(plan, 0),
-                request(null, "third 2", null),
-                "has learned 100 % of these pictures by heart (20 of 20)",
-                "measure it on 'third 1' of thirds:3");
-        assertRefused(trainedOn(plan, 0), request("holdout:0.2", null, null), "of these pictures by heart");
-        assertRefused(trainedOn(plan, 0), request("thirds:3", "third 1", 6L), "of these pictures by heart");
+        assertRefused(trainedOn(plan, 0), request(null, "third 2", null), facts("100 %", "20", "third 1", "thirds:3"));
+        assertRefused(trainedOn(plan, 0), request("holdout:0.2", null, null), facts("third 1", "thirds:3"));
+        assertRefused(trainedOn(plan, 0), request("thirds:3", "third 1", 6L), facts("third 1", "thirds:3"));
     }
 
     @Test
@@ -127,7 +125,7 @@ final class TestPicturesTest {
         TestPictures chosen = TestPictures.choose(others, card, TestRequest.USUAL);
         assertThat(chosen.indexes())
                 .isEqualTo(IntStream.range(0, PICTURES + 3).boxed().toList());
-        assertThat(chosen.remarks()).singleElement().asString().contains("another list of pictures", "cannot be told");
+        assertThat(chosen.remarks()).singleElement().asString().has(facts("thirds:3", "third 1"));
         Plan plan = Protocols.parse("thirds:3").plan(others, Duplicates.of(others), 5);
         TestPictures third = TestPictures.choose(others, card, request(null, "third 3", null));
         assertThat(third.indexes()).isEqualTo(plan.folds().get(2).test());
@@ -138,36 +136,35 @@ final class TestPicturesTest {
         ModelCard card = TinyModel.card(PHOTOS.classes(), 1, Map.of("seed", "1"));
         TestPictures chosen = TestPictures.choose(PHOTOS, card, TestRequest.USUAL);
         assertThat(chosen.indexes()).hasSize(PICTURES);
-        assertThat(chosen.remarks()).singleElement().asString().contains("does not say which pictures");
+        assertThat(chosen.remarks()).hasSize(1);
         assertThat(TestPictures.choose(PHOTOS, card, TestRequest.ALL).remarks()).isEmpty();
         assertThat(TestPictures.choose(PHOTOS, card, request("holdout:0.5", null, null))
                         .indexes())
                 .isEqualTo(plan("holdout:0.5", 0).folds().getFirst().test());
-        assertRefused(card, request(null, "third 1", null), "needs a protocol");
+        assertRefused(card, request(null, "third 1", null), facts("protocol"));
     }
 
     @Test
     void oneOfSeveralFoldsHasToBeNamed() {
         ModelCard card = TinyModel.card(PHOTOS.classes(), 1, Map.of());
-        assertRefused(card, request("thirds:3", null, null), "name one of 'third 1', 'third 2', 'third 3'");
-        assertRefused(card, request("thirds:3", "thrid 2", null), "no fold 'thrid 2' (did you mean 'third 2'?)");
+        assertRefused(card, request("thirds:3", null, null), facts("third 1", "third 2", "third 3"));
+        assertRefused(card, request("thirds:3", "thrid 2", null), facts("thrid 2", "third 2"));
     }
 
     @Test
     void anOriginThatContradictsItselfIsRefused() {
         Map<String, String> origin = new HashMap<>(origin(plan("thirds:3", 5), 0));
         origin.put("fold", "third 9");
-        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestRequest.USUAL, "'third 9'", "'third 1'");
+        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestRequest.USUAL, facts("'third 9'", "'third 1'"));
         origin.put("seed", "five");
-        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestRequest.USUAL, "whole number", "'five'");
+        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestRequest.USUAL, facts("'five'"));
         origin.put("fingerprint", "f00");
-        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestRequest.USUAL, "64 hexadecimal digits");
+        assertRefused(TinyModel.card(PHOTOS.classes(), 1, origin), TestRequest.USUAL, facts("64", "hexadecimal"));
     }
 
     @Test
     void allAndAFoldExcludeEachOther() {
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> new TestRequest(Optional.empty(), Optional.of("third 1"), Optional.empty(), true))
-                .withMessageContaining("found both");
+                .isThrownBy(() -> new TestRequest(Optional.empty(), Optional.of("third 1"), Optional.empty(), true));
     }
 }

@@ -3,6 +3,7 @@ package org.gramian.explain;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 
 import java.lang.foreign.Arena;
 import java.util.List;
@@ -247,7 +248,7 @@ class ExplainerTest {
                     .hasMessageContaining("bow:4");
             assertThat(Explainer.refusal(model)).isEmpty();
             assertThatThrownBy(() -> Explainer.explain(model, card, Models.plain(64, 64), 2))
-                    .hasMessageContaining("from 0 to 1, found 2");
+                    .has(facts("0", "1", "2"));
             Settings nowhere = new Settings(Optional.of("conv5"), Attribution.GRAD_CAM, 0);
             assertThatThrownBy(() -> new Explainer(model, card, nowhere))
                     .hasMessageContaining("bank")

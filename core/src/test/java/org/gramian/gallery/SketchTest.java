@@ -3,6 +3,7 @@ package org.gramian.gallery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -121,11 +122,11 @@ final class SketchTest {
 
     @Test
     void whatIsNoDescriptorIsRefused() {
-        assertThatIllegalArgumentException().isThrownBy(() -> Sketch.of(0)).withMessageContaining("found 0");
+        assertThatIllegalArgumentException().isThrownBy(() -> Sketch.of(0)).has(facts("0"));
         assertThatIllegalArgumentException().isThrownBy(() -> Sketch.of(1L << 40));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Sketch.of(3).apply(new float[4]))
-                .withMessageContaining("3 numbers, found 4");
+                .has(facts("3", "4"));
         assertThatIllegalArgumentException().isThrownBy(() -> Sketch.of(3).describe(new float[0][]));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Sketch.of(1).describe(new float[][] {{Float.NaN}}))

@@ -3,6 +3,7 @@ package org.gramian.linear;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.SplittableRandom;
 import org.gramian.tensor.DType;
@@ -74,19 +75,19 @@ class NearestMeanTest {
             Tensor rows = Tensors.zeros(Shape.of(3, 2), DType.F32, Device.CPU);
             int[] three = {0, 1, 2};
             assertThatThrownBy(() -> LabelledRows.of(rows, new int[] {0, 0, 2}, three, 3))
-                    .hasMessageContaining("found none of class 1");
+                    .has(facts("class", "1"));
             assertThatThrownBy(() -> LabelledRows.of(rows, new int[] {0, 1, 3}, three, 3))
-                    .hasMessageContaining("between 0 and 2, found 3");
+                    .has(facts("0", "2", "3"));
             assertThatThrownBy(() -> LabelledRows.of(rows, new int[] {0, 1}, three, 2))
-                    .hasMessageContaining("each of 3 rows");
+                    .has(facts("3", "rows"));
             assertThatThrownBy(() -> LabelledRows.of(rows, new int[3], three, 1))
-                    .hasMessageContaining("at least 2 classes");
+                    .has(facts("2", "classes"));
             Tensor wide = Tensors.zeros(Shape.of(3, 2), DType.F64, Device.CPU);
-            assertThatThrownBy(() -> LabelledRows.of(wide, three, three, 3)).hasMessageContaining("single precision");
+            assertThatThrownBy(() -> LabelledRows.of(wide, three, three, 3)).has(facts("[n, d]", "F64[3, 2]"));
             Tensor endless = Tensors.full(Double.NaN, Shape.of(3, 2), DType.F32, Device.CPU);
             assertThatThrownBy(() -> LabelledRows.of(endless, three, three, 3)).hasMessageContaining("finite");
             LabelledRows right = LabelledRows.of(rows, three, three, 3);
-            assertThatThrownBy(() -> right.weighted(new double[] {1, 0, 1})).hasMessageContaining("positive weight");
+            assertThatThrownBy(() -> right.weighted(new double[] {1, 0, 1})).has(facts("positive", "weight"));
         }
     }
 }

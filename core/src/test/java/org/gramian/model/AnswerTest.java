@@ -3,6 +3,7 @@ package org.gramian.model;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.Comparator;
 import java.util.List;
@@ -50,12 +51,12 @@ final class AnswerTest {
         ModelCard card = TinyModel.card("center");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Answer.of(Logits.of(1, Double.NaN, 2), card))
-                .withMessageContaining("class 'foliage' should be a finite number, found NaN");
+                .has(facts("foliage", "NaN"));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Answer.of(Logits.of(1, 2), card))
-                .withMessageContaining("each of 3 classes is wanted, found 2");
+                .has(facts("3", "classes", "2"));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Answer.of(Logits.of(1, 2, 3), card).top(0))
-                .withMessageContaining("found 0");
+                .has(facts("0"));
     }
 }

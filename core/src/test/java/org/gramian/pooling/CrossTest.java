@@ -2,6 +2,7 @@ package org.gramian.pooling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import org.gramian.backbone.Backbone;
@@ -70,13 +71,13 @@ class CrossTest {
     void openOrWithoutASecondLayerItHasNoSize() {
         assertThatThrownBy(() -> Pooling.parse("cross").descriptorSize(10))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll("open", "cross:528");
+                .has(facts("cross:528"));
         assertThatThrownBy(() -> Pooling.parse("cross:7").descriptorSize(7))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll("7 of the first", "found 7 in all", "a+b");
+                .has(facts("7", "7", "a+b"));
         assertThatThrownBy(() -> Pooling.parse("cross:0"))
                 .isInstanceOf(PoolingSyntaxException.class)
-                .hasMessageContaining("'first' must be a whole number");
+                .has(facts("'first'"));
     }
 
     @Test
@@ -84,12 +85,12 @@ class CrossTest {
         Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
         assertThatThrownBy(() -> Pooling.parse("conv:64/cross").settled(backbone, 100))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll("mixes", "cross:256");
+                .has(facts("cross:256"));
         assertThat(Pooling.parse("conv:64/cross:30").settled(backbone, 100).descriptorSize(1360))
                 .isEqualTo(30 * 34);
         assertThatThrownBy(() -> Pooling.parse("conv:same/[cross/l2+average]").settled(backbone, 100))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll("mixes", "cross:256");
+                .has(facts("cross:256"));
         assertThat(Pooling.parse("[cross/l2+average]").settled(backbone, 100)).hasToString("[cross:528/l2+average]");
     }
 
@@ -98,7 +99,7 @@ class CrossTest {
         Backbone backbone = Backbone.of("googlenet", "inception_4d+inception_4e");
         assertThatThrownBy(() -> Pooling.parse("[cross:7/l2+average]").settled(backbone, 100))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContainingAll("cross:7", "528 channels", "found 7", "cross alone");
+                .has(facts("cross:7", "528", "7"));
         assertThat(Pooling.parse("cross:528/l2").settled(backbone, 100)).hasToString("cross:528/l2");
         assertThat(Pooling.parse("cross:7/l2").settled(Backbone.of("googlenet"), 100))
                 .hasToString("cross:7/l2");

@@ -2,6 +2,7 @@ package org.gramian.pooling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.List;
@@ -116,8 +117,7 @@ class DescriptorPcaTest {
         assertThat(Pooling.parse(open.text())).isEqualTo(open);
         assertThatThrownBy(() -> open.descriptorSize(512))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("pca:most is decided by the number of training pictures")
-                .hasMessageContaining("as pca:512");
+                .has(facts("pca:most", "pca:512"));
     }
 
     @Test
@@ -125,14 +125,13 @@ class DescriptorPcaTest {
         Backbone backbone = Backbone.of("googlenet", "inception_4e");
         assertThatThrownBy(() -> Pooling.parse("average/pca:200").settled(backbone, 200))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("pca:200: descriptors of n pictures have at most n - 1 axes, found 200")
-                .hasMessageContaining("pca:199 or pca:most");
+                .has(facts("pca:200", "200", "pca:199", "pca:most"));
         assertThatThrownBy(() -> Pooling.parse("average/pca:900").settled(backbone, 2000))
-                .hasMessageContaining("found 900 of 832");
+                .has(facts("900", "832"));
         assertThatThrownBy(() -> Pooling.parse("average/pca:most").settled(backbone, 1))
-                .hasMessageContaining("at most n - 1 axes, found 1");
+                .has(facts("1"));
         Tensor rows = Tensors.gaussian(UNUSED.split(), Shape.of(5, 30), DType.F64);
-        assertThatThrownBy(() -> coordinates(rows, 5)).hasMessageContaining("found 5 to fit to");
+        assertThatThrownBy(() -> coordinates(rows, 5)).has(facts("5"));
     }
 
     @Test
@@ -141,9 +140,9 @@ class DescriptorPcaTest {
         assertThat(both.reductions()).containsExactly(new Reduction.Pca(5));
         assertThat(both.normalizations()).containsExactly(new Normalization.L2(), new DescriptorPca(OptionalInt.of(3)));
         assertThat(both.text()).isEqualTo("pca:5/average/l2/pca:3");
-        assertThatThrownBy(() -> Pooling.parse("pca:most/average")).hasMessageContaining("'most' is for descriptors");
-        assertThatThrownBy(() -> Pooling.parse("rbf/pca:3/triu")).hasMessageContaining("'pca' in 'rbf/pca:3/triu'");
-        assertThatThrownBy(() -> Pooling.parse("average/pca")).hasMessageContaining("'axes' is missing");
-        assertThatThrownBy(() -> Pooling.parse("average/pca:some")).hasMessageContaining("whole number");
+        assertThatThrownBy(() -> Pooling.parse("pca:most/average")).has(facts("'most'", "descriptor"));
+        assertThatThrownBy(() -> Pooling.parse("rbf/pca:3/triu")).has(facts("pca", "rbf/pca:3/triu"));
+        assertThatThrownBy(() -> Pooling.parse("average/pca")).has(facts("'axes'"));
+        assertThatThrownBy(() -> Pooling.parse("average/pca:some")).has(facts("'axes'", "'some'"));
     }
 }

@@ -6,8 +6,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.gallery.Gallery;
@@ -147,13 +149,19 @@ class FoldGalleryTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"making thumbnails", "describing"})
-    void aBreakWhileItIsMadeCostsNothingButTheGallery(String task) throws IOException, InterruptedException {
+    @ValueSource(ints = {1, 2})
+    void aBreakWhileItIsMadeCostsNothingButTheGallery(int task) throws IOException, InterruptedException {
         SmallRun run = run();
         Breaks breaks = Breaks.whenAsked();
+        Set<String> tasks = new HashSet<>(); // since the test
         Consumer<RunEvent> stop = event -> {
-            if (event instanceof RunEvent.Training(Collecting now) && now.task().startsWith(task)) {
-                breaks.ask();
+            events.add(event);
+            if (event instanceof RunEvent.Training(Collecting now)
+                    && events.stream().anyMatch(RunEvent.Measured.class::isInstance)) {
+                tasks.add(now.task());
+                if (tasks.size() == task) {
+                    breaks.ask();
+                }
             }
         };
         RunResult broken = run.trainer(stop, breaks).train(run.place());
@@ -183,6 +191,6 @@ class FoldGalleryTest {
         assertThat(result.early()).isEqualTo(Optional.empty());
         assertThat(run.place().resolve("model.safetensors")).exists();
         assertThat(run.place().resolve(Gallery.FILE)).doesNotExist();
-        assertThat(remarks()).anyMatch(text -> text.contains("no gallery") && text.contains("--resume"));
+        assertThat(remarks()).anyMatch(text -> text.contains("gallery") && text.contains("--resume"));
     }
 }

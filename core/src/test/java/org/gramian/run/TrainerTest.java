@@ -2,6 +2,7 @@ package org.gramian.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -180,14 +181,14 @@ class TrainerTest {
         assertThatThrownBy(() -> train("run"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("config.yaml")
-                .hasMessageContaining("optimizer.batch 5, found 4");
+                .has(facts("optimizer.batch", "5", "4"));
         assertThat(content("run")).isEqualTo(before);
         Files.delete(folder.resolve("run/config.yaml"));
         assertThatThrownBy(() -> train("run"))
                 .as("without a configuration the models tell")
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("model.safetensors")
-                .hasMessageContaining("optimizer.batch 5, found one with 4");
+                .has(facts("optimizer.batch", "5", "4"));
     }
 
     @Test
@@ -271,12 +272,11 @@ class TrainerTest {
         assertThatThrownBy(() -> train("run"))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("config.yaml")
-                .hasMessageContaining("optimizer.momentum 0.5, found 0.9");
+                .has(facts("optimizer.momentum", "0.5", "0.9"));
         Files.delete(folder.resolve("run/config.yaml"));
         assertThatThrownBy(() -> train("run"))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("checkpoint.safetensors")
-                .hasMessageContaining("another configuration");
+                .hasMessageContaining("checkpoint.safetensors");
     }
 
     @Test
@@ -302,7 +302,7 @@ class TrainerTest {
             assertThatThrownBy(() -> plan.only(List.of(wrong)))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("'" + wrong + "'")
-                    .hasMessageContaining("1 to 2")
+                    .has(facts("1", "2"))
                     .hasMessageContaining(second.name());
         }
         trainer.train(plan, audit, folder.resolve("whole"));

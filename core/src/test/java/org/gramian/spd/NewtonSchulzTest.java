@@ -2,6 +2,7 @@ package org.gramian.spd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.random.RandomGenerator;
 import org.gramian.autodiff.GradientCheck;
@@ -76,7 +77,7 @@ class NewtonSchulzTest {
     void noIterationsAreRejected() {
         try (Scope _ = Scope.open()) {
             Tensor s = Samples.positiveDefinite(Samples.random(1), 1, 3);
-            assertThatThrownBy(() -> root(s, 0)).hasMessageContaining("found 0");
+            assertThatThrownBy(() -> root(s, 0)).has(facts("0"));
         }
     }
 

@@ -2,6 +2,7 @@ package org.gramian.tensor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.Arrays;
@@ -192,18 +193,18 @@ class DecompositionsTest {
         Tensor whole = Tensors.zeros(Shape.of(3, 3), DType.I64, Device.CPU);
         assertThatThrownBy(() -> Decompositions.orthonormalColumns(wide, true))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("qr: at least as many rows as columns")
+                .has(facts("qr"))
                 .hasMessageContaining("F64[2, 3]");
         assertThatThrownBy(() -> Decompositions.cholesky(wide))
-                .hasMessageContaining("cholesky: square matrices are wanted, found F64[2, 3]");
+                .has(facts("cholesky", "F64[2, 3]"));
         assertThatThrownBy(() -> Decompositions.symmetricEigen(wide))
-                .hasMessageContaining("symmetric eigendecomposition: square matrices");
+                .has(facts("eigendecomposition"));
         assertThatThrownBy(() -> Decompositions.cholesky(whole))
-                .hasMessageContaining("cholesky: a floating-point tensor is wanted, found I64[3, 3]");
+                .has(facts("cholesky", "I64[3, 3]"));
         assertThatThrownBy(() -> Decompositions.solve(identity(3), wide))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("solve: F64[3, 3] and F64[2, 3]");
+                .has(facts("solve", "F64[3, 3]", "F64[2, 3]"));
         assertThatThrownBy(() -> Decompositions.solveTriangular(identity(2), Views.transpose(wide), true, true))
-                .hasMessageContaining("triangular solve: F64[2, 2] and F64[3, 2]");
+                .has(facts("solve", "F64[2, 2]", "F64[3, 2]"));
     }
 }

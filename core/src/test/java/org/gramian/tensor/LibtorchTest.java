@@ -2,6 +2,7 @@ package org.gramian.tensor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,12 +30,12 @@ class LibtorchTest {
         }
         assertThatThrownBy(() -> libtorch.setThreads(0))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("at least 1, found 0");
+                .has(facts("1", "0"));
     }
 
     @Test
     void trialsAreNotReproducible() {
-        assertThatThrownBy(() -> new GpuMath(false, true, true)).hasMessageContaining("found both");
+        assertThatThrownBy(() -> new GpuMath(false, true, true)).isInstanceOf(IllegalArgumentException.class);
         assertThat(GpuMath.EXACT.withTrials()).isEqualTo(GpuMath.EXACT);
         assertThat(GpuMath.USUAL.withTrials().trials()).isTrue();
     }
@@ -65,7 +66,7 @@ class LibtorchTest {
     void namesOfNoDeviceAreRefused(String name) {
         assertThatThrownBy(() -> Device.parse(name))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("cpu, cuda, cuda:<number> or auto")
+                .has(facts("cpu", "cuda", "cuda:<number>", "auto"))
                 .hasMessageContaining("'" + name + "'");
     }
 
@@ -73,7 +74,7 @@ class LibtorchTest {
     void aDeviceThatIsNotThereIsRefusedWithAWayOut() {
         assertThatThrownBy(() -> Device.parse("cuda:99"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("'cuda:99' is not there")
+                .has(facts("cuda:99"))
                 .hasMessageContaining("--device cpu")
                 .hasMessageContaining("GRAMIAN_LIBTORCH");
     }
@@ -81,6 +82,6 @@ class LibtorchTest {
     @Test
     void deviceNumbersAreNotNegative() {
         assertThatThrownBy(() -> Device.cuda(-1)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new Device(Device.Kind.CPU, 1)).hasMessageContaining("index 1");
+        assertThatThrownBy(() -> new Device(Device.Kind.CPU, 1)).has(facts("1"));
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.tensor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.Map;
 import java.util.function.BinaryOperator;
@@ -44,10 +45,9 @@ class OperatorErrorsTest {
                 .as(name)
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(name + ":")
-                .hasMessageContaining("F32[2, 3] and F32[4, 2, 4]")
-                .hasMessageContaining("found 3 and 4"));
+                .has(facts("F32[2, 3]", "F32[4, 2, 4]", "3", "4")));
         assertThatThrownBy(() -> Elementwise.sub(zeros(DType.F32, 2), zeros(DType.F32, 3)))
-                .hasMessageContaining("F32[2] and F32[3]");
+                .has(facts("F32[2]", "F32[3]"));
     }
 
     @Test
@@ -57,13 +57,13 @@ class OperatorErrorsTest {
                 .as(name)
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(name + ":")
-                .hasMessageContaining("F32[2, 3] and F64[2, 3]"));
+                .has(facts("F32[2, 3]", "F64[2, 3]")));
         PRODUCTS.forEach((name, operator) -> assertThatThrownBy(
                         () -> operator.apply(zeros(DType.F32, 1, 3, 3), zeros(DType.F64, 1, 3, 3)))
                 .as(name)
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith(name + ":")
-                .hasMessageContaining("F32[1, 3, 3] and F64[1, 3, 3]"));
+                .has(facts("F32[1, 3, 3]", "F64[1, 3, 3]")));
     }
 
     @Test
@@ -73,19 +73,19 @@ class OperatorErrorsTest {
                     .as(name)
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageStartingWith(name + ":")
-                    .hasMessageContaining("F64[2, 3, 4] and F64[2, 5, 6]");
+                    .has(facts("F64[2, 3, 4]", "F64[2, 5, 6]"));
             assertThatThrownBy(() -> operator.apply(zeros(DType.F64, 2, 3, 4), zeros(DType.F64, 3, 4, 5)))
                     .as(name)
                     .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageContaining("F64[2, 3, 4] and F64[3, 4, 5]");
+                    .has(facts("F64[2, 3, 4]", "F64[3, 4, 5]"));
         });
         assertThatThrownBy(() -> Products.matmul(zeros(DType.F64, 3), zeros(DType.F64, 3, 2)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("matmul: F64[3] and F64[3, 2]");
+                .has(facts("matmul", "F64[3]", "F64[3, 2]"));
         assertThatThrownBy(() -> Products.addProducts(
                         zeros(DType.F64, 1, 2, 2), 1, 1, zeros(DType.F64, 1, 3, 4), zeros(DType.F64, 1, 4, 5)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("target's shape F64[1, 2, 2]");
+                .has(facts("F64[1, 2, 2]"));
     }
 
     @Test
@@ -104,7 +104,7 @@ class OperatorErrorsTest {
         operators.forEach((name, operator) -> assertThatThrownBy(() -> operator.apply(zeros(DType.I64, 2, 3)))
                 .as(name)
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage(name + ": a floating-point tensor is wanted, found I64[2, 3]"));
+                .has(facts(name, "I64[2, 3]")));
     }
 
     /** What only libtorch can find still comes back as an exception with the arguments' shapes. */

@@ -2,6 +2,7 @@ package org.gramian.tensor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.ArrayList;
@@ -179,24 +180,23 @@ class ViewsTest {
         Tensor doubles = Tensors.zeros(Shape.of(2, 3), DType.F64, Device.CPU);
         assertThatThrownBy(() -> Views.reshape(x, 7))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("reshape: F32[2, 3]")
-                .hasMessageContaining("[7]");
+                .has(facts("reshape", "F32[2, 3]", "[7]"));
         assertThatThrownBy(() -> Views.slice(x, 1, 2, 4))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("slice: from 2 to 4 along dimension 1")
+                .has(facts("slice", "2", "4", "1"))
                 .hasMessageContaining("F32[2, 3]");
         assertThatThrownBy(() -> Views.slice(x, 1, 2, 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> Views.expand(x, 4, 3))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("expand: F32[2, 3] cannot become [4, 3]");
+                .has(facts("expand", "F32[2, 3]", "[4, 3]"));
         assertThatThrownBy(() -> Views.expand(x, 1, 2, 3)).hasMessageContaining("[1, 2, 3]");
         assertThatThrownBy(() -> Views.transpose(x, 0, 2)).isInstanceOf(IndexOutOfBoundsException.class);
         assertThatThrownBy(() -> Views.concat(List.of(x, y), 1))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("concat: F32[2, 3] and F32[3, 3]");
-        assertThatThrownBy(() -> Views.concat(List.of(x, doubles), 1)).hasMessageContaining("both types must be equal");
-        assertThatThrownBy(() -> Views.concat(List.of(), 0)).hasMessageContaining("found none");
+                .has(facts("concat", "F32[2, 3]", "F32[3, 3]"));
+        assertThatThrownBy(() -> Views.concat(List.of(x, doubles), 1)).has(facts("concat", "F32", "F64"));
+        assertThatThrownBy(() -> Views.concat(List.of(), 0)).has(facts("concat", "tensor"));
         assertThatThrownBy(() -> Views.put(x, 0, Tensors.ofLongs(new long[] {0}, Shape.of(1)), doubles))
-                .hasMessageContaining("put: F32[2, 3] and F64[2, 3]");
+                .has(facts("put", "F32[2, 3]", "F64[2, 3]"));
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.tensor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 import static org.gramian.testing.TensorAssert.assertTensor;
 
 import java.util.SplittableRandom;
@@ -142,14 +143,13 @@ class WindowTest {
         Tensor input = Tensors.zeros(Shape.of(1, 1, 3, 3), DType.F32, Device.CPU);
         assertThatThrownBy(() -> Window.of(4, 1).max(input))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("max pooling")
+                .has(facts("pooling"))
                 .hasMessageContaining("F32[1, 1, 3, 3]");
         assertThatThrownBy(() -> Window.of(3, 1).padded(2, 0).average(input))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("average pooling");
+                .has(facts("pooling"));
         assertThatThrownBy(() -> Window.of(2, 2).max(Tensors.zeros(Shape.of(3, 3), DType.F32, Device.CPU)))
-                .hasMessageContaining("4 dimensions")
-                .hasMessageContaining("F32[3, 3]");
+                .has(facts("4", "F32[3, 3]"));
         assertThatThrownBy(() -> Window.of(0, 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> Window.of(2, 0)).hasMessageContaining("stride");
     }

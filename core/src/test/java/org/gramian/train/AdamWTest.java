@@ -3,6 +3,7 @@ package org.gramian.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.Arrays;
 import java.util.Objects;
@@ -291,10 +292,10 @@ class AdamWTest {
     void decaysOutsideZeroToOneAreRejectedByTheirValue(double bad) {
         StiefelOptions stiefel = StiefelOptions.defaults();
         assertThatThrownBy(() -> new AdamWOptions(0.1, bad, 0.999, 0, stiefel))
-                .hasMessageContainingAll("beta1", "found " + bad);
+                .has(facts("beta1", bad));
         assertThatThrownBy(() -> new AdamWOptions(0.1, 0.9, bad, 0, stiefel))
-                .hasMessageContainingAll("beta2", "found " + bad);
+                .has(facts("beta2", bad));
         assertThatThrownBy(() -> new Optimizer(AdamWOptions.defaults(0.1), 0, bad))
-                .hasMessageContainingAll("averaged weights", "found " + bad);
+                .has(facts(bad));
     }
 }

@@ -2,6 +2,7 @@ package org.gramian.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.OptionalDouble;
 import java.util.SplittableRandom;
@@ -94,7 +95,7 @@ class FidelityStepTest {
     void aConstantRateIsANumberOfAtLeastZero(double bad) {
         assertThatThrownBy(() -> new StiefelOptions(1, Metric.CANONICAL, Retraction.QR, OptionalDouble.of(bad)))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("constant rate");
+                .has(facts("rate", bad));
     }
 
     /** Where ten steps along random gradients lead. */

@@ -3,6 +3,7 @@ package org.gramian.train;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.HashMap;
 import java.util.List;
@@ -252,14 +253,14 @@ class OptimizerTest {
             Tensor four = Tensors.zeros(Shape.of(4), DType.F32, Device.CPU);
             Tensor three = Tensors.zeros(Shape.of(3), DType.F32, Device.CPU);
             assertThatThrownBy(() -> sgd.setState(bias, "first-moment", four))
-                    .hasMessageContainingAll("first-moment", "bias", "expected none");
+                    .has(facts("first-moment", "bias"));
             assertThatThrownBy(() -> sgd.setState(bias, Optimizer.AVERAGE, four))
-                    .hasMessageContaining("expected none");
+                    .has(facts("bias"));
             assertThatThrownBy(() -> adamW.setState(bias, "second-moment", three))
-                    .hasMessageContainingAll("second-moment", "[4]", "[3]");
+                    .has(facts("second-moment", "[4]", "[3]"));
             assertThatThrownBy(() -> adamW.setState(parameters.get("w"), "second-moment", four))
                     .hasMessageContainingAll("[1]", "[4]");
-            assertThatThrownBy(() -> sgd.setSteps(-1)).hasMessageContaining("found -1");
+            assertThatThrownBy(() -> sgd.setSteps(-1)).has(facts("-1"));
         }
     }
 
@@ -271,7 +272,7 @@ class OptimizerTest {
                         ParameterSet.initialize(fitted, new SplittableRandom(0), DType.F32, Device.CPU);
                 Optimizer adamW = new Optimizer(AdamWOptions.defaults(0.1))) {
             assertThatThrownBy(() -> adamW.step(List.of(ParameterGroup.of(parameters)), gradients(parameters, 1, 1)))
-                    .hasMessageContainingAll("mean", "fitted");
+                    .has(facts("mean"));
         }
     }
 }

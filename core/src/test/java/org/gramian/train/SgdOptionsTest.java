@@ -2,6 +2,7 @@ package org.gramian.train;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import org.gramian.spd.Retraction;
 import org.gramian.spd.Stiefel.Metric;
@@ -13,20 +14,20 @@ class SgdOptionsTest {
     @ParameterizedTest
     @ValueSource(doubles = {-0.1, Double.NaN, Double.POSITIVE_INFINITY})
     void ratesThatAreNoRatesAreRejectedByTheirValue(double bad) {
-        assertThatThrownBy(() -> SgdOptions.defaults(bad)).hasMessageContainingAll("learning rate", "found " + bad);
+        assertThatThrownBy(() -> SgdOptions.defaults(bad)).has(facts("learning rate", bad));
         assertThatThrownBy(() -> SgdOptions.defaults(1).at(bad))
-                .hasMessageContainingAll("learning rate", "found " + bad);
+                .has(facts("learning rate", bad));
         assertThatThrownBy(() -> new SgdOptions(0.1, 0.9, bad, StiefelOptions.defaults()))
-                .hasMessageContainingAll("weight decay", "found " + bad);
+                .has(facts("weight decay", bad));
         assertThatThrownBy(() -> new StiefelOptions(bad, Metric.CANONICAL, Retraction.QR))
-                .hasMessageContainingAll("multiplier", "found " + bad);
+                .has(facts("multiplier", bad));
     }
 
     @ParameterizedTest
     @ValueSource(doubles = {-0.1, 1, 1.5, Double.NaN})
     void momentumOutsideZeroToOneIsRejectedByItsValue(double bad) {
         assertThatThrownBy(() -> new SgdOptions(0.1, bad, 0, StiefelOptions.defaults()))
-                .hasMessageContainingAll("momentum", "found " + bad);
+                .has(facts("momentum", bad));
     }
 
     @Test

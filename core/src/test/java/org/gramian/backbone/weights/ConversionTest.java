@@ -2,6 +2,7 @@ package org.gramian.backbone.weights;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -14,8 +15,8 @@ import java.util.Random;
 import java.util.SequencedMap;
 import org.gramian.backbone.Licence;
 import org.gramian.backbone.weights.format.FullArena;
-import org.gramian.backbone.weights.format.PublishedFiles;
 import org.gramian.backbone.weights.format.PublishedFiles.CaffeLayers;
+import org.gramian.backbone.weights.format.PublishedFiles;
 import org.gramian.backbone.weights.format.Tensors32;
 import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.image.crop.Preprocessing;
@@ -24,6 +25,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFileException;
+import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,9 +76,9 @@ final class ConversionTest {
         Conversion supposed =
                 assertConverted(PublishedFiles.torchZip(path, named), blueprint, Preprocessing.TORCHVISION);
         assertThat(supposed.remarks())
-                .containsExactly("the file is taken for one of torchvision by its names: preprocessing "
-                        + Preprocessing.TORCHVISION.text() + " is assumed");
-        assertThat(supposed.licence()).isEqualTo("not stated by the file");
+                .singleElement()
+                .has(facts("torchvision", Preprocessing.TORCHVISION.text()));
+        assertThat(supposed.licence()).isEqualTo(Weights.UNSTATED);
         Conversion published = Conversion.of(WeightFile.read(path, arena), blueprint, true, arena);
         assertThat(published.remarks()).isEmpty();
         assertThat(published.licence()).isEqualTo(Licence.TORCHVISION.text());
@@ -116,7 +118,7 @@ final class ConversionTest {
             Path path = PublishedFiles.caffe(folder.resolve("file"), values(blueprint), kind);
             Conversion conversion = assertConverted(path, blueprint, preprocessing);
             assertThat(conversion.remarks()).isEmpty();
-            assertThat(conversion.licence()).contains("trained on ImageNet");
+            assertThat(conversion.licence()).has(facts("ImageNet"));
         }
     }
 
@@ -135,12 +137,12 @@ final class ConversionTest {
         Path path = folder.resolve("file");
         Safetensors.write(path, values(blueprint), Map.of());
         assertThat(assertConverted(path, blueprint, Preprocessing.CAFFE).remarks())
-                .containsExactly(
-                        "the file does not say what pictures it expects; BGR mean=104,117,123 std=1,1,1 is assumed");
+                .singleElement()
+                .has(facts("BGR mean=104,117,123 std=1,1,1"));
         Safetensors.write(path, values(blueprint), Map.of("input", "grey"));
         assertThat(assertConverted(path, blueprint, Preprocessing.CAFFE).remarks())
-                .containsExactly("what the file says of its input, 'grey', is not understood; "
-                        + "BGR mean=104,117,123 std=1,1,1 is assumed");
+                .singleElement()
+                .has(facts("grey", "BGR mean=104,117,123 std=1,1,1"));
     }
 
     @Test
@@ -152,13 +154,15 @@ final class ConversionTest {
         Path path = folder.resolve("file");
         Safetensors.write(path, torch, Map.of("input", Preprocessing.TORCHVISION.text()));
         assertThat(assertConverted(path, resNet, Preprocessing.TORCHVISION).remarks())
-                .containsExactly("1 tensors *.num_batches_tracked were left out: only training reads them");
+                .singleElement()
+                .has(facts("1", "num_batches_tracked"));
         Blueprint googLeNet = SmallNetworks.of("googlenet");
         SequencedMap<String, StoredTensor> caffe = values(googLeNet);
         caffe.put("loss1/conv.weight", Tensors32.of(Shape.of(1), 1));
         PublishedFiles.caffe(path, caffe, CaffeLayers.NEW);
         assertThat(assertConverted(path, googLeNet, Preprocessing.CAFFE).remarks())
-                .containsExactly("the auxiliary classifiers were left out: loss1/conv.weight");
+                .singleElement()
+                .has(facts("loss1/conv.weight"));
     }
 
     @Test
@@ -171,7 +175,7 @@ final class ConversionTest {
         assertThat(conversion.remarks())
                 .first()
                 .asString()
-                .startsWith("the file holds no classifier (classifier.0.weight");
+                .has(facts("classifier.0.weight"));
     }
 
     @Test
@@ -185,12 +189,10 @@ final class ConversionTest {
         assertThat(conversion.tensors()).hasSize(100).containsKey("layer4.1.bn2.bias");
         assertThat(conversion.remarks())
                 .first()
-                .isEqualTo(
-                        "the file holds a classifier of other classes, which was left out (fc.weight F32 [10, 16] "
-                                + "instead of [31, 16], fc.bias F32 [10] instead of [31]): good for features, not for class scores");
+                .asString()
+                .has(facts("fc.weight", "[10, 16]", "[31, 16]", "fc.bias", "[10]", "[31]"));
         named.put("bn1.bias", Tensors32.of(Shape.of(1), 1));
-        assertRefused(
-                PublishedFiles.torchZip(path, named), blueprint, "of another type or shape: bn1.bias F32 [1] instead");
+        assertRefused(PublishedFiles.torchZip(path, named), blueprint, facts("bn1.bias", "F32", "[1]"));
     }
 
     @Test
@@ -202,7 +204,7 @@ final class ConversionTest {
         WeightFile file = WeightFile.read(PublishedFiles.keras(folder.resolve("file"), keras), arena);
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> Conversion.of(file, blueprint, false, new FullArena()))
-                .withMessageContaining("try again with GRAMIAN_JAVA_OPTS=-Xmx");
+                .has(facts("GRAMIAN_JAVA_OPTS=-Xmx"));
     }
 
     @Test
@@ -213,12 +215,7 @@ final class ConversionTest {
         named.remove("features.28.weight");
         named.put("features.2.weight", Tensors32.of(Shape.of(1, 2), 1, 2));
         named.put("features.99.weight", Tensors32.of(Shape.of(1), 1));
-        assertRefused(
-                PublishedFiles.torchZip(folder.resolve("file"), named),
-                blueprint,
-                "does not hold the weights of vgg16 (names of torchvision); missing: 'features.0.bias', 'features.28.weight'; "
-                        + "of another type or shape: features.2.weight F32 [1, 2] instead of [2, 2, 3, 3]; "
-                        + "not expected: 'features.99.weight'");
+        assertRefused(PublishedFiles.torchZip(folder.resolve("file"), named), blueprint, facts("vgg16", "features.0.bias", "features.28.weight", "features.2.weight", "F32", "[1, 2]", "[2, 2, 3, 3]", "features.99.weight"));
     }
 
     @Test
@@ -226,7 +223,7 @@ final class ConversionTest {
         Blueprint blueprint = SmallNetworks.of("resnet50");
         SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
         named.keySet().removeIf(name -> name.startsWith("layer4"));
-        assertRefused(PublishedFiles.torchZip(folder.resolve("file"), named), blueprint, " and 30 more");
+        assertRefused(PublishedFiles.torchZip(folder.resolve("file"), named), blueprint, facts("30"));
     }
 
     @Test
@@ -234,13 +231,9 @@ final class ConversionTest {
         SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
         named.put("stem.weight", Tensors32.of(Shape.of(1), 1));
         Path path = PublishedFiles.torchZip(folder.resolve("file"), named);
-        assertRefused(
-                path,
-                SmallNetworks.of("vgg16"),
-                "is a file in PyTorch zip format; expected names of tensors such as features.0.weight (torchvision) or "
-                        + "conv1_1.weight (the names of this program), found 'stem.weight'");
+        assertRefused(path, SmallNetworks.of("vgg16"), facts("PyTorch", "features.0.weight", "conv1_1.weight", "stem.weight"));
         Path caffe = PublishedFiles.caffe(folder.resolve("caffe"), named, CaffeLayers.NEW);
-        assertRefused(caffe, SmallNetworks.of("resnet18"), "expected weights of resnet18 in another format");
+        assertRefused(caffe, SmallNetworks.of("resnet18"), facts("resnet18"));
     }
 
     @Test
@@ -252,14 +245,14 @@ final class ConversionTest {
         named.put("conv1.bias", new StoredTensor(DType.I32, shape, data));
         Path path = folder.resolve("file");
         Safetensors.write(path, named, Map.of());
-        assertRefused(path, blueprint, "of another type or shape: conv1.bias I32 [2] instead of [2]");
+        assertRefused(path, blueprint, facts("conv1.bias", "I32", "[2]", "[2]"));
     }
 
-    private void assertRefused(Path path, Blueprint blueprint, String message) {
+    private void assertRefused(Path path, Blueprint blueprint, Facts message) {
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> convert(path, blueprint))
                 .withMessageStartingWith(path + ": ")
-                .withMessageContaining(message);
+                .has(message);
     }
 
     @Test

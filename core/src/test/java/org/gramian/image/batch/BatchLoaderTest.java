@@ -4,6 +4,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -154,7 +155,7 @@ class BatchLoaderTest {
         List<Work> list = Work.all(Pictures.samples(1), large);
         assertThatThrownBy(() -> new BatchLoader(rendering, list, new Prefetch(1 << 20, 1, 1)))
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("1 batches of 201326592 MiB each");
+                .has(facts("1", "201326592 MiB"));
     }
 
     @Test
@@ -174,7 +175,7 @@ class BatchLoaderTest {
         Given without = Given.by(ofBoxes, Work.all(List.of(plain), boxes), new Prefetch(15, 1, 1));
         assertThat(without.places().getFirst()).allSatisfy(place -> {
             assertThat(place.problem().orElseThrow().problem()).isEqualTo(Problem.NO_BOX);
-            assertThat(place.problem().orElseThrow().reason()).endsWith("for crops +box, found none");
+            assertThat(place.problem().orElseThrow().reason()).has(facts("+box"));
         });
     }
 
@@ -290,8 +291,7 @@ class BatchLoaderTest {
         loader.close();
         loader.close();
         assertThatThrownBy(loader::next)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("stopped");
+                .isInstanceOf(IllegalStateException.class);
     }
 
     @Test
@@ -302,7 +302,7 @@ class BatchLoaderTest {
             loader.next();
             assertThatThrownBy(loader::next)
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("all 2 batches are in use");
+                    .has(facts("2"));
         }
     }
 

@@ -2,6 +2,7 @@ package org.gramian.run.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -96,7 +97,7 @@ class ClassifierChoiceTest {
         assertThat(Objects.requireNonNull(all.values().get("stage2.epochs"))
                         .origin()
                         .text())
-                .isEqualTo("chosen: lda is solved for");
+                .has(facts("lda"));
     }
 
     @ParameterizedTest
@@ -123,28 +124,28 @@ class ClassifierChoiceTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    network.classifier=svm stage1.epochs=3 | stage1.epochs: expected 0 beside network.classifier=svm, for it is found at once
-                    network.classifier=mean network.logit-norm=true | network.logit-norm: expected false beside network.classifier=mean
-                    network.classifier=lda optimizer.label-smoothing=0.1 | optimizer.label-smoothing: expected 0 without fine-tuning beside network.classifier=lda
+                    network.classifier=svm stage1.epochs=3 | stage1.epochs 0 network.classifier=svm
+                    network.classifier=mean network.logit-norm=true | network.logit-norm false network.classifier=mean
+                    network.classifier=lda optimizer.label-smoothing=0.1 | optimizer.label-smoothing 0 network.classifier=lda
                     """)
-    void whatHasNoPlaceBesideItIsSaid(String pairs, String message) {
+    void whatHasNoPlaceBesideItIsSaid(String pairs, String values) {
         assertThatExceptionOfType(ConfigException.class)
                 .isThrownBy(() -> complete(asked(pairs.split(" "))))
-                .withMessageContaining(message)
-                .withMessageContaining("or take the classifier softmax");
+                .has(facts((Object[]) values.split(" ")))
+                .has(facts("softmax"));
     }
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-                    softmx    | there is no classifier 'softmx' (did you mean 'softmax'?); the classifiers are softmax, svm, mean, lda, logistic
-                    svn       | (did you mean 'svm'?)
-                    softmax:2 | softmax takes no argument
-                    svm:C=x   | must be a number
+                    softmx    | softmx softmax softmax svm mean lda logistic
+                    svn       | svn svm svm
+                    softmax:2 | softmax
+                    svm:C=x   | C x
                     """)
-    void aWordThatIsNoneIsRefused(String text, String message) {
+    void aWordThatIsNoneIsRefused(String text, String values) {
         assertThatExceptionOfType(ConfigException.class)
                 .isThrownBy(() -> asked("network.classifier=" + text))
                 .withMessageStartingWith("network.classifier: ")
-                .withMessageContaining(message);
+                .has(facts((Object[]) values.split(" ")));
     }
 }

@@ -2,14 +2,17 @@ package org.gramian.run.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.gramian.testing.Facts;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -103,16 +106,15 @@ final class ConfigFileTest {
                         .with("seed", "7", Origin.flag("--seed"))
                         .with("stage1.rate", "1e-5", Origin.chosen("a\nb")));
         assertThat(Files.readAllLines(file))
-                .containsExactly(
-                        "# Configuration of a training run: gramian train DIR --config THIS-FILE",
-                        "stage1:",
-                        "  rate: 1e-5                             # chosen: a\uFFFDb",
-                        "seed: 7                                  # --seed",
-                        "# What the program chose: it holds as it stands above, and is chosen again where an option asks for"
-                                + " anything else.",
-                        "# Remove a key from this list when you change its value, or to keep it in any case.",
-                        "chosen:",
-                        "  [stage1.rate]");
+                .filteredOn(line -> !line.startsWith("#"))
+                .zipSatisfy(
+                        List.of(
+                                "stage1:",
+                                "  rate: 1e-5 +# .*a\uFFFDb",
+                                "seed: 7 +# --seed",
+                                "chosen:",
+                                "  \\[stage1.rate\\]"),
+                        (line, pattern) -> assertThat(line).matches(pattern));
     }
 
     @ParameterizedTest
@@ -123,11 +125,11 @@ final class ConfigFileTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("faults")
-    void aFaultIsSaidWithLineAndKey(String text, String message) {
+    void aFaultIsSaidWithLineAndKey(String text, Facts message) {
         assertThatExceptionOfType(ConfigException.class)
                 .isThrownBy(() -> read(text))
                 .withMessageStartingWith(folder.resolve("run.yaml").toString())
-                .withMessageContaining(message)
+                .has(message)
                 .satisfies(e -> assertThat(e.getMessage())
                         .doesNotContain("\n")
                         .hasSizeLessThan(folder.toString().length() + 500));
@@ -135,80 +137,68 @@ final class ConfigFileTest {
 
     static Stream<Arguments> faults() {
         return Stream.of(
-                arguments(
-                        "seed: 1\nstage1:\n  schedul: cosine",
-                        ", line 3: there is no key 'stage1.schedul' (did you mean 'stage1.schedule'?)"),
-                arguments(
-                        "stage1:\n  lr: 1",
-                        "there is no key 'stage1.lr' (did you mean 'stage1.rate'?); the section 'stage1' has epochs, rate"),
-                arguments("stge1:\n  rate: 1", "there is no key 'stge1'"),
-                arguments("sede: 1", "line 1: there is no key 'sede' (did you mean 'seed'?)"),
-                arguments("momentum: 0.5", "(did you mean 'optimizer.momentum'?)"),
-                arguments("stage1:\n  backbone-rate: 1", "(did you mean 'stage2.backbone-rate'?)"),
-                arguments(
-                        "stage1:\n  schedule: plateu",
-                        "line 2: stage1.schedule: there is no schedule 'plateu' (did you mean 'plateau'?)"),
-                arguments(
-                        "stage1:\n  epochs: ten", "stage1.epochs: expected a whole number of at least 0, found 'ten'"),
-                arguments(
-                        "stage1:\n  epochs: 2.5", "stage1.epochs: expected a whole number of at least 0, found '2.5'"),
-                arguments("stage1:\n  epochs: -1", "found '-1'"),
-                arguments("stage1:\n  rate: .nan", "stage1.rate: expected a number of at least 0, as 0.01, or auto, found '.nan'"),
-                arguments("stage1:\n  rate: .inf", "found '.inf'"),
-                arguments("stage1:\n  rate: 1e999", "found '1e999'"),
-                arguments("stage1:\n  rate: " + "9".repeat(3000), "expected a number of at least 0, as 0.01, or auto, found '999"),
-                arguments("data:\n  validation: 1", "data.validation: expected a number from 0 to below 1, found '1'"),
-                arguments("stage1:\n  epochs: [1, 2]", "stage1.epochs: expected N, found a list"),
-                arguments("stage1:\n  epochs:\n    most: 3", "stage1.epochs: expected N, found keys below it"),
-                arguments("stage1:\n  epochs:\n", "stage1.epochs: expected N, found nothing; leave the key out"),
-                arguments("stage1: 3", "stage1: expected keys below it, found '3'"),
-                arguments("stage1:\n", "stage1: expected keys below it, found nothing"),
-                arguments("stage1: [3]", "stage1: expected keys below it, found a list"),
-                arguments("chosen: seed", "line 1: chosen: expected a list of keys, as [stage1.rate], found 'seed'"),
-                arguments("chosen:\n", "chosen: expected a list of keys, as [stage1.rate], found nothing"),
-                arguments("chosen:\n  seed: 1", "chosen: expected a list of keys, as [stage1.rate], found keys below"),
-                arguments(
-                        "chosen: [seed,\n  stage1.rat]",
-                        "line 2: chosen: there is no key 'stage1.rat' (did you mean 'stage1.rate'?)"),
-                arguments("chosen: [seed, seed]", "chosen: expected every key once, found 'seed' again"),
-                arguments("chosen: [seed]\nchosen: []", "chosen: expected every key once, found it on line 1, too"),
-                arguments("chosen: [[seed]]", "chosen: expected the name of a key, found a list"),
-                arguments("chosen:\n  -\n", "chosen: expected the name of a key, found nothing"),
-                arguments("chosen: [*a]", "found an anchor, an alias or a tag"),
-                arguments("chosen: &a [seed]", "found an anchor, an alias or a tag"),
-                arguments("chosen: [seed", "expected YAML, found: "),
-                arguments("chosen: " + "[".repeat(100_000), "chosen: expected the name of a key, found a list"),
-                arguments("stage1:\n  chosen: [rate]", "there is no key 'stage1.chosen'"),
-                arguments("network:\n  logit-norm: yes", "expected true or false, found 'yes'"),
-                arguments("network:\n  pooling: conv:512/rbff", "network.pooling: "),
-                arguments("optimizer:\n  class-weights: balance", "found 'balance' (did you mean 'balanced'?)"),
-                arguments("seed: 1\nseed: 2", "seed: expected every key once, found it on line 1, too"),
-                arguments("seed: 99999999999999999999", "seed: expected a whole number, found"),
-                arguments("stage1:\n  rate: 1\nstage1:\n  rate: 2", "expected every key once"),
-                arguments(
-                        "stage1:\n  rate: 1\nstage1.rate: 2",
-                        "stage1.rate: expected every key once, found it on line 2"),
-                arguments("- seed\n", "expected lines 'KEY: VALUE', found a list"),
-                arguments("seed", "expected lines 'KEY: VALUE', found 'seed'"),
-                arguments("seed: 1\n---\nseed: 2", "expected one document"),
-                arguments("seed: *a", "found an anchor, an alias or a tag"),
-                arguments("seed: !!int 1", "found an anchor, an alias or a tag"),
-                arguments("seed: !!java.net.URL [x]", "found an anchor, an alias or a tag"),
-                arguments("data: &a\n  layout: fmd", "found an anchor, an alias or a tag"),
-                arguments("&a seed: 1", "found an anchor, an alias or a tag"),
-                arguments("? [a]\n: 1", "expected"),
-                arguments("<<: {seed: 1}", "there is no key '<<'"),
-                arguments("seed: 1\n\tstage1: 2", "line 2: expected YAML, found: "),
-                arguments("seed: 'open", "expected YAML, found: "),
-                arguments("seed: \u0001", "expected YAML, found: "),
-                arguments("seed: \"\\e[31m\"", "found '\uFFFD[31m'"),
-                arguments("{", "expected YAML, found: "),
-                arguments("[".repeat(100_000), "expected lines 'KEY: VALUE', found a list"),
-                arguments("{a: ".repeat(100_000), "there is no key 'a'"),
-                arguments("{data: ".repeat(100_000), "there is no key 'data.data'"),
-                arguments("seed: " + "x".repeat(100_000), "seed: expected a whole number"),
-                arguments("a".repeat(1000) + ": 1", "there is no key 'aaa"),
-                arguments("#" + "x".repeat(1 << 20), "expected a configuration of at most 1048576 bytes, found more"));
+                arguments("seed: 1\nstage1:\n  schedul: cosine", facts("3", "'stage1.schedul'", "'stage1.schedule'")),
+                arguments("stage1:\n  lr: 1", facts("'stage1.lr'", "'stage1.rate'", "'stage1'")),
+                arguments("stge1:\n  rate: 1", facts("'stge1'")),
+                arguments("sede: 1", facts("1", "'sede'", "'seed'")),
+                arguments("momentum: 0.5", facts("'optimizer.momentum'")),
+                arguments("stage1:\n  backbone-rate: 1", facts("'stage2.backbone-rate'")),
+                arguments("stage1:\n  schedule: plateu", facts("2", "stage1.schedule", "'plateu'", "'plateau'")),
+                arguments("stage1:\n  epochs: ten", facts("stage1.epochs", "0", "'ten'")),
+                arguments("stage1:\n  epochs: 2.5", facts("stage1.epochs", "0", "'2.5'")),
+                arguments("stage1:\n  epochs: -1", facts("'-1'")),
+                arguments("stage1:\n  rate: .nan", facts("stage1.rate", "0", "'.nan'")),
+                arguments("stage1:\n  rate: .inf", facts("'.inf'")),
+                arguments("stage1:\n  rate: 1e999", facts("'1e999'")),
+                arguments("stage1:\n  rate: " + "9".repeat(3000), facts("stage1.rate", "0", "…'")),
+                arguments("data:\n  validation: 1", facts("data.validation", "0", "1", "'1'")),
+                arguments("stage1:\n  epochs: [1, 2]", facts("stage1.epochs", "N")),
+                arguments("stage1:\n  epochs:\n    most: 3", facts("stage1.epochs", "N")),
+                arguments("stage1:\n  epochs:\n", facts("stage1.epochs", "N")),
+                arguments("stage1: 3", facts("stage1", "'3'")),
+                arguments("stage1:\n", facts("stage1")),
+                arguments("stage1: [3]", facts("stage1")),
+                arguments("chosen: seed", facts("1", "[stage1.rate]", "'seed'")),
+                arguments("chosen:\n", facts("chosen", "[stage1.rate]")),
+                arguments("chosen:\n  seed: 1", facts("chosen", "[stage1.rate]")),
+                arguments("chosen: [seed,\n  stage1.rat]", facts("2", "'stage1.rat'", "'stage1.rate'")),
+                arguments("chosen: [seed, seed]", facts("chosen", "'seed'")),
+                arguments("chosen: [seed]\nchosen: []", facts("chosen", "1")),
+                arguments("chosen: [[seed]]", facts("chosen")),
+                arguments("chosen:\n  -\n", facts("chosen")),
+                arguments("chosen: [*a]", facts("anchor", "alias", "tag")),
+                arguments("chosen: &a [seed]", facts("anchor", "alias", "tag")),
+                arguments("chosen: [seed", facts("YAML")),
+                arguments("chosen: " + "[".repeat(100_000), facts("chosen")),
+                arguments("stage1:\n  chosen: [rate]", facts("'stage1.chosen'")),
+                arguments("network:\n  logit-norm: yes", facts("true", "false", "'yes'")),
+                arguments("network:\n  pooling: conv:512/rbff", facts("network.pooling", "rbff")),
+                arguments("optimizer:\n  class-weights: balance", facts("'balance'", "'balanced'")),
+                arguments("seed: 1\nseed: 2", facts("seed", "1")),
+                arguments("seed: 99999999999999999999", facts("seed", "99999999999999999999")),
+                arguments("stage1:\n  rate: 1\nstage1:\n  rate: 2", facts("stage1")),
+                arguments("stage1:\n  rate: 1\nstage1.rate: 2", facts("stage1.rate", "2")),
+                arguments("- seed\n", facts("'KEY: VALUE'")),
+                arguments("seed", facts("'KEY: VALUE'", "'seed'")),
+                arguments("seed: 1\n---\nseed: 2", facts("document")),
+                arguments("seed: *a", facts("anchor", "alias", "tag")),
+                arguments("seed: !!int 1", facts("anchor", "alias", "tag")),
+                arguments("seed: !!java.net.URL [x]", facts("anchor", "alias", "tag")),
+                arguments("data: &a\n  layout: fmd", facts("anchor", "alias", "tag")),
+                arguments("&a seed: 1", facts("anchor", "alias", "tag")),
+                arguments("? [a]\n: 1", facts("run.yaml")),
+                arguments("<<: {seed: 1}", facts("'<<'")),
+                arguments("seed: 1\n\tstage1: 2", facts("2", "YAML")),
+                arguments("seed: 'open", facts("YAML")),
+                arguments("seed: \u0001", facts("YAML")),
+                arguments("seed: \"\\e[31m\"", facts("'\uFFFD[31m'")),
+                arguments("{", facts("YAML")),
+                arguments("[".repeat(100_000), facts("'KEY: VALUE'")),
+                arguments("{a: ".repeat(100_000), facts("'a'")),
+                arguments("{data: ".repeat(100_000), facts("'data.data'")),
+                arguments("seed: " + "x".repeat(100_000), facts("seed")),
+                arguments("a".repeat(1000) + ": 1", facts("…'")),
+                arguments("#" + "x".repeat(1 << 20), facts("1048576")));
     }
 
     @Test
@@ -224,16 +214,16 @@ final class ConfigFileTest {
     void whatIsNoFileOrNoTextIsRefused() throws IOException {
         Path file = folder.resolve("run.yaml");
         Files.write(file, "seed: é".getBytes(StandardCharsets.ISO_8859_1));
-        assertRefused(file, "expected text in UTF-8");
-        assertRefused(folder, "found what is no regular file");
-        assertRefused(folder.resolve("absent.yaml"), "found nothing of that name");
+        assertRefused(file, facts("UTF-8"));
+        assertRefused(folder, facts(folder));
+        assertRefused(folder.resolve("absent.yaml"), facts("absent.yaml"));
     }
 
-    private static void assertRefused(Path file, String message) {
+    private static void assertRefused(Path file, Facts message) {
         assertThatExceptionOfType(ConfigException.class)
                 .isThrownBy(() -> ConfigFile.read(file))
                 .withMessageStartingWith(file + ": ")
-                .withMessageContaining(message);
+                .has(message);
     }
 
     private Settings read(String text) throws IOException {

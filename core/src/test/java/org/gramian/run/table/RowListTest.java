@@ -2,6 +2,7 @@ package org.gramian.run.table;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.List;
 import java.util.OptionalDouble;
@@ -45,14 +46,11 @@ class RowListTest {
     void whatIsNoRowIsRefusedWithTheNearestMethod() {
         assertThatThrownBy(() -> RowList.parse("average,bcn"))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage(
-                        "there is no method or stage 'bcn' (did you mean 'bcnn'?); 'gramian methods' and 'gramian pool"
-                                + " --help' list them");
+                .has(facts("bcn", "bcnn", "gramian methods", "gramian pool --help"));
         assertThatThrownBy(() -> RowList.parse("x=conv:4/covarance/triu"))
-                .hasMessageContaining("expected a method or a pooling, found 'conv:4/covarance/triu': ")
-                .hasMessageContaining("did you mean 'covariance'?");
-        assertThatThrownBy(() -> RowList.parse("average,,bcnn")).hasMessageContaining("found an empty one");
-        assertThatThrownBy(() -> RowList.parse("%=average")).hasMessageContaining("a letter or a digit");
+                .has(facts("conv:4/covarance/triu", "'covarance'", "'covariance'"));
+        assertThatThrownBy(() -> RowList.parse("average,,bcnn")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> RowList.parse("%=average")).has(facts("'%'"));
     }
 
     @Test
@@ -74,8 +72,7 @@ class RowListTest {
         TableRow row = RowList.parse("average").getFirst();
         for (String key : List.of("data.layout", "data.protocol", "data.crops", "data.validation", "seed")) {
             assertThatThrownBy(() -> row.with(key, "1"))
-                    .hasMessageContaining(key)
-                    .hasMessageContaining("same for all rows");
+                    .hasMessageContaining(key);
         }
         assertThatThrownBy(() -> row.with("network.pooling", "bcnn")).hasMessageContaining("LABEL=bcnn");
         assertThatThrownBy(() -> row.with("stage1.rat", "1")).hasMessageContaining("stage1.rate");
@@ -89,12 +86,12 @@ class RowListTest {
         assertThat(plan.baseline()).isEmpty();
         assertThat(plan.against("bcnn").baseline()).hasValue("bcnn");
         assertThat(plan.only()).containsExactlyInAnyOrder("average", "bcnn");
-        assertThatThrownBy(() -> plan.against("bcn")).hasMessageContaining("did you mean 'bcnn'");
-        assertThatThrownBy(() -> plan.training(Set.of("isqrt"))).hasMessageContaining("average, bcnn");
+        assertThatThrownBy(() -> plan.against("bcn")).has(facts("'bcn'", "'bcnn'"));
+        assertThatThrownBy(() -> plan.training(Set.of("isqrt"))).has(facts("average", "bcnn", "isqrt"));
         assertThatThrownBy(() -> TablePlan.of(RowList.parse("bcnn,bcnn"), Settings.NONE))
-                .hasMessageContaining("'bcnn' twice");
+                .has(facts("'bcnn'"));
         assertThatThrownBy(() -> TablePlan.of(RowList.parse("a b=average,A-B=bcnn"), Settings.NONE))
-                .hasMessageContaining("share the folder 'a-b'");
-        assertThatThrownBy(() -> TablePlan.of(List.of(), Settings.NONE)).hasMessageContaining("found none");
+                .has(facts("a-b"));
+        assertThatThrownBy(() -> TablePlan.of(List.of(), Settings.NONE)).isInstanceOf(IllegalArgumentException.class);
     }
 }

@@ -3,6 +3,7 @@ package org.gramian.tensor.file;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -25,8 +26,7 @@ final class OutputFileTest {
                     channel.write(ByteBuffer.allocate(100));
                     throw new IOException("No space left on device");
                 }))
-                .withMessage(path + ": cannot be written in folder " + folder
-                        + ": No space left on device: make room there, or name another folder");
+                .has(facts(path, folder, folder, "No space left on device"));
         assertOnly(path, "old");
     }
 
@@ -37,7 +37,7 @@ final class OutputFileTest {
                 .isThrownBy(() -> OutputFile.write(path, channel -> {
                     throw new AccessDeniedException("file");
                 }))
-                .withMessage(path + ": cannot be written in folder " + folder + ": permission denied");
+                .has(facts(path, folder));
         assertOnly(path, "old");
     }
 
@@ -48,7 +48,7 @@ final class OutputFileTest {
                 .isThrownBy(() -> OutputFile.write(path, channel -> {
                     throw new FileSystemException(".gramian-0.partial", null, "Read-only file system");
                 }))
-                .withMessage(path + ": cannot be written in folder " + folder + ": Read-only file system");
+                .has(facts(path, folder));
         assertThat(folder).isEmptyDirectory();
     }
 
@@ -74,14 +74,14 @@ final class OutputFileTest {
         Path path = folder.resolve("absent").resolve("file");
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> OutputFile.write(path, channel -> {}))
-                .withMessage(path + ": cannot be written: there is no folder " + path.getParent());
+                .has(facts(path, path.getParent()));
     }
 
     @Test
     void onlyFilesAreReplaced() {
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> OutputFile.write(folder, channel -> {}))
-                .withMessageEndingWith("expected a file or nothing there, found a folder");
+                .has(facts(folder));
     }
 
     private void assertOnly(Path path, String content) {

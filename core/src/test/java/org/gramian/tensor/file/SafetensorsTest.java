@@ -3,6 +3,7 @@ package org.gramian.tensor.file;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -141,7 +142,7 @@ final class SafetensorsTest {
         StoredTensor tensor = Samples.tensor(DType.U8, new Random(1));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Safetensors.write(path, Map.of("__metadata__", tensor), Map.of()))
-                .withMessageContaining("reserved name __metadata__");
+                .has(facts("__metadata__"));
         for (String name : List.of("half \uD83D", "x".repeat(60_000))) {
             assertThatExceptionOfType(TensorFileException.class)
                     .isThrownBy(() -> Safetensors.write(path, Map.of(name, tensor), Map.of()))

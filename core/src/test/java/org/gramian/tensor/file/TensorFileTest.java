@@ -3,6 +3,7 @@ package org.gramian.tensor.file;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -24,14 +25,14 @@ final class TensorFileTest {
     void anAbsentNameIsAnsweredWithTheNamesThatThereAre() {
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> file("features", "labels").get("upstream"))
-                .withMessage("some.safetensors: expected a tensor named 'upstream', found 'features', 'labels'");
+                .has(facts("some.safetensors", "upstream", "features", "labels"));
     }
 
     @Test
     void anEmptyFileSaysThatThereAreNoNames() {
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> file().get("features"))
-                .withMessageEndingWith("found no tensors at all");
+                .has(facts("some.safetensors", "features"));
     }
 
     @Test
@@ -40,14 +41,14 @@ final class TensorFileTest {
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> file(names).get("features"))
                 .withMessageContaining(names[19])
-                .withMessageEndingWith(" and 5 more");
+                .has(facts("5"));
     }
 
     @Test
     void namesFromAFileCannotCommandTheTerminal() {
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> file("\u001b[2J" + "x".repeat(200)).get("features"))
-                .withMessageEndingWith("found '\uFFFD[2J" + "x".repeat(116) + "…'");
+                .has(facts("\uFFFD[2J" + "x".repeat(116) + "…"));
     }
 
     @Test

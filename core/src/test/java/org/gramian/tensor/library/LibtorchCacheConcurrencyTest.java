@@ -1,6 +1,7 @@
 package org.gramian.tensor.library;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.net.URLClassLoader;
@@ -42,7 +43,7 @@ final class LibtorchCacheConcurrencyTest {
     @Test
     void severalThreadsUnpackOnce() throws Exception {
         together(8, () -> cache().provide(jar.artifact()));
-        assertThat(progress).singleElement().asString().startsWith("unpacking libtorch");
+        assertThat(progress).singleElement().asString().contains("libtorch");
         assertOneIntactFolder();
     }
 
@@ -120,7 +121,7 @@ final class LibtorchCacheConcurrencyTest {
             var lock = other.lock();
             Future<LibtorchFolder> waiting = executor.submit(() -> cache().provide(jar.artifact()));
             await(() -> !progress.isEmpty());
-            assertThat(progress.peek()).contains("waiting for another process", root.toString());
+            assertThat(progress.peek()).has(facts(root.toString()));
             assertThat(waiting.isDone()).isFalse();
             lock.release();
             waiting.get(60, TimeUnit.SECONDS);

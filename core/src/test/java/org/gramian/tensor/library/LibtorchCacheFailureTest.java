@@ -2,6 +2,7 @@ package org.gramian.tensor.library;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -44,7 +45,7 @@ final class LibtorchCacheFailureTest {
         };
         assertThatThrownBy(() -> provide(root, small))
                 .isInstanceOf(LibtorchException.class)
-                .hasMessageContainingAll(root.toString(), "needs 4 MB", "only 2 MB are free", "GRAMIAN_CACHE");
+                .has(facts(root.toString(), "4 MB", "2 MB", "GRAMIAN_CACHE"));
     }
 
     @Test
@@ -52,7 +53,7 @@ final class LibtorchCacheFailureTest {
         for (long capacity : List.of(0L, 500L, 2_000_000L, 3_001_077L)) {
             assertThatThrownBy(() -> provide(root, FakeLibtorch.thatFillsUpAfter(capacity)))
                     .isInstanceOf(LibtorchException.class)
-                    .hasMessageContainingAll("disk became full", "4 MB", root.toString(), "GRAMIAN_CACHE");
+                    .has(facts("4 MB", root.toString(), "GRAMIAN_CACHE"));
             assertThat(root).isDirectoryNotContaining(file -> file.toString().contains("libtorch-"));
         }
         assertThat(provide(root, Disk.REAL).verifyChecksums()).isEmpty();
@@ -63,7 +64,7 @@ final class LibtorchCacheFailureTest {
         Files.writeString(root, "a file");
         assertThatThrownBy(() -> provide(root, Disk.REAL))
                 .isInstanceOf(LibtorchException.class)
-                .hasMessageContainingAll(root + " is a file", "GRAMIAN_CACHE");
+                .has(facts(root, "GRAMIAN_CACHE"));
     }
 
     @Test
@@ -72,7 +73,7 @@ final class LibtorchCacheFailureTest {
         Path below = root.resolve("gramian").resolve("cache");
         assertThatThrownBy(() -> provide(below, Disk.REAL))
                 .isInstanceOf(LibtorchException.class)
-                .hasMessageContainingAll(below.toString(), root + " is a file", "GRAMIAN_CACHE");
+                .has(facts(below.toString(), root, "GRAMIAN_CACHE"));
     }
 
     @Test
@@ -83,7 +84,7 @@ final class LibtorchCacheFailureTest {
         for (Path folder : List.of(root, root.resolve("below"))) {
             assertThatThrownBy(() -> provide(folder, Disk.REAL))
                     .isInstanceOf(LibtorchException.class)
-                    .hasMessageContainingAll(folder.toString(), root + " may not be written to", "GRAMIAN_CACHE");
+                    .has(facts(folder.toString(), root, "GRAMIAN_CACHE"));
         }
     }
 
@@ -93,7 +94,7 @@ final class LibtorchCacheFailureTest {
         assumeTrue(Files.isDirectory(Path.of("/proc/self")), "no /proc here");
         assertThatThrownBy(() -> provide(folder, Disk.REAL))
                 .isInstanceOf(LibtorchException.class)
-                .hasMessageContainingAll("/proc/gramian", "must be a writable folder", "GRAMIAN_CACHE");
+                .has(facts("/proc/gramian", "GRAMIAN_CACHE"));
     }
 
     @Test
@@ -114,7 +115,7 @@ final class LibtorchCacheFailureTest {
         Files.write(jar.location(), bytes);
         assertThatThrownBy(() -> new LibtorchCache(root, Disk.REAL, text -> {}).provide(artifact))
                 .isInstanceOf(LibtorchException.class)
-                .hasMessageContainingAll(jar.location().toString(), "damaged", "local Maven repository");
+                .has(facts(jar.location().toString()));
         assertThat(root).isDirectoryNotContaining(file -> file.toString().contains("libtorch-"));
     }
 
@@ -124,7 +125,7 @@ final class LibtorchCacheFailureTest {
         Files.delete(folder.location().resolve("pytorch/cpu/linux-x86_64/libc10.so"));
         assertThatThrownBy(() -> new LibtorchCache(root, Disk.REAL, text -> {}).provide(folder.artifact()))
                 .isInstanceOf(LibtorchException.class)
-                .hasMessageContainingAll("libc10.so", "cannot be unpacked");
+                .has(facts("libc10.so"));
     }
 
     private LibtorchFolder provide(Path folder, Disk disk) {

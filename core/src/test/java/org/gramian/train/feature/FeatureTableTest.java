@@ -249,8 +249,7 @@ class FeatureTableTest {
             try (FeatureCache cache = cache(DType.F32)) {
                 assertThatThrownBy(() -> table(DType.F32, cached ? Optional.of(cache) : Optional.empty()))
                         .isInstanceOf(UnreadablePictureException.class)
-                        .hasMessageContaining(samples.get(2).file().toString())
-                        .hasMessageContaining("cannot be read");
+                        .hasMessageContaining(samples.get(2).file().toString());
             }
         }
     }

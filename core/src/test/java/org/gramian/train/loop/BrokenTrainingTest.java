@@ -2,6 +2,7 @@ package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 import static org.gramian.train.loop.Recipes.stage;
 
 import java.io.IOException;
@@ -60,11 +61,13 @@ class BrokenTrainingTest {
                         breaks,
                         Optional.empty()))
                 .isInstanceOf(InterruptedTrainingException.class);
-        assertThat(told)
-                .containsExactly(new Collecting(
-                        "looking at files", 1, training.parts().training().size()));
+        assertThat(told).singleElement().isInstanceOfSatisfying(Collecting.class, first -> {
+            assertThat(first.done()).isEqualTo(1);
+            assertThat(first.all()).isEqualTo(training.parts().training().size());
+        });
+        String task = ((Collecting) told.getFirst()).task();
         List<Collecting> looks = training.run().events(Collecting.class).stream()
-                .filter(event -> event.task().equals("looking at files"))
+                .filter(event -> event.task().equals(task))
                 .toList();
         List<Collecting> wanted = new ArrayList<>();
         for (List<Sample> part : List.of(
@@ -72,7 +75,7 @@ class BrokenTrainingTest {
                 training.parts().heldBack(),
                 training.parts().test())) {
             for (int i = 1; i <= part.size(); i++) {
-                wanted.add(new Collecting("looking at files", i, part.size()));
+                wanted.add(new Collecting(task, i, part.size()));
             }
         }
         assertThat(looks).isEqualTo(wanted);
@@ -90,7 +93,7 @@ class BrokenTrainingTest {
                     .isInstanceOf(UncheckedIOException.class)
                     .cause()
                     .isInstanceOf(UnreadablePictureException.class)
-                    .hasMessageStartingWith(lost.file() + ": it could be read before");
+                    .has(facts(lost.file()));
             Files.write(lost.file(), content);
         }
     }
@@ -122,9 +125,7 @@ class BrokenTrainingTest {
         Keeper other = new Keeper(keeper.file(), "other pictures", NEVER);
         assertThatThrownBy(() -> training.run(_ -> {}, Breaks.whenAsked(), Optional.of(other)))
                 .isInstanceOf(IOException.class)
-                .hasMessageStartingWith(keeper.file().toString())
-                .hasMessageContaining("another configuration")
-                .hasMessageContaining("begin anew");
+                .hasMessageStartingWith(keeper.file().toString());
         assertThat(keeper.file()).hasBinaryContent(before);
     }
 
@@ -214,7 +215,7 @@ class BrokenTrainingTest {
                         Breaks.whenAsked(),
                         Optional.of(SmallTraining.keeper(place, NEVER))))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("cannot be written");
+                .hasMessageContaining(place.toString());
         Outcome last = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(SmallTraining.keeper(away, NEVER)));
         assertThat(last.events(EpochDone.class).getFirst().epoch()).isEqualTo(1);
         assertThat(last.model()).isEqualTo(training.run().model());
@@ -235,9 +236,7 @@ class BrokenTrainingTest {
                     .with(Recipes.of(stage(number == 1 ? 3 : 0, 1e35, "constant", 0), stage(3, 1e35, "constant", 0)));
             assertThatThrownBy(absurd::run)
                     .isInstanceOf(NonFiniteLossException.class)
-                    .hasMessageMatching("(?s)the loss is not a finite number in stage " + number
-                            + ", epoch [1-3], step [12]: the first value that is not a finite number is in .*"
-                            + "What to try: .*");
+                    .hasMessageMatching("(?s)\\D*\\b" + number + "\\D*[1-3]\\D*[12]\\b.*");
         }
     }
 }

@@ -3,6 +3,7 @@ package org.gramian.train.loop;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -117,6 +118,6 @@ class DropoutTest {
     void aShareOutsideIsRefused(double rate) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Dropout.of(rate, 1, 1, 0))
-                .withMessageContaining("found " + rate);
+                .has(facts(rate));
     }
 }

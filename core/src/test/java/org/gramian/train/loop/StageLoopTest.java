@@ -2,6 +2,7 @@ package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -138,9 +139,7 @@ class StageLoopTest {
             for (Batching batching : List.of(new Batching(4, 1), new Batching(2, 2))) {
                 assertThatThrownBy(() -> run(model, new MadeUp(4, 0, new ArrayList<>()), batching))
                         .isInstanceOf(NonFiniteLossException.class)
-                        .hasMessageStartingWith(
-                                "a gradient of the loss is not a finite number in stage 1, epoch 1, step 1")
-                        .hasMessageContaining("the gradient of pooling.spd0.weight of the head");
+                        .has(facts("gradient", "1", "1", "1", "pooling.spd0.weight"));
                 assertThat(bytes(model.headParameters())).isEqualTo(before);
             }
         }

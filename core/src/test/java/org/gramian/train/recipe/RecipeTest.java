@@ -2,6 +2,7 @@ package org.gramian.train.recipe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import org.gramian.train.recipe.Recipe.Batching;
 import org.junit.jupiter.api.Test;
@@ -14,8 +15,7 @@ class RecipeTest {
     void aStepOfMoreCropsThanCanBeCountedIsRefused(int batch, int accumulate) {
         assertThatThrownBy(() -> new Batching(batch, accumulate))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("at most")
-                .hasMessageContaining(accumulate + " batches of " + batch);
+                .has(facts(accumulate, batch));
     }
 
     @Test

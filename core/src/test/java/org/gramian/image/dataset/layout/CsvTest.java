@@ -3,6 +3,7 @@ package org.gramian.image.dataset.layout;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.image.dataset.DatasetTrees.note;
+import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 import java.io.IOException;
@@ -19,6 +20,7 @@ import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Sample;
+import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -59,7 +61,7 @@ final class CsvTest {
                 .extracting(Sample::name)
                 .containsExactly("a/a_0001.jpg", "a/a_0002.jpg", "x, y/\u00fc \"1\".raw");
         assertThat(dataset.assignment()).isEqualTo(new Assignment.None());
-        assertThat(note(dataset.notes(), Kind.UNUSED_COLUMNS)).isEqualTo("1 column was not used: quality");
+        assertThat(note(dataset.notes(), Kind.UNUSED_COLUMNS)).has(facts("1", "quality"));
     }
 
     @Test
@@ -94,44 +96,44 @@ final class CsvTest {
         assertThat(Layouts.parse(layout.text())).isEqualTo(layout);
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(csv))
-                .withMessageContaining("line 3: expected a path below " + elsewhere);
+                .has(facts("3", elsewhere));
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("faults")
-    void whatIsWrongIsSaidWithItsLine(String content, String message) throws IOException {
+    void whatIsWrongIsSaidWithItsLine(String content, Facts message) throws IOException {
         Path csv = csv(content);
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(csv))
                 .withMessageStartingWith(csv + ": ")
-                .withMessageContaining(message);
+                .has(message);
     }
 
     static Stream<Arguments> faults() {
         return Stream.of(
-                arguments("", "expected a header path,label[,fold] and rows below it, found no row"),
-                arguments("path,label\n", "found no row"),
-                arguments("a/a_0001.jpg,a\n", "expected a header path,label[,fold], found no column 'path'"),
-                arguments("path,lable\nx,y\n", "found no column 'label' in path,lable; 'lable' should be 'label'"),
-                arguments("path;label\nx;y\n", "fields are separated by commas"),
-                arguments("path,label,path\nx,y,z\n", "expected every column of the header once"),
-                arguments("path,label\na/a_0001.jpg\n", "line 2: expected 2 fields, found 1"),
-                arguments("path,label\na/a_0001.jpg,a,0\n", "line 2: expected 2 fields, found 3"),
-                arguments("path,label\na/a_0001.jpg, \n", "line 2: expected a label, found none"),
-                arguments("path,label\n\n,a\n", "line 3: expected a path, found none"),
-                arguments("path,label,fold\na/a_0001.jpg,a,\n", "line 2: expected a fold, found none"),
-                arguments("path,label,fold\na/a_0001.jpg,a,1\nnone.jpg,b,-1\n", "line 3: expected as fold a number"),
-                arguments("path,label,fold\na/a_0001.jpg,a,1\nb/b_0001.jpg,b,test\n", "found 'test'"),
-                arguments("path,label,fold\na/a_0001.jpg,a,first\n", "found 'first'"),
-                arguments("path,label\n../a.jpg,a\n", "line 2: expected a path below"),
-                arguments("path,label\na/../../x.jpg,a\n", "which leaves it; give a root above all pictures"),
-                arguments("path,label\n.,a\n", "line 2: expected a path below"),
-                arguments("path,label\na\0b,a\n", "line 2: expected a path, found"),
-                arguments("path,label\na/a_0001.jpg,a\na/a_0001.jpg,b\n", "line 3: expected one label and fold"),
-                arguments("path,label\na\\a_0001.jpg,a\n", "found none of the 1 listed"),
-                arguments("path,label\na\\a_0001.jpg,a\n", "write paths with '/'"),
-                arguments("path,label\na/a_0001.jpg,a\n", "found only the class 'a'"),
-                arguments("path,label\n\"a/a_0001.jpg,a\n", "expected a CSV file, found: "));
+                arguments("", facts("path,label[,fold]")),
+                arguments("path,label\n", facts("row")),
+                arguments("a/a_0001.jpg,a\n", facts("path,label[,fold]", "'path'")),
+                arguments("path,lable\nx,y\n", facts("'label'", "'label'", "path,lable", "'lable'")),
+                arguments("path;label\nx;y\n", facts("comma")),
+                arguments("path,label,path\nx,y,z\n", facts("column")),
+                arguments("path,label\na/a_0001.jpg\n", facts("2", "2", "1")),
+                arguments("path,label\na/a_0001.jpg,a,0\n", facts("2", "2", "3")),
+                arguments("path,label\na/a_0001.jpg, \n", facts("2", "label")),
+                arguments("path,label\n\n,a\n", facts("3", "path")),
+                arguments("path,label,fold\na/a_0001.jpg,a,\n", facts("2", "fold")),
+                arguments("path,label,fold\na/a_0001.jpg,a,1\nnone.jpg,b,-1\n", facts("3", "fold")),
+                arguments("path,label,fold\na/a_0001.jpg,a,1\nb/b_0001.jpg,b,test\n", facts("'test'")),
+                arguments("path,label,fold\na/a_0001.jpg,a,first\n", facts("'first'")),
+                arguments("path,label\n../a.jpg,a\n", facts("2", "path")),
+                arguments("path,label\na/../../x.jpg,a\n", facts("2", "a/../../x.jpg")),
+                arguments("path,label\n.,a\n", facts("2", "path")),
+                arguments("path,label\na\0b,a\n", facts("2", "path")),
+                arguments("path,label\na/a_0001.jpg,a\na/a_0001.jpg,b\n", facts("3", "label", "fold")),
+                arguments("path,label\na\\a_0001.jpg,a\n", facts("1")),
+                arguments("path,label\na\\a_0001.jpg,a\n", facts("'/'")),
+                arguments("path,label\na/a_0001.jpg,a\n", facts("'a'")),
+                arguments("path,label\n\"a/a_0001.jpg,a\n", facts("CSV")));
     }
 
     @Test
@@ -140,7 +142,7 @@ final class CsvTest {
         Files.write(csv, "path,label\na/a_0001.jpg,gr\u00fcn\n".getBytes(StandardCharsets.ISO_8859_1));
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(csv))
-                .withMessage(csv + ": expected text in UTF-8, found other bytes");
+                .has(facts(csv, "UTF-8"));
     }
 
     @Test
@@ -151,7 +153,7 @@ final class CsvTest {
                         .getFirst()
                         .parts())
                 .containsExactly(Part.TRAIN, Part.TEST, Part.TRAIN);
-        assertThat(note(dataset.notes(), Kind.VALIDATION_TESTS)).endsWith(": val");
+        assertThat(note(dataset.notes(), Kind.VALIDATION_TESTS)).has(facts("val"));
     }
 
     @Test

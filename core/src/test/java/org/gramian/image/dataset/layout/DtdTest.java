@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.image.dataset.DatasetTrees.file;
 import static org.gramian.image.dataset.DatasetTrees.note;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -18,6 +19,7 @@ import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Split;
+import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -60,10 +62,10 @@ final class DtdTest {
         Dataset dataset = layout.read(root);
         assertThat(dataset.counts()).containsExactly(7, 5);
         assertThat(note(dataset.notes(), Kind.ABSENT_CLASSES))
-                .isEqualTo("2 classes that the lists name are absent, with all their pictures: blotchy, zigzagged");
+                .has(facts("2", "blotchy", "zigzagged"));
         assertThat(note(dataset.notes(), Kind.ABSENT_PICTURES))
-                .isEqualTo("1 listed picture is absent: woven/woven_0002.jpg");
-        assertThat(note(dataset.notes(), Kind.UNLISTED_PICTURES)).endsWith(": banded/my own.jpg");
+                .has(facts("1", "woven/woven_0002.jpg"));
+        assertThat(note(dataset.notes(), Kind.UNLISTED_PICTURES)).has(facts("banded/my own.jpg"));
         assertThat(splits(dataset).getFirst().parts()).contains(Part.UNUSED);
         assertThat(Layouts.parse(layout.text())).isEqualTo(layout);
     }
@@ -83,31 +85,30 @@ final class DtdTest {
         Path train = root.resolve("labels/train1.txt");
         String line = Files.readAllLines(train).getFirst();
         Files.writeString(train, Files.readString(train) + line + "\n");
-        assertThat(note(Layouts.open(root).notes(), Kind.REPEATED_ROWS)).endsWith(": " + line + " in train1.txt");
+        assertThat(note(Layouts.open(root).notes(), Kind.REPEATED_ROWS)).has(facts(line, "train1.txt"));
         Files.writeString(root.resolve("labels/test1.txt"), "\n" + line + "\n");
-        assertRefused("test1.txt: line 2: expected every picture in one list of a split, found '" + line
-                + "' also in the list for train");
+        assertRefused(facts("test1.txt", "2", line, "train"));
     }
 
     @Test
     void listsThatAreMissingOrNoListsAreRefused() throws IOException {
         DatasetTrees.dtd(root, 3, "banded", "woven");
         Files.delete(root.resolve("labels/val4.txt"));
-        assertRefused("val4.txt: expected a list, found no such file");
+        assertRefused(facts("val4.txt"));
         file(root, "labels/val4.txt", "banded\n");
-        assertRefused("val4.txt: line 1: expected CLASS/PICTURE, found 'banded'");
+        assertRefused(facts("val4.txt", "1", "banded"));
         Files.write(root.resolve("labels/val4.txt"), "gr\u00fcn/a.jpg".getBytes(StandardCharsets.ISO_8859_1));
-        assertRefused("val4.txt: expected text in UTF-8, found other bytes");
+        assertRefused(facts("val4.txt", "UTF-8"));
         Path other = Files.createDirectory(root.resolve("other"));
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> new Dtd(Optional.of(other)).read(root))
-                .withMessage(other + ": expected the lists train1.txt, val1.txt, test1.txt, ..., found none");
+                .has(facts(other, "train1.txt", "val1.txt", "test1.txt"));
     }
 
-    private void assertRefused(String message) {
+    private void assertRefused(Facts message) {
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(root))
-                .withMessageContaining(message);
+                .has(message);
     }
 
     private static List<Split> splits(Dataset dataset) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.image.dataset.DatasetTrees.file;
 import static org.gramian.image.dataset.DatasetTrees.note;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -18,6 +19,7 @@ import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Split;
+import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,8 +35,8 @@ final class PublishedLayoutsTest {
         assertThat(dataset.counts()).containsExactly(4, 4);
         assertThat(dataset.samples().getFirst().name()).isEqualTo("image/fabric/fabric_0001.jpg");
         assertThat(note(dataset.notes(), Kind.MASKS))
-                .isEqualTo("1 folder of masks was left out: they are not pictures: mask");
-        assertThat(note(dataset.notes(), Kind.NOT_PICTURES)).endsWith(": image/Thumbs.db");
+                .has(facts("1", "mask"));
+        assertThat(note(dataset.notes(), Kind.NOT_PICTURES)).has(facts("image/Thumbs.db"));
     }
 
     @Test
@@ -99,7 +101,7 @@ final class PublishedLayoutsTest {
         assertThat(dataset.samples())
                 .allSatisfy(sample -> assertThat(sample.box()).isEmpty());
         assertThat(note(dataset.notes(), Kind.ABSENT_PICTURES))
-                .isEqualTo("1 listed picture is absent: 001.A/A_0002_2.jpg");
+                .has(facts("1", "001.A/A_0002_2.jpg"));
         assertThat(note(dataset.notes(), Kind.ABSENT_CLASSES)).endsWith(": 003.C");
         assertThat(note(dataset.notes(), Kind.UNLABELLED_PICTURES)).endsWith(": 001.A/new.jpg");
     }
@@ -107,17 +109,14 @@ final class PublishedLayoutsTest {
     @Test
     void listsOfCubThatContradictEachOtherAreRefusedByLine() throws IOException {
         DatasetTrees.cub(root, 2, "A", "B");
-        assertRefused(
-                "images.txt",
-                "1 001.A/x.jpg\n1 001.A/y.jpg\n",
-                "line 2: expected every number once, found 1 also on line 1");
-        assertRefused("images.txt", "1 001.A/x.jpg\n2 001.A/x.jpg\n", "line 2: expected every picture once");
-        assertRefused("images.txt", "lonely\n", "line 1: expected 'NUMBER TEXT', found 'lonely'");
-        assertRefused("image_class_labels.txt", "1 1\n", "expected a line for number 2, found none");
-        assertRefused("classes.txt", "2 002.B\n", "expected a line for number 1, found none");
-        assertRefused("train_test_split.txt", "1 yes\n", "line 1: expected 'NUMBER 1' (train) or 'NUMBER 0' (test)");
-        assertRefused("bounding_boxes.txt", "\n1 2 3 4 -5\n", "line 2: expected 'NUMBER X Y WIDTH HEIGHT'");
-        assertRefused("bounding_boxes.txt", "1 2 3 4 five\n", "line 1: expected 'NUMBER X Y WIDTH HEIGHT'");
+        assertRefused("images.txt", "1 001.A/x.jpg\n1 001.A/y.jpg\n", facts("2", "1"));
+        assertRefused("images.txt", "1 001.A/x.jpg\n2 001.A/x.jpg\n", facts("2"));
+        assertRefused("images.txt", "lonely\n", facts("1", "NUMBER TEXT", "lonely"));
+        assertRefused("image_class_labels.txt", "1 1\n", facts("2"));
+        assertRefused("classes.txt", "2 002.B\n", facts("1"));
+        assertRefused("train_test_split.txt", "1 yes\n", facts("1", "1", "0"));
+        assertRefused("bounding_boxes.txt", "\n1 2 3 4 -5\n", facts("2", "NUMBER X Y WIDTH HEIGHT"));
+        assertRefused("bounding_boxes.txt", "1 2 3 4 five\n", facts("1", "NUMBER X Y WIDTH HEIGHT"));
     }
 
     @Test
@@ -143,30 +142,29 @@ final class PublishedLayoutsTest {
         Files.writeString(root.resolve("data/images_variant_test.txt"), "0010 707-320\r\n");
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(root))
-                .withMessageContaining(
-                        "images_variant_test.txt: line 1: expected every picture in one list, found 0010");
+                .has(facts("images_variant_test.txt", "1", "0010"));
         Files.delete(root.resolve("data/images_variant_test.txt"));
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(root))
-                .withMessageContaining("images_variant_test.txt: expected a list, found no such file");
+                .has(facts("images_variant_test.txt"));
     }
 
     @Test
     void aBoxIsInsideTheQuadrantOfPixels() {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> new Box(-1, 0, 5, 5))
-                .withMessageContaining("found -1.0 0.0 5.0 5.0");
+                .has(facts("-1.0", "0.0", "5.0"));
         assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> new Box(0, Double.NaN, 5, 5));
         assertThat(Optional.of(new Box(0, 0, 0.5, 1))).isPresent();
     }
 
-    private void assertRefused(String file, String content, String message) throws IOException {
+    private void assertRefused(String file, String content, Facts message) throws IOException {
         String before = Files.readString(root.resolve(file));
         Files.writeString(root.resolve(file), content);
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(root))
                 .withMessageStartingWith(root.resolve(file) + ": ")
-                .withMessageContaining(message);
+                .has(message);
         Files.writeString(root.resolve(file), before);
     }
 

@@ -3,6 +3,7 @@ package org.gramian.image.dataset.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.image.dataset.DatasetTrees.note;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -42,15 +43,14 @@ final class DuplicatesTest {
         Duplicates found = Duplicates.of(dataset);
         assertThat(found).isEqualTo(new Duplicates(List.of(), List.of(1)));
         assertThat(note(new Thirds(3).plan(dataset, found, 1).notes(), Kind.UNCOMPARED_FILES))
-                .isEqualTo("1 file could not be opened and was not compared with others: a/a_0002.jpg");
+                .has(facts("1", "a/a_0002.jpg"));
     }
 
     @Test
     void groupsAreOfTwoOrMoreAndDoNotOverlap() {
         for (List<List<Integer>> groups : List.of(List.of(List.of(1)), List.of(List.of(1, 2), List.of(2, 3)))) {
             assertThatExceptionOfType(IllegalArgumentException.class)
-                    .isThrownBy(() -> new Duplicates(groups, List.of()))
-                    .withMessageContaining("expected groups of two or more samples");
+                    .isThrownBy(() -> new Duplicates(groups, List.of()));
         }
     }
 
@@ -58,7 +58,7 @@ final class DuplicatesTest {
     void noSampleIsTwiceInAFold() {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> new Fold("one", List.of(1, 2), List.of(), List.of(2)))
-                .withMessageContaining("in the fold 'one', by an index of at least 0, found 2 twice");
+                .has(facts("one", "2"));
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> new Fold("one", List.of(-1), List.of(), List.of(2)));
     }

@@ -2,6 +2,7 @@ package org.gramian.image.dataset.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.facts;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -85,6 +86,6 @@ final class FingerprintTest {
     void onlyADigestIsAFingerprint() {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> new Fingerprint("3f2a"))
-                .withMessage("expected 64 hexadecimal digits as fingerprint, found '3f2a'");
+                .has(facts("64", "3f2a"));
     }
 }

@@ -3,6 +3,7 @@ package org.gramian.image.dataset.protocol;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.image.dataset.DatasetTrees.note;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,6 +15,7 @@ import org.gramian.image.dataset.DatasetTrees;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.layout.Dtd;
 import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.testing.Facts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -62,8 +64,7 @@ final class OfficialTest {
         assertMisfit(
                 "dtd-official:2..5",
                 dataset,
-                "it needs the lists of split 4, found those of 1, 2, 3; what fits is"
-                        + " dtd-official:1..3, given, holdout:0.2, kfold:5");
+                facts("4", "1", "2", "3", "dtd-official:1..3", "given", "holdout:0.2", "kfold:5"));
     }
 
     @Test
@@ -71,7 +72,7 @@ final class OfficialTest {
         DatasetTrees.dtd(root, 3, "banded", "woven");
         String listed = Files.readAllLines(root.resolve("labels/train2.txt")).getFirst();
         Files.delete(root.resolve("images").resolve(listed));
-        assertMisfit("dtd-official:2", Layouts.open(root), "'split 2' has no picture to train on of banded; add some");
+        assertMisfit("dtd-official:2", Layouts.open(root), facts("'split 2'", "banded"));
     }
 
     @Test
@@ -81,7 +82,7 @@ final class OfficialTest {
                 .resolve(Files.readAllLines(root.resolve("labels/test2.txt")).getFirst()));
         Dataset dataset = Layouts.open(root);
         assertThat(note(new DtdOfficial(2, 2).plan(dataset, Duplicates.NONE, 1).notes(), Kind.UNTESTED_CLASSES))
-                .isEqualTo("1 class has no picture to test in a fold: banded (split 2)");
+                .has(facts("1", "banded (split 2)"));
     }
 
     @Test
@@ -107,7 +108,7 @@ final class OfficialTest {
             assertThat(swapped.get(i).train()).isEqualTo(plan.folds().get(i).test());
         }
         assertMisfit(
-                "given", dataset, "it says which sample a picture shows, but not who trains; what fits is kth-1v3");
+                "given", dataset, facts("kth-1v3"));
     }
 
     @Test
@@ -117,9 +118,9 @@ final class OfficialTest {
         assertMisfit(
                 "kth-1v3",
                 Layouts.open(root),
-                "it needs the samples [a, b, c, d] of every class, found only" + " [a, b, d] of 'wool'");
+                facts("[a, b, c, d]", "[a, b, d]", "'wool'"));
         Files.delete(root.resolve("cork/sample_c/22c-scale_2_im_1_col.png"));
-        assertMisfit("kth-3v1", Layouts.open(root), "it needs 4 samples of every class, found [a, b, d]");
+        assertMisfit("kth-3v1", Layouts.open(root), facts("4", "[a, b, d]"));
     }
 
     @Test
@@ -147,8 +148,7 @@ final class OfficialTest {
         assertMisfit(
                 "cub-official",
                 aircraft,
-                "it belongs to the layout cub-200-2011, found the layout fgvc-aircraft;"
-                        + " what fits is aircraft-official, given");
+                facts("cub-200-2011", "fgvc-aircraft", "aircraft-official", "given"));
     }
 
     @Test
@@ -178,12 +178,12 @@ final class OfficialTest {
     void whatIsNotGivenDoesNotFit() throws IOException {
         DatasetTrees.folders(root, 6, "a", "b");
         Dataset folders = Layouts.open(root);
-        assertMisfit("given", folders, "it comes with no folds (no train and test folders, no lists, no fold column)");
+        assertMisfit("given", folders, facts("folds"));
         for (String text : List.of("kth-1v3", "dtd-official", "cub-official", "aircraft-official")) {
-            assertMisfit(text, folders, "found the layout folders; what fits is holdout:0.2, kfold:5");
+            assertMisfit(text, folders, facts("folders", "holdout:0.2", "kfold:5"));
         }
         DatasetTrees.file(root, "list.csv", "path,label,fold\na/a_0001.jpg,a,0\nb/b_0001.jpg,b,0\n");
-        assertMisfit("given", Layouts.open(root.resolve("list.csv")), "all its pictures have the same fold number");
+        assertMisfit("given", Layouts.open(root.resolve("list.csv")), facts("fold"));
     }
 
     @Test
@@ -191,7 +191,7 @@ final class OfficialTest {
         DatasetTrees.folders(root, 6, "a", "b");
         DatasetTrees.file(root, "list.csv", "path,label,fold\na/a_0001.jpg,a,test\nb/b_0001.jpg,b,test\n");
         Dataset tests = Layouts.open(root.resolve("list.csv"));
-        assertMisfit("given", tests, "its split 'given' has no picture to train on");
+        assertMisfit("given", tests, facts("'given'"));
     }
 
     @Test
@@ -207,7 +207,7 @@ final class OfficialTest {
                 """);
         Plan plan = usual(Layouts.open(root.resolve("list.csv")));
         assertThat(note(plan.notes(), Kind.UNVALIDATED_CLASSES))
-                .isEqualTo("1 class has no picture to validate in a fold: b (given)");
+                .has(facts("1", "b (given)"));
     }
 
     @Test
@@ -223,14 +223,13 @@ final class OfficialTest {
         assertThat(plan.folds()).isEqualTo(usual(without).folds());
         assertThat(plan.notes()).hasSize(1);
         assertThat(note(plan.notes(), Kind.STRADDLING_COPIES))
-                .isEqualTo("1 set of identical files lies on both sides of a split that is given, which flatters the"
-                        + " result: test/a/a_0002.jpg = train/a/a_0001.jpg");
+                .has(facts("1", "test/a/a_0002.jpg = train/a/a_0001.jpg"));
     }
 
-    private static void assertMisfit(String text, Dataset dataset, String message) {
+    private static void assertMisfit(String text, Dataset dataset, Facts message) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> Protocols.parse(text).plan(dataset, Duplicates.NONE, 1))
-                .withMessageStartingWith("the protocol " + text)
-                .withMessageContaining(message);
+                .has(facts(text))
+                .has(message);
     }
 }

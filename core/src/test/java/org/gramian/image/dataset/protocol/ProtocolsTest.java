@@ -2,6 +2,7 @@ package org.gramian.image.dataset.protocol;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -53,26 +54,26 @@ final class ProtocolsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-                    kfolds:5 | there is no protocol 'kfolds:5' (did you mean 'kfold'?); the protocols are holdout, kfold
-                    "" | there is no protocol ''; the protocols are
-                    kfold:five | 'kfold:five' is no protocol: expected a whole number, found 'five'; it is written kfold[:5]
-                    kfold:1 | 'kfold:1' is no protocol: expected kfold with a whole number from 2 to 100, found 1
-                    kfold:101 | 'kfold:101' is no protocol: expected kfold with a whole number from 2 to 100, found 101
-                    thirds:4 | 'thirds:4' is no protocol: expected thirds with a whole number from 1 to 3, found 4
-                    half:0 | 'half:0' is no protocol: expected half with a whole number from 1 to 100, found 0
-                    holdout:1 | 'holdout:1' is no protocol: expected holdout:<share> with a share above 0 and below 1
-                    holdout:20% | 'holdout:20%' is no protocol: expected a number such as 0.2, found '20%'
-                    holdout: | 'holdout:' is no protocol: expected a number such as 0.2, found ''
-                    dtd-official:0 | 'dtd-official:0' is no protocol: expected dtd-official with a whole number from 1 to 10
-                    dtd-official:3..2 | 'dtd-official:3..2' is no protocol: expected dtd-official:3..2 with a whole number from 3
-                    dtd-official:1..11 | 'dtd-official:1..11' is no protocol
-                    given:x | 'given:x' is no protocol: found an argument where none is wanted; it is written given
-                    aircraft-official:all | 'aircraft-official:all' is no protocol: expected trainval, found 'all'
+                    kfolds:5 | kfolds:5 kfold kfold holdout
+                    "" | '' holdout kfold
+                    kfold:five | kfold:five five five kfold[:5]
+                    kfold:1 | kfold:1 2 100 1 1
+                    kfold:101 | kfold:101 2 100 101 101
+                    thirds:4 | thirds:4 1 3 4 4
+                    half:0 | half:0 1 100 0 0
+                    holdout:1 | holdout:1 0 1 1
+                    holdout:20% | holdout:20% 0.2 20% 20%
+                    holdout: | holdout: 0.2 ''
+                    dtd-official:0 | dtd-official:0 1 10
+                    dtd-official:3..2 | dtd-official:3..2 3
+                    dtd-official:1..11 | dtd-official:1..11
+                    given:x | given:x given given
+                    aircraft-official:all | aircraft-official:all trainval all all
                     """)
-    void aTextThatIsNoProtocolIsRefused(String text, String message) {
+    void aTextThatIsNoProtocolIsRefused(String text, String values) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> Protocols.parse(text))
-                .withMessageStartingWith(message);
+                .has(facts((Object[]) values.split(" ")));
     }
 
     @Test

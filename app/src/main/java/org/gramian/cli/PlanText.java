@@ -88,8 +88,8 @@ final class PlanText {
         if (config.recipe().solver().isPresent()) {
             return ", and what it takes to solve for the classifier";
         }
-        boolean longer = config.recipe().stage1().mayExtend()
-                || config.recipe().stage2().mayExtend();
+        boolean longer =
+                config.recipe().stage1().mayExtend() || config.recipe().stage2().mayExtend();
         return " if all epochs are needed" + (longer ? ", more while the loss still falls" : "");
     }
 

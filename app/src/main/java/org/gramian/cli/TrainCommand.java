@@ -297,8 +297,8 @@ final class TrainCommand implements Callable<Integer> {
         return IntStream.rangeClosed(1, 2)
                 .mapToObj(stage -> stages.stream()
                         .filter(one -> one.stage() == stage && one.improving().isPresent())
-                        .max(Comparator.comparingDouble(one ->
-                                one.improving().orElseThrow().share())))
+                        .max(Comparator.comparingDouble(
+                                one -> one.improving().orElseThrow().share())))
                 .flatMap(Optional::stream)
                 .flatMap(one -> one.advice().stream())
                 .map(text -> "next: " + text)

@@ -64,9 +64,7 @@ class CompareCommandTest {
         Path json = root.resolve("comparison.json");
         Run run = Run.of("compare", first, second, "--json", json);
         assertThat(run.code()).as(run.err()).isZero();
-        assertThat(run.out())
-                .has(facts("mean ± std", "3", "72"))
-                .doesNotContain("repeated");
+        assertThat(run.out()).has(facts("mean ± std", "3", "72")).doesNotContain("repeated");
         JsonNode document = JsonMapper.shared().readTree(json.toFile());
         assertThat(document.at("/format").asString()).isEqualTo("gramian-comparison");
         assertThat(document.at("/comparisons/0/pictures").asInt()).isEqualTo(72);
@@ -98,7 +96,9 @@ class CompareCommandTest {
         Setting elsewhere = new Setting("thirds:3", "third 1", new Fingerprint("b".repeat(64)), 0);
         Path other = file("other.json", new Evaluation(elsewhere, evaluation.classes(), evaluation.predictions()));
         assertRefused(List.of(here, other), facts("here.json", "other.json", "bbbbbbbbbbbb"));
-        assertRefused(List.of(here, file("two.json", MadeUpEvaluation.of(1, "third 2", 4, 3))), facts("'third 1'", "'third 2'"));
+        assertRefused(
+                List.of(here, file("two.json", MadeUpEvaluation.of(1, "third 2", 4, 3))),
+                facts("'third 1'", "'third 2'"));
         assertRefused(List.of(here, run("run", 1, 2)), facts("'third 2'", "'third 3'"));
         assertRefused(List.of(here, root.resolve("absent.json")), facts("absent.json"));
         assertRefused(List.of(here), facts("RESULT"));

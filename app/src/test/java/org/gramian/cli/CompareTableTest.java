@@ -57,7 +57,10 @@ class CompareTableTest {
                 .containsPattern("cov +\\*?\\d+\\.\\d ± \\d+\\.\\d +[+-]\\d.*\\) +\\S+ +10 +33 +\\d");
         assertThat(run.out().lines())
                 .allSatisfy(shown -> assertThat(shown.length()).isLessThanOrEqualTo(140));
-        assertThat(run.err()).containsPattern("1 of 2\\W+average").containsPattern("2 of 2\\W+cov").containsPattern("2/2 cov\\W+fold 2/2");
+        assertThat(run.err())
+                .containsPattern("1 of 2\\W+average")
+                .containsPattern("2 of 2\\W+cov")
+                .containsPattern("2/2 cov\\W+fold 2/2");
         for (TableForm form : TableForm.values()) {
             assertThat(Files.readString(out.resolve(form.file())))
                     .as(form.file())
@@ -82,15 +85,11 @@ class CompareTableTest {
         Run first = compare(
                 Stream.concat(Stream.of(rows), Stream.of("--only", "average")).toArray());
         assertThat(first.code()).as(first.err()).isZero();
-        assertThat(first.out())
-                .containsPattern("bcnn +–")
-                .doesNotContainPattern("average .*[+-]\\d+\\.\\d \\(");
+        assertThat(first.out()).containsPattern("bcnn +–").doesNotContainPattern("average .*[+-]\\d+\\.\\d \\(");
         Run both = compare(rows);
         assertThat(both.code()).as(both.err()).isZero();
         assertThat(both.err()).doesNotContainPattern("1 of 2\\W+average").containsPattern("2 of 2\\W+bcnn");
-        assertThat(both.out())
-                .containsPattern("average .*[+-]\\d+\\.\\d \\(")
-                .doesNotContainPattern("bcnn +–");
+        assertThat(both.out()).containsPattern("average .*[+-]\\d+\\.\\d \\(").doesNotContainPattern("bcnn +–");
     }
 
     @Test
@@ -111,8 +110,7 @@ class CompareTableTest {
     void aDryRunShowsSizesAndTrainsNothing() {
         Run run = compare("--methods", "average," + COVARIANCE, "--dry-run");
         assertThat(run.code()).as(run.err()).isZero();
-        assertThat(run.out())
-                .containsPattern("average +average +pictures +120 +363 .*\\d+ s");
+        assertThat(run.out()).containsPattern("average +average +pictures +120 +363 .*\\d+ s");
         assertThat(out).doesNotExist();
     }
 
@@ -121,9 +119,7 @@ class CompareTableTest {
         String large = "pca:4/covariance/spd:9/triu";
         Run run = compare("--methods", "a=" + large + ",b=" + large, "--dry-run");
         assertThat(run.code()).isEqualTo(Main.USAGE);
-        assertThat(run.out())
-                .has(facts("a", "b", "network.pooling"))
-                .doesNotContainPattern("\\d+ (s|min)\\b");
+        assertThat(run.out()).has(facts("a", "b", "network.pooling")).doesNotContainPattern("\\d+ (s|min)\\b");
         Run table = compare("--methods", "a=" + large);
         assertThat(table.out()).has(facts("network.pooling")).doesNotContain("*");
     }
@@ -132,9 +128,7 @@ class CompareTableTest {
     void aClassifierThatIsSolvedForHasNoStages() {
         Run run = compare("--methods", "average", "--classifier", "mean", "--epochs", 2);
         assertThat(run.code()).as(run.err()).isZero();
-        assertThat(run.out())
-                .containsPattern("average, mean +\\*\\d")
-                .has(facts("stage1.epochs=2"));
+        assertThat(run.out()).containsPattern("average, mean +\\*\\d").has(facts("stage1.epochs=2"));
         assertThat(run.err()).containsPattern("\\d %");
         Run dry = Run.of("train", tiny.pictures().root(), "--backbone", "filters", "--classifier", "mean", "--dry-run");
         assertThat(dry.out()).contains("network.classifier");
@@ -188,10 +182,13 @@ class CompareTableTest {
         assertRefused(twice, facts(twice.get(1)));
         assertRefused(line("--methods", "average", "--baseline", "bcnn"), facts("--baseline", "average", "bcnn"));
         assertRefused(line("--methods", "average", "--only", "avrage"), facts("--only", "'avrage'", "'average'"));
-        assertRefused(line("--methods", "average", "--set-for", "averag:seed=1"), facts("--set-for", "'averag:seed=1'", "'average'"));
+        assertRefused(
+                line("--methods", "average", "--set-for", "averag:seed=1"),
+                facts("--set-for", "'averag:seed=1'", "'average'"));
         assertRefused(line("--methods", "average", "--set-for", "average:seed=1"), facts("seed"));
         assertRefused(line("--methods", "average", "--pooling", "bcnn"), facts("--pooling", "LABEL=bcnn"));
-        assertRefused(line("--methods", "average", "--format", "word"), facts("markdown", "csv", "latex", "html", "json"));
+        assertRefused(
+                line("--methods", "average", "--format", "word"), facts("markdown", "csv", "latex", "html", "json"));
         assertRefused(line("--methods", "average", "--json", "x.json"), facts("--json"));
         assertRefused(line("--preset", "table3"), facts("table1", "table2", "family"));
         assertRefused(line(), facts("--methods", "--preset", "--out", "--protocol", "--crops", "--backbone"));

@@ -60,7 +60,7 @@ class DemoCommandTest {
         Map<Path, FileTime> before = times(out);
         Run again = demo("--out", out, "--device", "cpu");
         assertThat(again.code()).as(again.err()).isZero();
-                assertThat(again.out()).isEqualTo(first.out());
+        assertThat(again.out()).isEqualTo(first.out());
         assertThat(times(out)).containsAllEntriesOf(before);
     }
 

@@ -1,7 +1,6 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.testing.Facts.facts;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;

@@ -117,7 +117,8 @@ class EmbedCommandTest {
 
     @Test
     void wrongInputIsOneSentence() throws IOException {
-        assertRefused(Main.USAGE, facts(".safetensors", ".npy"), Run.of("embed", model, photos, folder.resolve("out.txt")));
+        assertRefused(
+                Main.USAGE, facts(".safetensors", ".npy"), Run.of("embed", model, photos, folder.resolve("out.txt")));
         assertRefused(Main.USAGE, facts(model), Run.of("embed", model, photos, model));
         assertRefused(Main.DATA, facts("absent"), Run.of("embed", model, folder.resolve("absent"), out));
         Files.writeString(model, "no model");

@@ -104,9 +104,7 @@ class EvaluateCommandTest {
         Path html = root.resolve("report.html");
         Run run = evaluate("--csv", csv, "--confusion", confusion, "--html", html);
         assertThat(run.code()).as(run.err()).isZero();
-        assertThat(html)
-                .content()
-                .contains("model.safetensors", "photos", "<image id=\"t0\"");
+        assertThat(html).content().contains("model.safetensors", "photos", "<image id=\"t0\"");
         assertThat(run.err()).has(facts("8", "'third 1'", "thirds:3", "4"));
         Fold fold = plan.folds().getFirst();
         Dataset dataset = Layouts.open(photos);
@@ -120,11 +118,7 @@ class EvaluateCommandTest {
         assertThat(run.out()).isEqualTo(new EvaluationTable(evaluation).text());
         assertThat(run.out()).has(facts("1.500"));
         assertThat(PredictionTable.read(csv)).isEqualTo(PredictionTable.of(evaluation));
-        assertThat(Files.readAllLines(confusion))
-                .hasSize(4)
-                .first()
-                .asString()
-                .endsWith(",stone,glass,paper");
+        assertThat(Files.readAllLines(confusion)).hasSize(4).first().asString().endsWith(",stone,glass,paper");
     }
 
     @Test
@@ -175,8 +169,7 @@ class EvaluateCommandTest {
         Run run = evaluate();
         assertThat(run.code()).isEqualTo(Main.DATA);
         assertThat(run.err()).has(facts("stone/12.bmp"));
-        assertThat(run.out())
-                .has(facts("23", "2", "1", "24"));
+        assertThat(run.out()).has(facts("23", "2", "1", "24"));
         assertThat(EvaluationFile.read(json).predictions()).hasSize(23);
     }
 
@@ -190,12 +183,14 @@ class EvaluateCommandTest {
     void mistakesAreSaidInASentence() throws IOException {
         write(List.of("stone", "papers"), Map.of());
         assertRefused(Main.DATA, evaluate(), facts("'paper'", "'papers'", "'stone'", "'papers'"));
-        assertRefused(Main.USAGE, evaluate("--confusion", "/absent/a.csv"), facts("--confusion", "/absent/a.csv", "/absent"));
+        assertRefused(
+                Main.USAGE, evaluate("--confusion", "/absent/a.csv"), facts("--confusion", "/absent/a.csv", "/absent"));
         assertRefused(Main.USAGE, evaluate("--protocol", "thrids"), facts("thrids", "thirds"));
         assertRefused(Main.USAGE, evaluate("--fold", "third 1"), facts("protocol"));
         assertRefused(Main.USAGE, evaluate("--protocol", "thirds:3"), facts("'third 1'", "'third 2'", "'third 3'"));
         assertRefused(Main.USAGE, evaluate("--crops", "centre"), facts("'centre'", "'center'"));
-        assertRefused(Main.USAGE, evaluate("--csv", root.resolve("absent/a.csv")), facts("--csv: ", root.resolve("absent")));
+        assertRefused(
+                Main.USAGE, evaluate("--csv", root.resolve("absent/a.csv")), facts("--csv: ", root.resolve("absent")));
         assertRefused(Main.USAGE, evaluate("--batch", 0), facts("batch", "1", "0"));
         Files.writeString(model, "no model");
         assertRefused(Main.MODEL, evaluate(), facts("model.safetensors"));

@@ -49,8 +49,7 @@ class EvaluationTableTest {
         String before = Metric.CALIBRATION_ERROR.show(SMALL.calibration().error());
         String after = Metric.CALIBRATION_ERROR.show(calibrated.calibration().error());
         assertThat(before).isNotEqualTo(after);
-        assertThat(lines(calibrated).get(8))
-                .has(facts("calibration error", after, "2.000", before));
+        assertThat(lines(calibrated).get(8)).has(facts("calibration error", after, "2.000", before));
     }
 
     @Test

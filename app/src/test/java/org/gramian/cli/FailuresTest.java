@@ -2,7 +2,6 @@ package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
-import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -78,10 +77,7 @@ class FailuresTest {
         assertSaid(new UnusableWeightsException(new IOException("cut short")), Main.MODEL, "cut short");
         assertSaid(caught(() -> ModelFile.header(Path.of("absent"))), Main.MODEL, "absent");
         WeightStore store = new WeightStore(Path.of("absent"));
-        assertSaid(
-                caught(() -> store.open(WeightName.parse("vgg16"), Arena.ofAuto(), _ -> {})),
-                Main.MODEL,
-                "'vgg16'");
+        assertSaid(caught(() -> store.open(WeightName.parse("vgg16"), Arena.ofAuto(), _ -> {})), Main.MODEL, "'vgg16'");
     }
 
     private static Throwable caught(ThrowingCallable code) {
@@ -97,7 +93,9 @@ class FailuresTest {
 
     @Test
     void theHelpSaysWhatTheExitCodesMean() {
-        assertThat(Run.of("train", "--help").out()).containsPattern("\\b3 [a-z]").containsPattern("\\b5 [a-z]");
+        assertThat(Run.of("train", "--help").out())
+                .containsPattern("\\b3 [a-z]")
+                .containsPattern("\\b5 [a-z]");
         assertThat(Run.of("--help").out())
                 .containsPattern("(?s)\\b0 [a-z].*\\b2 [a-z].*\\b3 [a-z].*\\b4 [a-z].*\\b5 [a-z]");
     }

@@ -185,15 +185,53 @@ class FeaturesCommandTest {
     void mistakesAreSaidInASentenceBeforeAnyWork() {
         assertRefused(facts("fliters"), "features", "--backbone", "fliters", photos, out);
         assertRefused(facts("banc"), "features", "--backbone", "filters", "--layer", "banc", photos, out);
-        assertRefused(facts("'centre'", "'center'"), "features", "--backbone", "filters", "--crops", "centre", photos, out);
-        assertRefused(facts("--size", "ten:32"), "features", "--backbone", "filters", "--crops", "ten:32", "--size", 9, photos, out);
-        assertRefused(facts("--cache-dir", "--no-cache"), "features", "--backbone", "filters", "--cache-dir", root, "--no-cache", photos, out);
+        assertRefused(
+                facts("'centre'", "'center'"), "features", "--backbone", "filters", "--crops", "centre", photos, out);
+        assertRefused(
+                facts("--size", "ten:32"),
+                "features",
+                "--backbone",
+                "filters",
+                "--crops",
+                "ten:32",
+                "--size",
+                9,
+                photos,
+                out);
+        assertRefused(
+                facts("--cache-dir", "--no-cache"),
+                "features",
+                "--backbone",
+                "filters",
+                "--cache-dir",
+                root,
+                "--no-cache",
+                photos,
+                out);
         assertRefused(facts(".safetensors"), "features", "--backbone", "filters", photos, root.resolve("o.npy"));
-        assertRefused(facts("--weights", "filters"), "features", "--backbone", "filters", "--weights", "x", photos, out);
-        assertRefused(facts("'folder'", "folders"), "features", "--backbone", "filters", "--layout", "folder", photos, out);
-        assertRefused(Main.DATA, facts(root.resolve("absent")), "features", "--backbone", "filters", root.resolve("absent"), out);
+        assertRefused(
+                facts("--weights", "filters"), "features", "--backbone", "filters", "--weights", "x", photos, out);
+        assertRefused(
+                facts("'folder'", "folders"), "features", "--backbone", "filters", "--layout", "folder", photos, out);
+        assertRefused(
+                Main.DATA,
+                facts(root.resolve("absent")),
+                "features",
+                "--backbone",
+                "filters",
+                root.resolve("absent"),
+                out);
         assertRefused(facts("--backbone"), "features", photos, out);
-        assertRefused(Main.MODEL, facts("absent.safetensors"), "features", "--backbone", "googlenet", "--weights", "absent.safetensors", photos, out);
+        assertRefused(
+                Main.MODEL,
+                facts("absent.safetensors"),
+                "features",
+                "--backbone",
+                "googlenet",
+                "--weights",
+                "absent.safetensors",
+                photos,
+                out);
         assertRefused(facts("batch", "1", "0"), "features", "--backbone", "filters", "--batch", 0, photos, out);
     }
 

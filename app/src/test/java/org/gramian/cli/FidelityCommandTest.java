@@ -20,7 +20,7 @@ class FidelityCommandTest {
         assertThat(run.out().lines())
                 .anyMatch(line -> line.matches("\\w+ +paper +authors +corrected"))
                 .anyMatch(line -> line.matches("jitter +0 +0 +1e-4"))
-                                .anyMatch(line -> line.matches("retraction +qr-unsigned +qr-unsigned +qr"))
+                .anyMatch(line -> line.matches("retraction +qr-unsigned +qr-unsigned +qr"))
                 .anyMatch(line -> line.matches("stage1.rate +0.1 +1e-5 +1, .*0.1.*"));
         FidelityPoint.mathematics().forEach(point -> assertThat(run.out()).contains(point.name(), point.corrected()));
         FidelityPoint.recipe().forEach(point -> assertThat(run.out()).contains(point.name()));
@@ -33,8 +33,7 @@ class FidelityCommandTest {
         assertThat(run.out())
                 .contains("rbf:sigma=", "stage2.epochs", "train DIR --fidelity authors")
                 .doesNotContain("triu:gradient="); // theirs is right
-        assertThat(Run.of("fidelity", "corrected").out())
-                .contains("triu:gradient=", "--fidelity corrected");
+        assertThat(Run.of("fidelity", "corrected").out()).contains("triu:gradient=", "--fidelity corrected");
     }
 
     @Test

@@ -62,8 +62,7 @@ final class InterruptedTrainingTest {
             await(program, "filters");
             program.process().destroy();
             assertThat(program.code()).as(program.said()).isEqualTo(Main.INTERRUPTED);
-            assertThat(program.said())
-                    .doesNotContain("--resume", "Exception");
+            assertThat(program.said()).doesNotContain("--resume", "Exception");
         }
         assertThat(out).doesNotExist();
     }
@@ -104,7 +103,8 @@ final class InterruptedTrainingTest {
             program.process().destroy();
             assertThat(program.code()).as(program.said()).isEqualTo(Main.INTERRUPTED);
             assertThat(program.said())
-                    .contains("kill -9 " + program.process().pid()).has(facts("1 min"));
+                    .contains("kill -9 " + program.process().pid())
+                    .has(facts("1 min"));
         }
     }
 }

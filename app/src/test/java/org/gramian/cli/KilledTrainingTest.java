@@ -1,7 +1,6 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -123,7 +122,8 @@ final class KilledTrainingTest {
 
     private static void assertLikeTheUndisturbed(Path out) throws IOException {
         assertThat(TinyTraining.names(out)).isEqualTo(TinyTraining.names(undisturbed));
-        for (String name : List.of("model.safetensors", "predictions.csv", "evaluation.json", "history.csv", "training.json")) {
+        for (String name :
+                List.of("model.safetensors", "predictions.csv", "evaluation.json", "history.csv", "training.json")) {
             assertThat(out.resolve(name)).as(name).hasSameBinaryContentAs(undisturbed.resolve(name));
         }
     }
@@ -178,9 +178,7 @@ final class KilledTrainingTest {
             awaitCheckpoint(program, out, written(out));
             program.process().destroy();
             assertThat(program.code()).as(program.said()).isEqualTo(Main.INTERRUPTED);
-            assertThat(program.said())
-                    .contains("gramian train --resume " + out)
-                    .doesNotContain("Exception");
+            assertThat(program.said()).contains("gramian train --resume " + out).doesNotContain("Exception");
         }
         assertThat(checkpoint(out)).exists();
         try (Program program = start(out, root.resolve("terminated.log"))) {

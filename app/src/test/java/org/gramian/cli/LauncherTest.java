@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** The script {@code gramian}: which Java it takes, when it builds, and that it then becomes the program. */
 @DisabledOnOs(OS.WINDOWS)
 final class LauncherTest {
-        private static final String MAVEN_THAT_BUILDS = """
+    private static final String MAVEN_THAT_BUILDS = """
             sleep 1
             mkdir -p "$(dirname "$0")/../a checkout/app/target/quick/runtime-jars"
             touch "$(dirname "$0")/../a checkout/app/target/quick/gramian-app-1.jar"
@@ -43,7 +43,10 @@ final class LauncherTest {
     private static void assertWantsAJdk(Checkout.Outcome outcome) {
         assertThat(outcome.exitCode()).isEqualTo(2);
         assertThat(outcome.output()).isEmpty();
-        assertThat(outcome.errors()).startsWith("gramian: ").has(facts("JDK 25", "JAVA_HOME")).hasLineCount(1);
+        assertThat(outcome.errors())
+                .startsWith("gramian: ")
+                .has(facts("JDK 25", "JAVA_HOME"))
+                .hasLineCount(1);
     }
 
     @Test
@@ -58,10 +61,7 @@ final class LauncherTest {
         var outcome = checkout.run("doctor");
 
         assertThat(outcome.exitCode()).isEqualTo(2);
-        assertThat(outcome.errors())
-                .startsWith("gramian: ")
-                .has(facts("mvn"))
-                .hasLineCount(1);
+        assertThat(outcome.errors()).startsWith("gramian: ").has(facts("mvn")).hasLineCount(1);
     }
 
     @Test
@@ -159,9 +159,7 @@ final class LauncherTest {
         var outcome = checkout.run();
 
         assertThat(outcome.exitCode()).isEqualTo(7);
-        assertThat(outcome.errors())
-                .startsWith("gramian: ")
-                .hasLineCount(1);
+        assertThat(outcome.errors()).startsWith("gramian: ").hasLineCount(1);
     }
 
     @Test

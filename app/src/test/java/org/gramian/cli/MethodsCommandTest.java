@@ -52,8 +52,7 @@ class MethodsCommandTest {
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out().lines())
                 .anyMatch(line -> line.matches("spatial-pyramid .* - +- +softmax +pyramid:3/l2  .+"))
-                .anyMatch(line -> line.matches(
-                        "spatial-pyramid: pyramid:3 .*4×4.* 1×1 .*"));
+                .anyMatch(line -> line.matches("spatial-pyramid: pyramid:3 .*4×4.* 1×1 .*"));
         JsonNode all = json("methods", "--backbone", "vgg16", "--layer", "fc6", "--format", "json");
         assertThat(all.size()).isEqualTo(Methods.all().size());
         JsonNode one = json("methods", "spatial-pyramid", "--backbone", "vgg16", "--layer", "fc6", "--format", "json");

@@ -181,8 +181,6 @@ class PoolCommandTest {
         Run extra = Run.of("pool", "--pooling", "conv:7/rbf/triu", "--params", params, features, out);
         assertThat(extra.err()).has(facts("spd0.weight"));
         Run shape = Run.of("pool", "--pooling", "conv:7/rbf/spd:5/triu", "--params", params, features, out);
-        assertThat(shape.err())
-                .has(facts("spd0.weight", "[7, 5]"))
-                .has(facts("[7, 4]"));
+        assertThat(shape.err()).has(facts("spd0.weight", "[7, 5]")).has(facts("[7, 4]"));
     }
 }

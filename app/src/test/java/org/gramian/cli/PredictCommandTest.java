@@ -97,9 +97,7 @@ class PredictCommandTest {
         assertThat(lines.stream().map(line -> line.has("error"))).containsExactly(false, true, false, true);
         assertThat(lines.get(1).propertyNames()).containsExactly("picture", "error");
         assertThat(lines.get(1).get("error").asString()).contains("JPEG");
-        assertThat(run.err())
-                .has(facts("broken.jpg", "absent.png"))
-                .doesNotContain("Exception");
+        assertThat(run.err()).has(facts("broken.jpg", "absent.png")).doesNotContain("Exception");
     }
 
     @Test
@@ -177,7 +175,8 @@ class PredictCommandTest {
         assertRefused(Main.USAGE, facts("NaN"), predict("--reject=NaN", photos));
         assertRefused(Main.USAGE, facts("-"), predict(photos, "-"));
         assertRefused(Main.USAGE, facts(model), predict("--out", model, photos));
-        assertRefused(Main.DATA, facts(folder.resolve("empty")), predict(Files.createDirectory(folder.resolve("empty"))));
+        assertRefused(
+                Main.DATA, facts(folder.resolve("empty")), predict(Files.createDirectory(folder.resolve("empty"))));
         byte[] bytes = Files.readAllBytes(model);
         Files.write(model, Arrays.copyOf(bytes, bytes.length - 9));
         assertRefused(Main.MODEL, facts(model), predict(photos));

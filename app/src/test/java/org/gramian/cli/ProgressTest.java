@@ -25,8 +25,8 @@ class ProgressTest {
 
     private final StringWriter log = new StringWriter();
     private final AtomicLong seconds = new AtomicLong();
-    private final Progress progress = new Progress.Lines(
-            TASK, 400, new PrintWriter(log), () -> Instant.ofEpochSecond(seconds.get()));
+    private final Progress progress =
+            new Progress.Lines(TASK, 400, new PrintWriter(log), () -> Instant.ofEpochSecond(seconds.get()));
 
     @Test
     void aTaskThatEndsSoonSaysNothingInALog() {
@@ -58,8 +58,8 @@ class ProgressTest {
 
     @Test
     void whereTheNumberOfStepsIsNotKnownTheyAreCounted() {
-        Progress counted = new Progress.Lines(
-                TASK, 0, new PrintWriter(log), () -> Instant.ofEpochSecond(seconds.get()));
+        Progress counted =
+                new Progress.Lines(TASK, 0, new PrintWriter(log), () -> Instant.ofEpochSecond(seconds.get()));
         seconds.set(10);
         counted.accept(7);
         assertThat(log.toString().strip()).matches(TASK + "\\D+7");

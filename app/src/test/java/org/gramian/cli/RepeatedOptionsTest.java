@@ -72,9 +72,7 @@ class RepeatedOptionsTest {
     void theOtherOptionsOfItsGroupAreNotForgottenSilently(String command) {
         Run run = Run.of(command, "nowhere", "--epochs=9", "--fine-tune=0", "--batch=8", "--epochs", "1");
         assertThat(run.code()).isEqualTo(Main.USAGE);
-        assertThat(run.err())
-                .has(facts(command, "--epochs"))
-                .hasLineCount(2);
+        assertThat(run.err()).has(facts(command, "--epochs")).hasLineCount(2);
     }
 
     @Test

@@ -1,7 +1,6 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -29,7 +28,10 @@ final class ReportCommandTest {
         assertThat(one.out().strip()).endsWith(first.resolve("report.html").toString());
         assertThat(first.resolve("report.html")).content().containsPattern("<h1>[^<]*first");
         assertThat(Run.of("report", first, second).code()).isEqualTo(Main.DONE);
-        assertThat(root.resolve("comparison.html")).content().containsPattern("<h1>[^<]*first, second").contains("McNemar");
+        assertThat(root.resolve("comparison.html"))
+                .content()
+                .containsPattern("<h1>[^<]*first, second")
+                .contains("McNemar");
         Run twice = Run.of("report", first, second, root.resolve("second/../first"));
         assertThat(twice.code()).isEqualTo(Main.USAGE);
         assertThat(twice.err()).contains("first");

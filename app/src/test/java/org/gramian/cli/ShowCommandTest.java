@@ -37,9 +37,7 @@ class ShowCommandTest {
     @Test
     void versionsComeFirstAndTheConfigurationOnRequest() throws IOException {
         Path model = TinyModel.write(folder.resolve("model.safetensors"), "center:32");
-        assertThat(Run.of("show", model).out())
-                .has(facts("1.2", "--all"))
-                .doesNotContain("optimizer.batch");
+        assertThat(Run.of("show", model).out()).has(facts("1.2", "--all")).doesNotContain("optimizer.batch");
         assertThat(Run.of("show", "--all", model).out().lines()).haveExactly(1, facts("optimizer.batch", "32"));
     }
 
@@ -57,13 +55,10 @@ class ShowCommandTest {
         }
         Run run = Run.of("show", folder.resolve("run"));
         assertThat(run.code()).isEqualTo(Main.MODEL);
-        assertThat(run.err())
-                .has(facts("2", folder.resolve("run/fold-1/model.safetensors")));
+        assertThat(run.err()).has(facts("2", folder.resolve("run/fold-1/model.safetensors")));
         Run none = Run.of("show", folder);
         assertThat(none.code()).isEqualTo(Main.MODEL);
-        assertThat(none.err())
-                .has(facts("model.safetensors"))
-                .doesNotContain("--resume");
+        assertThat(none.err()).has(facts("model.safetensors")).doesNotContain("--resume");
         Files.writeString(folder.resolve("config.yaml"), "");
         assertThat(Run.of("show", folder).err()).has(facts("gramian train --resume", folder));
     }
@@ -90,8 +85,6 @@ class ShowCommandTest {
         Path file = Files.writeString(folder.resolve("model.safetensors"), "no model");
         Run run = Run.of("show", file);
         assertThat(run.code()).isEqualTo(Main.MODEL);
-        assertThat(run.err())
-                .has(facts("gramian show", file))
-                .hasLineCount(1);
+        assertThat(run.err()).has(facts("gramian show", file)).hasLineCount(1);
     }
 }

@@ -46,9 +46,7 @@ final class SolvedClassifierTest {
         String[] options = {"--classifier", classifier, "--pooling", "pca:8/covariance/log/triu"};
         Path out = root.resolve("run");
         Run run = done(train(out, options));
-        assertThat(run.err())
-                .has(facts("classifier", classifier))
-                .doesNotContain("network.classifier=", "epoch");
+        assertThat(run.err()).has(facts("classifier", classifier)).doesNotContain("network.classifier=", "epoch");
         assertThat(TinyTraining.names(out))
                 .contains("model.safetensors", "evaluation.json", "summary.txt")
                 .doesNotContain("curves.png", "history.csv", "checkpoint.safetensors");

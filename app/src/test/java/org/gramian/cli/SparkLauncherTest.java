@@ -174,8 +174,7 @@ final class SparkLauncherTest {
         var outcome = checkout.run("spark", "audit");
 
         assertThat(outcome.exitCode()).isEqualTo(1);
-        assertThat(outcome.errors()).startsWith("gramian: ")
-                .has(facts("Spark"));
+        assertThat(outcome.errors()).startsWith("gramian: ").has(facts("Spark"));
     }
 
     @Test

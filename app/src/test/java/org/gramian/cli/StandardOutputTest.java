@@ -49,9 +49,7 @@ class StandardOutputTest {
                 List.of("--help"),
                 List.of("predict", model.toString(), folder.resolve("one.png").toString()))) {
             ProcessBuilder builder = new ProcessBuilder(Program.command(arguments)).redirectOutput(FULL);
-            assertThat(run(builder, Main.USAGE))
-                    .startsWith("gramian")
-                    .hasLineCount(1);
+            assertThat(run(builder, Main.USAGE)).startsWith("gramian").hasLineCount(1);
         }
     }
 

@@ -84,9 +84,7 @@ final class TrainBadInputTest {
         Run run = tiny.train(out, "--epochs", "1");
         assertThat(run.code()).as(run.err()).isEqualTo(Main.DATA);
         assertThat(run.out()).has(facts("2", "20", "3"));
-        assertThat(run.err())
-                .has(facts("wood/7.jpg", "paper/8.png"))
-                .doesNotContain("Exception");
+        assertThat(run.err()).has(facts("wood/7.jpg", "paper/8.png")).doesNotContain("Exception");
         assertThat(TinyTraining.names(out)).containsAll(TinyTraining.FOLD_FILES);
         assertThat(out.resolve("predictions.csv"))
                 .content()
@@ -100,7 +98,8 @@ final class TrainBadInputTest {
             tiny.pictures().add("wood/" + i + ".jpg", RUBBISH);
         }
         Run run = tiny.train(out, "--dry-run");
-        assertThat(run.err().lines().filter(line -> line.matches(".*wood/\\d+\\.jpg.*"))).hasSize(10);
+        assertThat(run.err().lines().filter(line -> line.matches(".*wood/\\d+\\.jpg.*")))
+                .hasSize(10);
         assertThat(run.err())
                 .has(facts("15"))
                 .contains("gramian audit " + tiny.pictures().root());

@@ -37,14 +37,12 @@ class TrainSummaryTest {
 
     @Test
     void aRunThatEndedByItsTimeSaysHowMuchOfItIsThere() throws InterruptedException {
-        assertThat(text(2, 3, Optional.of(Breaks.Reason.OUT_OF_TIME)))
-                .has(facts("2 of 3"));
+        assertThat(text(2, 3, Optional.of(Breaks.Reason.OUT_OF_TIME))).has(facts("2 of 3"));
         assertThat(text(3, 3, Optional.empty())).doesNotContain("of 3");
     }
 
     @Test
     void theModelCanBeTriedByCopyingALine() throws InterruptedException {
-        assertThat(text(1, 1, Optional.empty()))
-                .contains("gramian predict 'my run/fold-1/model.safetensors' ");
+        assertThat(text(1, 1, Optional.empty())).contains("gramian predict 'my run/fold-1/model.safetensors' ");
     }
 }

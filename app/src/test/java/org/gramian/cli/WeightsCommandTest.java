@@ -65,9 +65,7 @@ final class WeightsCommandTest {
         Run imported = weights("import", "squeezenet-mine", squeezeNet());
         Path installed = folder.resolve("store").resolve("squeezenet-mine.safetensors");
         assertThat(imported.out()).isEqualTo(installed + System.lineSeparator());
-        assertThat(imported.err())
-                .startsWith("gramian weights import: ")
-                .contains("BGR mean=104,117,123");
+        assertThat(imported.err()).startsWith("gramian weights import: ").contains("BGR mean=104,117,123");
         assertThat(imported.code()).isZero();
         assertThat(weights("list").out()).containsPattern("squeezenet-mine +installed +2.4  mine.safetensors; my own");
         assertThat(weights("list", "--json").out())
@@ -92,8 +90,14 @@ final class WeightsCommandTest {
         assertRefused(Main.USAGE, weights("get", "vgg61"), facts("gramian weights get", "vgg61"));
         assertRefused(Main.USAGE, weights("get", "filters"), facts("gramian weights get", "filters"));
         assertRefused(Main.USAGE, weights("get", "vgg16", "--from", "nowhere"), facts("gramian weights get", "--from"));
-        assertRefused(Main.MODEL, weights("import", "vgg16", squeezeNet()), facts("gramian weights import", folder.resolve("mine.safetensors"), "safetensors"));
-        assertRefused(Main.MODEL, weights("import", "vgg16", folder.resolve("absent.pth")), facts("gramian weights import", folder.resolve("absent.pth")));
+        assertRefused(
+                Main.MODEL,
+                weights("import", "vgg16", squeezeNet()),
+                facts("gramian weights import", folder.resolve("mine.safetensors"), "safetensors"));
+        assertRefused(
+                Main.MODEL,
+                weights("import", "vgg16", folder.resolve("absent.pth")),
+                facts("gramian weights import", folder.resolve("absent.pth")));
     }
 
     private static void assertRefused(int code, Run run, Facts start) {

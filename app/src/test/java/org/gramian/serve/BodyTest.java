@@ -71,9 +71,12 @@ class BodyTest {
 
     @Test
     void silenceIsToldFromABodyThatTakesTooLong() throws Exception {
-        assertRefused(() -> {
+        assertRefused(
+                () -> {
                     throw new IOException(new TimeoutException("idle"));
-                }, Duration.ofSeconds(30), facts("10 s"));
+                },
+                Duration.ofSeconds(30),
+                facts("10 s"));
         assertRefused(() -> 'x', Duration.ofMillis(1), facts("0 s"));
     }
 }

@@ -55,9 +55,7 @@ class PictureWorkTest {
         String message = assertRefusedOnce("not-computed", () -> {
             throw new LibtorchException("as if aten::mm of [[9, 9], [9, 9]] failed");
         });
-        assertThat(message)
-                .has(facts("memory", "--batch"))
-                .doesNotContain("aten");
+        assertThat(message).has(facts("memory", "--batch")).doesNotContain("aten");
     }
 
     /** Fails the first time, and gives the message of the answer. */

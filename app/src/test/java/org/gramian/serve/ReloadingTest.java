@@ -1,7 +1,6 @@
 package org.gramian.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;

@@ -157,9 +157,7 @@ class ServerTest {
                         Served.start(folder, ServeOptions.local(served.server().port())))
                 .has(facts(served.server().port()));
         ServeOptions nowhere = new ServeOptions("nohost.invalid", 0, Optional.of("token"), Limits.DEFAULT);
-        assertThatIOException()
-                .isThrownBy(() -> Served.start(folder, nowhere))
-                .has(facts("nohost.invalid", "0"));
+        assertThatIOException().isThrownBy(() -> Served.start(folder, nowhere)).has(facts("nohost.invalid", "0"));
     }
 
     @Test

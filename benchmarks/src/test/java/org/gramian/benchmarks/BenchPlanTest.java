@@ -40,7 +40,8 @@ class BenchPlanTest {
                 List.of(2, 4),
                 Precision.F32,
                 Precision.BF16);
-        assertThat(found).extracting(BenchPlan.Case::workload)
+        assertThat(found)
+                .extracting(BenchPlan.Case::workload)
                 .containsExactly(
                         Workload.HEAD_FORWARD,
                         Workload.HEAD_FORWARD,

@@ -113,8 +113,7 @@ class BenchmarkTest {
         BenchPlan plan = new BenchPlan(List.of(Workload.HEAD_FORWARD), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
         Report report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
         assertThat(report.failed()).isFalse();
-        assertThat(report.columns())
-                .contains("worker.py", "conv:N, rbf", "'bilinear'");
+        assertThat(report.columns()).contains("worker.py", "conv:N, rbf", "'bilinear'");
     }
 
     @ParameterizedTest

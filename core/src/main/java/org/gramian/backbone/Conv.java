@@ -1,7 +1,6 @@
 package org.gramian.backbone;
 
 import java.util.List;
-import org.gramian.tensor.Activation;
 import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Filters;
@@ -10,6 +9,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Kernel.Border;
+import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 
 /**

@@ -1,7 +1,6 @@
 package org.gramian.backbone;
 
 import java.util.List;
-import org.gramian.tensor.Activation;
 import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Matrices;
@@ -9,6 +8,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
+import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 
 /**

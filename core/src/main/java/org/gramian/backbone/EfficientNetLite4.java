@@ -2,8 +2,8 @@ package org.gramian.backbone;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.gramian.tensor.Activation;
 import org.gramian.backbone.Kernel.Border;
+import org.gramian.tensor.Activation;
 
 /**
  * EfficientNet-Lite4: inverted bottlenecks with depthwise convolutions, ReLU6, TensorFlow's SAME padding, and batch norms

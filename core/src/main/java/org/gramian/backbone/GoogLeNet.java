@@ -1,8 +1,8 @@
 package org.gramian.backbone;
 
 import java.util.List;
-import org.gramian.tensor.Activation;
 import org.gramian.autodiff.ResponseNorm;
+import org.gramian.tensor.Activation;
 
 /**
  * GoogLeNet (table 1) in the variant of the BVLC Caffe model zoo: pooling rounds up, responses are normalized twice, and

@@ -2,11 +2,11 @@ package org.gramian.backbone;
 
 import java.util.List;
 import java.util.stream.Stream;
-import org.gramian.tensor.Activation;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Maps;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Var;
+import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 
 /**

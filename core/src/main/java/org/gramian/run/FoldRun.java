@@ -31,6 +31,7 @@ import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.Keeper;
+import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.Material;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.Session;
@@ -86,8 +87,7 @@ final class FoldRun {
                 event -> {
                     switch (event) {
                         case EpochDone done -> keeping(() -> history.add(done));
-                        case StageDone done ->
-                            keeping(() -> result(done).write(folder.path()));
+                        case StageDone done -> keeping(() -> result(done).write(folder.path()));
                         case RateFound found -> keeping(() -> folder.keepRateTest(found.result()));
                         case Solved found -> solved = Optional.of(found);
                         case Refitted refit -> keeping(() -> refitted(refit));

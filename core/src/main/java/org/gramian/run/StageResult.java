@@ -43,7 +43,6 @@ public record StageResult(
      */
     public record Refit(String classifier, boolean kept, Optional<Judgement> trained, Optional<Judgement> solved) {}
 
-
     /** The file of a fold. */
     public static final String FILE = "training.json";
 

@@ -186,8 +186,7 @@ public record Convolution(int stride, int padding, int groups) {
     }
 
     /** Gradients of {@link #apply} followed by an activation, whose value is given, for a gradient of it. */
-    public Gradients backward(
-            Tensor gradient, Tensor value, Inputs inputs, Activation activation, boolean[] wanted) {
+    public Gradients backward(Tensor gradient, Tensor value, Inputs inputs, Activation activation, boolean[] wanted) {
         if (!wanted[2] || gradient.type() != value.type() || !MapKernels.suitSums(value)) {
             return backward(activation.backward(gradient, value), inputs.maps, inputs.weight, wanted);
         }
@@ -201,8 +200,7 @@ public record Convolution(int stride, int padding, int groups) {
 
     /** The shape of the result for maps and weights of those shapes. */
     Shape output(Shape maps, Shape weight) {
-        return Shape.of(
-                maps.at(0), weight.at(0), windows(maps.at(2), weight.at(2)), windows(maps.at(3), weight.at(3)));
+        return Shape.of(maps.at(0), weight.at(0), windows(maps.at(2), weight.at(2)), windows(maps.at(3), weight.at(3)));
     }
 
     /** Number of windows along a side of the maps; 0 where a window does not fit. */

@@ -57,7 +57,8 @@ public final class CudaProgram {
             new TreeMap<>(macros).forEach((name, value) -> source.append("#define %s %d\n".formatted(name, value)));
             return new CudaProgram(
                     resource,
-                    source.append(new String(in.readAllBytes(), StandardCharsets.UTF_8)).toString());
+                    source.append(new String(in.readAllBytes(), StandardCharsets.UTF_8))
+                            .toString());
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);
         }

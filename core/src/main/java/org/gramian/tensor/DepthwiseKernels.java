@@ -117,8 +117,7 @@ final class DepthwiseKernels {
         int workers = Math.max(1, THREADS / (lanes * window));
         int rows = (int) (gradient.size(0) * gradient.size(2));
         int blocks = Math.clamp(WEIGHT_BLOCKS / (vectors / lanes), 1, Math.ceilDiv(rows, workers));
-        Tensor partial =
-                Tensors.empty(Shape.of(blocks, weight.shape().elements()), DType.F32, maps.device());
+        Tensor partial = Tensors.empty(Shape.of(blocks, weight.shape().elements()), DType.F32, maps.device());
         program(weight, convolution, strip(convolution, maps.size(3)))
                 .launch(
                         "depthwise_weight",

@@ -128,8 +128,7 @@ class TapeTest {
         try (Tape tape = Tape.recording();
                 Tape other = Tape.recording()) {
             Var c = tape.constant(ones(1));
-            assertThatThrownBy(() -> tape.backward(c))
-                    .isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> tape.backward(c)).isInstanceOf(IllegalArgumentException.class);
             Var foreign = other.variable(ones(1));
             assertThatThrownBy(() -> tape.backward(foreign)).isInstanceOf(IllegalArgumentException.class);
         }
@@ -152,8 +151,7 @@ class TapeTest {
         try (Tape tape = Tape.recording()) {
             Var loss = Arithmetic.sum(tape.variable(ones(2)));
             tape.backward(loss).close();
-            assertThatThrownBy(() -> tape.backward(loss))
-                    .isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> tape.backward(loss)).isInstanceOf(IllegalStateException.class);
         }
     }
 
@@ -222,8 +220,7 @@ class TapeTest {
             y = Arithmetic.exp(tape.variable(x));
         }
         assertThat(x.toDoubles()).containsExactly(1, 1);
-        assertThatThrownBy(() -> y.value().toDoubles())
-                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> y.value().toDoubles()).isInstanceOf(IllegalStateException.class);
     }
 
     @Test

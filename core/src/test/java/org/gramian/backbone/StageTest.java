@@ -9,13 +9,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import org.gramian.tensor.Activation;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Kernel.Border;
 import org.gramian.backbone.Network.Cuts;
+import org.gramian.tensor.Activation;
 import org.gramian.tensor.Convolution;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Elementwise;
@@ -174,8 +174,7 @@ class StageTest {
                 .has(facts("b"));
         assertThatThrownBy(() -> new Network("n", List.of(stage), new Cuts("a", "c"), about))
                 .has(facts("c"));
-        assertThatThrownBy(() -> Conv.of("a", 3, 4))
-                .has(facts("odd", "4"));
+        assertThatThrownBy(() -> Conv.of("a", 3, 4)).has(facts("odd", "4"));
         assertThatThrownBy(() -> Conv.of("a", 3, 3).depthwise().parameters(5)).has(facts("5"));
     }
 }

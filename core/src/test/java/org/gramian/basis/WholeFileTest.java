@@ -24,7 +24,7 @@ class WholeFileTest {
     void whatCannotBeMadeIsNamedAsItWasAskedForAndBeforeTheWork() {
         Path file = Path.of("/proc/gramian.txt");
         assumeTrue(Files.isDirectory(Path.of("/proc")), "only Linux has a folder that takes no files from anybody");
-                assertThatIOException().isThrownBy(() -> WholeFile.require(file)).has(facts(file, "/proc", "/proc"));
+        assertThatIOException().isThrownBy(() -> WholeFile.require(file)).has(facts(file, "/proc", "/proc"));
         assertThatIOException()
                 .isThrownBy(() -> WholeFile.put(file, partial -> Files.writeString(partial, "x")))
                 .has(facts(file, "/proc", "/proc"));

@@ -37,8 +37,11 @@ class GoldenCheckTest {
     @Test
     void aFolderWithoutReferenceFilesIsAnErrorNotASuccess(@TempDir Path empty) {
         GoldenCheck check = new GoldenCheck(DType.F64, Device.CPU);
-        assertThatThrownBy(() -> check.compare(empty)).isInstanceOf(IOException.class).has(facts(empty));
-        assertThatThrownBy(() -> check.compare(empty.resolve("absent"))).isInstanceOf(IOException.class)
+        assertThatThrownBy(() -> check.compare(empty))
+                .isInstanceOf(IOException.class)
+                .has(facts(empty));
+        assertThatThrownBy(() -> check.compare(empty.resolve("absent")))
+                .isInstanceOf(IOException.class)
                 .has(facts(empty.resolve("absent")));
     }
 }

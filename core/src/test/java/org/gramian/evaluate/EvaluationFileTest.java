@@ -65,8 +65,7 @@ final class EvaluationFileTest {
         }
         assertThat(results.at("/accuracyInterval95/low").doubleValue())
                 .isEqualTo(evaluation.accuracy().interval().low());
-        assertThat(results.at("/confusion/orientation").stringValue())
-                .isEqualTo(ConfusionMatrix.ORIENTATION);
+        assertThat(results.at("/confusion/orientation").stringValue()).isEqualTo(ConfusionMatrix.ORIENTATION);
         assertThat(results.at("/confusion/counts/2/3").intValue())
                 .isEqualTo(evaluation.confusion().count(2, 3));
         assertThat(results.at("/perClass/4/f1").doubleValue())

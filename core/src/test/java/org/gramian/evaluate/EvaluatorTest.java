@@ -143,8 +143,7 @@ final class EvaluatorTest {
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> measure(KNOWN, 1, List.of(4, 5, 6, 7)))
                 .has(facts("4", "wood/0.png"));
-        assertThatExceptionOfType(DatasetException.class)
-                .isThrownBy(() -> measure(KNOWN, 1, List.of()));
+        assertThatExceptionOfType(DatasetException.class).isThrownBy(() -> measure(KNOWN, 1, List.of()));
     }
 
     @Test

@@ -102,24 +102,35 @@ final class PairedTestTest {
     @Test
     void whatCannotBeComparedIsRefusedWithTheReason() {
         Evaluation one = MadeUp.of(2, new int[] {0, 1}, new int[] {0, 1});
-        refused(one, at(one, new Setting("kfold:5", "fold 2", new Fingerprint("b".repeat(64)), 7)), facts("thirds:3", "third 1", "aaaaaaaaaaaa", "kfold:5", "fold 2", "bbbbbbbbbbbb"));
-        refused(one, at(one, new Setting("thirds:3", "third 2", new Fingerprint("a".repeat(64)), 7)), facts("third 1", "third 2"));
-        refused(one, new Evaluation(MadeUp.SETTING, List.of("class 0", "c"), one.predictions()), facts("class 0", "class 1", "c"));
+        refused(
+                one,
+                at(one, new Setting("kfold:5", "fold 2", new Fingerprint("b".repeat(64)), 7)),
+                facts("thirds:3", "third 1", "aaaaaaaaaaaa", "kfold:5", "fold 2", "bbbbbbbbbbbb"));
+        refused(
+                one,
+                at(one, new Setting("thirds:3", "third 2", new Fingerprint("a".repeat(64)), 7)),
+                facts("third 1", "third 2"));
+        refused(
+                one,
+                new Evaluation(MadeUp.SETTING, List.of("class 0", "c"), one.predictions()),
+                facts("class 0", "class 1", "c"));
     }
 
     @Test
     void missingPicturesAreListed() {
         Evaluation one = MadeUp.of(2, new int[9], new int[9]);
         Evaluation other = MadeUp.of(2, new int[2], new int[2]);
-        refused(one, other, facts("picture 2", "picture 3", "picture 4", "picture 5", "picture 6", "picture 7", "picture 8"));
+        refused(
+                one,
+                other,
+                facts("picture 2", "picture 3", "picture 4", "picture 5", "picture 6", "picture 7", "picture 8"));
         refused(MadeUp.of(2, new int[40], new int[40]), other, facts("18"));
         refused(other, one, facts("picture 2", "picture 8"));
     }
 
     @Test
     void itsTextHasDirectionIntervalAndCounts() {
-        assertThat(new PairedTest(60, 20, 5, 15).text())
-                .has(facts("+15.0", "0.004", "20", "5", "100"));
+        assertThat(new PairedTest(60, 20, 5, 15).text()).has(facts("+15.0", "0.004", "20", "5", "100"));
         assertThat(new PairedTest(60, 30, 2, 8).text()).has(facts("0.001"));
     }
 

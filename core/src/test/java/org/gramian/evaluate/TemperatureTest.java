@@ -137,7 +137,6 @@ final class TemperatureTest {
                     .has(facts("0", value));
         }
         assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> new Temperature(2, Outcome.NONE));
-        assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> Temperature.fit(List.of()));
+        assertThatExceptionOfType(IllegalArgumentException.class).isThrownBy(() -> Temperature.fit(List.of()));
     }
 }

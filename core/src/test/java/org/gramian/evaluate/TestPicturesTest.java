@@ -92,10 +92,7 @@ final class TestPicturesTest {
         TestPictures chosen = TestPictures.choose(PHOTOS, trainedOn(plan("holdout:0.2", 1), 0), TestRequest.ALL);
         assertThat(chosen.indexes()).hasSize(PICTURES);
         assertThat(chosen.setting()).isEqualTo(Setting.all(PHOTOS));
-        assertThat(chosen.remarks())
-                .singleElement()
-                .asString()
-                .has(facts("80 %", "48", "60"));
+        assertThat(chosen.remarks()).singleElement().asString().has(facts("80 %", "48", "60"));
     }
 
     @Test

@@ -138,7 +138,10 @@ final class GalleryFileTest {
         requireRefused(facts("name", "2"), Map.of("name_ends", tensor(DType.I64, 1, 2, Long.MAX_VALUE)), Map.of());
         requireRefused(facts("thumbnail"), Map.of("thumbnail_ends", tensor(DType.I64, 1, 2, 3)), Map.of());
         requireRefused(facts("7"), Map.of("more", tensor(DType.U8, 1)), Map.of());
-        requireRefused(facts("JPEG", "thumbnail", "1"), Map.of("thumbnails", tensor(DType.U8, 1, 2, 3), "thumbnail_ends", tensor(DType.I64, 1, 2, 3)), Map.of());
+        requireRefused(
+                facts("JPEG", "thumbnail", "1"),
+                Map.of("thumbnails", tensor(DType.U8, 1, 2, 3), "thumbnail_ends", tensor(DType.I64, 1, 2, 3)),
+                Map.of());
     }
 
     @Test

@@ -173,8 +173,7 @@ final class ClassifierTest {
         }
         assertThat(trouble)
                 .hasSize(4)
-                .allSatisfy(thrown -> assertThat(thrown)
-                        .isInstanceOf(IllegalStateException.class));
+                .allSatisfy(thrown -> assertThat(thrown).isInstanceOf(IllegalStateException.class));
         assertThatIllegalStateException().isThrownBy(() -> classifier.predict(picture));
     }
 
@@ -202,8 +201,7 @@ final class ClassifierTest {
                     .has(facts(bad, "JPEG"))
                     .satisfies(told -> assertThat(told.problem()).isEqualTo(Problem.UNKNOWN_FORMAT));
             assertThatExceptionOfType(UnreadablePictureException.class)
-                    .isThrownBy(() -> classifier.predict(folder.resolve("absent.jpg")))
-                    ;
+                    .isThrownBy(() -> classifier.predict(folder.resolve("absent.jpg")));
             assertThatExceptionOfType(UnreadablePictureException.class)
                     .isThrownBy(() -> classifier.predict(thin))
                     .satisfies(told -> assertThat(told.problem()).isEqualTo(Problem.TOO_THIN));

@@ -99,7 +99,10 @@ final class HostileModelFileTest {
                 arguments("pooling", "rbff/triu", facts("'rbff'")),
                 arguments("pooling", "conv:4/rbf/spd:9/relu/triu/root/l2", facts("spd:9")),
                 arguments("pooling", "x".repeat(100_000), facts("1000", "100000")),
-                arguments("pooling", "conv:5/rbf/spd:3/relu/triu/root/l2", facts("'head.pooling.conv.weight'", "F32[5, ")),
+                arguments(
+                        "pooling",
+                        "conv:5/rbf/spd:3/relu/triu/root/l2",
+                        facts("'head.pooling.conv.weight'", "F32[5, ")),
                 arguments("pooling", "average", facts("'head.pooling.conv.weight'")),
                 arguments("pooling", "conv:999999/rbf/spd:3/relu/flat/root/l2", facts("F32[999999, ")),
                 arguments("pooling", "conv:999999999/rbf/triu", facts("1", "999999", "'999999999'")),

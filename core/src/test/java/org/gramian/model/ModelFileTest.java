@@ -147,8 +147,7 @@ final class ModelFileTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> card(List.of("a", "b", "a")))
                 .has(facts("a"));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> card(List.of("a", " ")));
+        assertThatIllegalArgumentException().isThrownBy(() -> card(List.of("a", " ")));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> card(List.of("a")))
                 .has(facts("2", "classes"));

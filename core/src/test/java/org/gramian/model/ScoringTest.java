@@ -65,7 +65,8 @@ class ScoringTest {
 
         assertThat(Outcome.of(new float[][] {{1, Float.NaN, 2}}, card))
                 .isInstanceOfSatisfying(
-                        Outcome.Failed.class, failed -> assertThat(failed.reason()).has(facts("foliage", "NaN")));
+                        Outcome.Failed.class,
+                        failed -> assertThat(failed.reason()).has(facts("foliage", "NaN")));
         assertThat(Outcome.of(BROKEN)).isEqualTo(new Outcome.Failed("broken"));
         assertThat(Outcome.of(new float[][] {{1, 3, 2}}, card))
                 .isEqualTo(new Outcome.Answered(Answer.of(Logits.of(1, 3, 2), card)));

@@ -173,8 +173,7 @@ class FittingTest {
                                 fitted.parameters.get(parameter.name()).set(Tensors.copy(parameter.value())));
                 assertThatThrownBy(() -> fitted.describe(Trial.features(1)))
                         .as(text)
-                        .isInstanceOf(IllegalStateException.class)
-                        ;
+                        .isInstanceOf(IllegalStateException.class);
             }
         }
         assertThat(Fitting.isNeeded(Pooling.parse("rbf/triu"))).isFalse();

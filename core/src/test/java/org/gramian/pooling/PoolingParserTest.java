@@ -179,15 +179,12 @@ class PoolingParserTest {
         "rbf/log:flor=1/triu, flor, floor"
     })
     void aTypoGetsTheNearestWord(String text, String typed, String meant) {
-        assertThat(refused(text))
-                .hasMessageContaining("'" + typed)
-                .has(facts(meant));
+        assertThat(refused(text)).hasMessageContaining("'" + typed).has(facts(meant));
     }
 
     @Test
     void aWordFarFromAllGetsTheListOnly() {
-        assertThat(refused("zzzzzz/triu"))
-                .has(facts("'zzzzzz'", "polynomial"));
+        assertThat(refused("zzzzzz/triu")).has(facts("'zzzzzz'", "polynomial"));
         assertThat(refused("zzzzzz")).hasMessageContainingAll("polynomial", "paper-kernel");
         assertThat(refused("rbf//triu")).has(facts("''"));
         assertThat(refused("paper/l2"))
@@ -217,8 +214,7 @@ class PoolingParserTest {
                 "conv:5              | 'conv:5' kernel average"
             })
     void aStageOutOfPlaceIsNamedWithWhatItNeeds(String text, String values) {
-        assertThat(refused(text))
-                .has(facts((Object[]) values.split(" ")));
+        assertThat(refused(text)).has(facts((Object[]) values.split(" ")));
     }
 
     @ParameterizedTest
@@ -275,7 +271,7 @@ class PoolingParserTest {
     @ValueSource(strings = {"", "   ", "\n"})
     void anEmptyTextGetsAnExampleAndTheMethods(String text) {
         assertThat(refused(text))
-                                .hasMessageContaining(Methods.find("default").orElseThrow().pooling())
+                .hasMessageContaining(Methods.find("default").orElseThrow().pooling())
                 .hasMessageContaining("bcnn");
     }
 

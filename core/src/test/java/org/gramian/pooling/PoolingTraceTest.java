@@ -34,7 +34,7 @@ class PoolingTraceTest {
                 Tape tape = Tape.inference()) {
             assertThat(stages(trial, tape, Trial.features(1)))
                     .zipSatisfy(
-                        List.of(
+                            List.of(
                                     facts("conv:6", "[3, 6, 20]"),
                                     facts("rbf", "[3, 6, 6]"),
                                     facts("1", "spd:5", "[3, 5, 5]"),

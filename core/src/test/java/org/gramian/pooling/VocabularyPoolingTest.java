@@ -222,8 +222,7 @@ class VocabularyPoolingTest {
                                 Tensors.full(Double.NaN, parameter.value().shape(), DType.F64, Device.CPU)));
                 assertThatThrownBy(() -> fitted.describe(Trial.features(1)))
                         .as(text)
-                        .isInstanceOf(IllegalStateException.class)
-                        ;
+                        .isInstanceOf(IllegalStateException.class);
             }
         }
     }

@@ -37,8 +37,7 @@ class StageResultTest {
         assertThat(FIRST.advice())
                 .hasValue("stage 1 still improved at its end: the validation loss fell by 3.2 % in the last 2 of 19"
                         + " epochs; try --epochs 38");
-        assertThat(new StageResult(2, 2, 2, 2, false, Optional.of(new Improvement(1, 0.9)), Optional.empty())
-                        .advice())
+        assertThat(new StageResult(2, 2, 2, 2, false, Optional.of(new Improvement(1, 0.9)), Optional.empty()).advice())
                 .hasValue("stage 2 still improved at its end: the training loss fell by 10.0 % in the last 1 of 2"
                         + " epochs; try --fine-tune 4");
         assertThat(SECOND.advice()).isEmpty();
@@ -52,7 +51,8 @@ class StageResultTest {
         SECOND.with(new StageResult.Refit("svm", false, Optional.empty(), Optional.empty()))
                 .write(folder);
         assertThat(StageResult.read(folder)).first().isEqualTo(refit);
-        assertThat(StageResult.read(folder).getLast().refit().orElseThrow().solved()).isEmpty();
+        assertThat(StageResult.read(folder).getLast().refit().orElseThrow().solved())
+                .isEmpty();
     }
 
     @Test

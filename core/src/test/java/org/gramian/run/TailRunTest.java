@@ -129,9 +129,7 @@ class TailRunTest {
     @Test
     void cropsThatTheTailCannotTakeAreRefused() {
         run = run.with(Keys.LAYER, "pool3").with(Keys.CROPS, CropPlan.parse("center:16"));
-        assertThatThrownBy(() -> run.plan())
-                .isInstanceOf(ConfigException.class)
-                .has(facts("network.pooling", "16×16"));
+        assertThatThrownBy(() -> run.plan()).isInstanceOf(ConfigException.class).has(facts("network.pooling", "16×16"));
     }
 
     @Test

@@ -195,12 +195,9 @@ class DecompositionsTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("qr"))
                 .hasMessageContaining("F64[2, 3]");
-        assertThatThrownBy(() -> Decompositions.cholesky(wide))
-                .has(facts("cholesky", "F64[2, 3]"));
-        assertThatThrownBy(() -> Decompositions.symmetricEigen(wide))
-                .has(facts("eigendecomposition"));
-        assertThatThrownBy(() -> Decompositions.cholesky(whole))
-                .has(facts("cholesky", "I64[3, 3]"));
+        assertThatThrownBy(() -> Decompositions.cholesky(wide)).has(facts("cholesky", "F64[2, 3]"));
+        assertThatThrownBy(() -> Decompositions.symmetricEigen(wide)).has(facts("eigendecomposition"));
+        assertThatThrownBy(() -> Decompositions.cholesky(whole)).has(facts("cholesky", "I64[3, 3]"));
         assertThatThrownBy(() -> Decompositions.solve(identity(3), wide))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("solve", "F64[3, 3]", "F64[2, 3]"));

@@ -38,21 +38,23 @@ class DepthwiseKernelsTest {
         SplittableRandom random = seed.random();
         int window = 3 + random.nextInt(5);
         long channels = 4L * (2 + random.nextInt(90));
-        Convolution convolution =
-                new Convolution(1 + random.nextInt(2), window / 2, Math.toIntExact(channels));
-        Shape shape = Shape.of(
-                1 + random.nextInt(3), channels, window + random.nextInt(17), 7L * (1 + random.nextInt(3)));
+        Convolution convolution = new Convolution(1 + random.nextInt(2), window / 2, Math.toIntExact(channels));
+        Shape shape =
+                Shape.of(1 + random.nextInt(3), channels, window + random.nextInt(17), 7L * (1 + random.nextInt(3)));
         Tensor x = integers(random, shape);
         Tensor w = integers(random, Shape.of(channels, 1, window, window));
         @Nullable Tensor b = random.nextBoolean() ? integers(random, Shape.of(channels)) : null;
         Activation activation = Activation.values()[random.nextInt(3)];
         Tensor maps = Views.channelsLast(there(x));
         Tensor weight = single(w);
-        assertThat(DepthwiseKernels.suit(maps, weight, convolution)).as("kernels are used").isTrue();
+        assertThat(DepthwiseKernels.suit(maps, weight, convolution))
+                .as("kernels are used")
+                .isTrue();
 
         Tensor expected = convolution.apply(x, w, b, activation);
         Tensor found = convolution.apply(maps, weight, b == null ? null : single(b), activation);
-        assertThat(found.toDoubles()).containsExactly(Tensors.to(expected, DType.BF16).toDoubles());
+        assertThat(found.toDoubles())
+                .containsExactly(Tensors.to(expected, DType.BF16).toDoubles());
 
         Tensor gradient = integers(random, expected.shape());
         boolean[] wanted = {true, true, true};

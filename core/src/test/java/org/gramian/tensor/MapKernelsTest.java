@@ -66,8 +66,7 @@ class MapKernelsTest {
         Tensor rectified = Elementwise.relu(integers(random, shape));
         Tensor value = Views.channelsLast(six ? Elementwise.relu6InPlace(rectified) : rectified);
         Tensor gradient = integers(random, shape);
-        MapKernels.Passed passed = MapKernels.reluBackward(
-                gradient, value, six ? Activation.RELU6 : Activation.RELU);
+        MapKernels.Passed passed = MapKernels.reluBackward(gradient, value, six ? Activation.RELU6 : Activation.RELU);
 
         double[] g = gradient.toDoubles();
         double[] y = value.toDoubles();
@@ -91,7 +90,9 @@ class MapKernelsTest {
         Tensor weight = integers(random, Shape.of(filters, channels, 1, 1));
         Tensor bias = integers(random, Shape.of(filters));
         Activation activation = Activation.values()[random.nextInt(3)];
-        assertThat(MapKernels.suitBias(maps, weight, single(bias))).as("kernels are used").isTrue();
+        assertThat(MapKernels.suitBias(maps, weight, single(bias)))
+                .as("kernels are used")
+                .isTrue();
 
         Convolution convolution = Convolution.plain();
         Tensor exact = convolution.apply(single(maps), single(weight), single(bias));

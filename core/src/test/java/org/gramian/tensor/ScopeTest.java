@@ -150,8 +150,7 @@ class ScopeTest {
     void scopesCloseInnermostFirst() {
         Scope outer = Scope.open();
         Scope inner = Scope.open();
-        assertThatThrownBy(outer::close)
-                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(outer::close).isInstanceOf(IllegalStateException.class);
         inner.close();
         inner.close(); // closing twice is harmless
         outer.close();

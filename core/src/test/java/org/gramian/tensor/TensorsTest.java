@@ -145,8 +145,7 @@ class TensorsTest {
         assertThatThrownBy(() -> Tensors.of(new double[5], Shape.of(2, 3), DType.F32))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("[2, 3]", "6", "5"));
-        assertThatThrownBy(() -> Tensors.ofLongs(new long[5], Shape.of(2, 3)))
-                .has(facts("[2, 3]", "6", "5"));
+        assertThatThrownBy(() -> Tensors.ofLongs(new long[5], Shape.of(2, 3))).has(facts("[2, 3]", "6", "5"));
     }
 
     @RandomTest

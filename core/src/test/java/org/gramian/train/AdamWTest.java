@@ -291,10 +291,8 @@ class AdamWTest {
     @ValueSource(doubles = {-0.1, 1, Double.NaN})
     void decaysOutsideZeroToOneAreRejectedByTheirValue(double bad) {
         StiefelOptions stiefel = StiefelOptions.defaults();
-        assertThatThrownBy(() -> new AdamWOptions(0.1, bad, 0.999, 0, stiefel))
-                .has(facts("beta1", bad));
-        assertThatThrownBy(() -> new AdamWOptions(0.1, 0.9, bad, 0, stiefel))
-                .has(facts("beta2", bad));
+        assertThatThrownBy(() -> new AdamWOptions(0.1, bad, 0.999, 0, stiefel)).has(facts("beta1", bad));
+        assertThatThrownBy(() -> new AdamWOptions(0.1, 0.9, bad, 0, stiefel)).has(facts("beta2", bad));
         assertThatThrownBy(() -> new Optimizer(AdamWOptions.defaults(0.1), 0, bad))
                 .has(facts(bad));
     }

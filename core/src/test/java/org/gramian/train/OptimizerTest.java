@@ -252,8 +252,7 @@ class OptimizerTest {
             Parameter bias = parameters.get("bias");
             Tensor four = Tensors.zeros(Shape.of(4), DType.F32, Device.CPU);
             Tensor three = Tensors.zeros(Shape.of(3), DType.F32, Device.CPU);
-            assertThatThrownBy(() -> sgd.setState(bias, "first-moment", four))
-                    .has(facts("first-moment", "bias"));
+            assertThatThrownBy(() -> sgd.setState(bias, "first-moment", four)).has(facts("first-moment", "bias"));
             assertThatThrownBy(() -> sgd.setState(bias, Optimizer.AVERAGE, four))
                     .has(facts("bias"));
             assertThatThrownBy(() -> adamW.setState(bias, "second-moment", three))

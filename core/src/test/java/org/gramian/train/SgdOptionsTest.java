@@ -15,8 +15,7 @@ class SgdOptionsTest {
     @ValueSource(doubles = {-0.1, Double.NaN, Double.POSITIVE_INFINITY})
     void ratesThatAreNoRatesAreRejectedByTheirValue(double bad) {
         assertThatThrownBy(() -> SgdOptions.defaults(bad)).has(facts("learning rate", bad));
-        assertThatThrownBy(() -> SgdOptions.defaults(1).at(bad))
-                .has(facts("learning rate", bad));
+        assertThatThrownBy(() -> SgdOptions.defaults(1).at(bad)).has(facts("learning rate", bad));
         assertThatThrownBy(() -> new SgdOptions(0.1, 0.9, bad, StiefelOptions.defaults()))
                 .has(facts("weight decay", bad));
         assertThatThrownBy(() -> new StiefelOptions(bad, Metric.CANONICAL, Retraction.QR))

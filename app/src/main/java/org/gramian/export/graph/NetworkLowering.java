@@ -2,7 +2,6 @@ package org.gramian.export.graph;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.gramian.tensor.Activation;
 import org.gramian.autodiff.BatchNorm;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ResponseNorm;
@@ -18,6 +17,7 @@ import org.gramian.backbone.Residual;
 import org.gramian.backbone.ResponseNormalization;
 import org.gramian.backbone.Stage;
 import org.gramian.export.proto.AttributeProto;
+import org.gramian.tensor.Activation;
 
 /**
  * A network's stages as operators: maps {@code [n, c, h, w]} to maps. Batch norms become part of their convolutions.

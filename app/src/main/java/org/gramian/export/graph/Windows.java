@@ -1,9 +1,9 @@
 package org.gramian.export.graph;
 
 import java.util.List;
-import org.gramian.tensor.Activation;
 import org.gramian.autodiff.Interpolation;
 import org.gramian.export.proto.AttributeProto;
+import org.gramian.tensor.Activation;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Window;
 import org.gramian.tensor.Window.Pair;

@@ -9,8 +9,8 @@ import org.gramian.report.chart.Chart;
 import org.gramian.report.chart.Line;
 import org.gramian.report.chart.Scale;
 import org.gramian.run.StageResult;
-import org.gramian.train.loop.LearningRateFinder.Point;
 import org.gramian.train.loop.LearningRateFinder;
+import org.gramian.train.loop.LearningRateFinder.Point;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /**
@@ -23,10 +23,7 @@ import org.gramian.train.loop.TrainEvent.EpochDone;
  */
 public record LearningView(String fold, List<Chart> charts, String sentence, List<String> remarks) {
     static LearningView of(
-            String fold,
-            List<EpochDone> epochs,
-            List<StageResult> stages,
-            List<LearningRateFinder.Result> rateTests) {
+            String fold, List<EpochDone> epochs, List<StageResult> stages, List<LearningRateFinder.Result> rateTests) {
         boolean judged = judged(epochs);
         Chart loss = empty("loss", epochs, Scale.linear(0, most(epochs, judged)))
                 .with(line("training", epochs, EpochDone::loss));

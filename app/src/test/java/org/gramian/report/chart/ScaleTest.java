@@ -44,8 +44,7 @@ class ScaleTest {
         assertThat(Scale.linear(3, 3).at(3)).isBetween(0.0, 1.0);
         assertThat(Scale.linear(0, 0).ticks()).isNotEmpty();
         assertThat(Scale.logarithmic(10, 10).at(10)).isEqualTo(0, within(1e-9));
-        assertThatThrownBy(() -> new Scale(2, 1, false))
-                .has(facts("2.0", "1.0"));
+        assertThatThrownBy(() -> new Scale(2, 1, false)).has(facts("2.0", "1.0"));
     }
 
     @Test

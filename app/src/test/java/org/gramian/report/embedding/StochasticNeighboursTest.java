@@ -137,7 +137,6 @@ class StochasticNeighboursTest {
         }
         assertThatThrownBy(() -> Distances.of(List.of(new float[] {1}, new float[] {1, 2})))
                 .has(facts("1", "2"));
-        assertThatThrownBy(() -> Distances.of(List.of(new float[] {Float.NaN})))
-                .has(facts("NaN"));
+        assertThatThrownBy(() -> Distances.of(List.of(new float[] {Float.NaN}))).has(facts("NaN"));
     }
 }

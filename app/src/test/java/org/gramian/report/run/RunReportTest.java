@@ -250,7 +250,9 @@ class RunReportTest {
         PairedTest test = PairedTest.of(after, before);
         assertThat(test.difference()).isNegative();
         assertThat(report(run("a")))
-                .contains(Figures.percent(before.accuracy().value()) + " %", test.text().replace("<", "&lt;"));
+                .contains(
+                        Figures.percent(before.accuracy().value()) + " %",
+                        test.text().replace("<", "&lt;"));
     }
 
     @Test
@@ -262,7 +264,9 @@ class RunReportTest {
         assertThat(two)
                 .containsPattern("<h1>[^<]*\\ba, b\\b")
                 .contains("id=\"comparison\"", "McNemar", "id=\"r0-run\"", "id=\"r1-run\"");
-        assertThat(report(run("a"), run("c"))).has(facts("'other'", "'holdout'")).doesNotContain("McNemar");
+        assertThat(report(run("a"), run("c")))
+                .has(facts("'other'", "'holdout'"))
+                .doesNotContain("McNemar");
         assertThatThrownBy(() -> RunReport.write(List.of(), root.resolve("x.html"), "1"))
                 .has(facts("1", "12", "0"));
     }

@@ -165,17 +165,13 @@ class TableFormTest {
 
     @Test
     void figuresOfThePaperAreNamedAsSuch() {
-        assertThat(report().notes())
-                .anySatisfy(note -> assertThat(note)
-                        .startsWith("paper (VGG-16): "));
+        assertThat(report().notes()).anySatisfy(note -> assertThat(note).startsWith("paper (VGG-16): "));
         assertThat(report().sections().getFirst().head()).endsWith("paper (VGG-16)");
     }
 
     @Test
     void whatHasToBeKnownStandsInTheNotes() {
-        assertThat(report().notes())
-                .contains("known of some rows")
-                .hasSizeGreaterThan(1);
+        assertThat(report().notes()).contains("known of some rows").hasSizeGreaterThan(1);
     }
 
     @Test

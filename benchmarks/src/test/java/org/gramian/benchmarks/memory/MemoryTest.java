@@ -62,8 +62,6 @@ class MemoryTest {
         Path page = folder.resolve("memory.md");
         int code = execute(page, "--only", "covariance/spd:9/triu,average", "--channels", "4", "--side", "3");
         assertThat(code).isEqualTo(1);
-        assertThat(Files.readString(page))
-                .containsPattern("spd:9\\D+4\\b")
-                .contains("| `average` | `average` | 4 |");
+        assertThat(Files.readString(page)).containsPattern("spd:9\\D+4\\b").contains("| `average` | `average` | 4 |");
     }
 }

@@ -48,9 +48,7 @@ final class HeadRate {
 
     /** Returns whether settings have the rate of stage 1 as a number. */
     static boolean isGiven(Settings settings) {
-        return settings.find(Keys.STAGE1_RATE)
-                .filter(OptionalDouble::isPresent)
-                .isPresent();
+        return settings.find(Keys.STAGE1_RATE).filter(OptionalDouble::isPresent).isPresent();
     }
 
     /**

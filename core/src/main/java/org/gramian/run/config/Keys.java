@@ -155,8 +155,8 @@ public final class Keys {
             StageLength.EPOCHS_RULE);
 
     /** Empty: a range test finds it. */
-    public static final Key<OptionalDouble> STAGE1_RATE = chosen(
-            "stage1.rate", "learning rate of the new layers; auto: a range test finds it", RATE, HeadRate.RULE);
+    public static final Key<OptionalDouble> STAGE1_RATE =
+            chosen("stage1.rate", "learning rate of the new layers; auto: a range test finds it", RATE, HeadRate.RULE);
 
     public static final Key<Boolean> PER_LENGTH = chosen(
             "stage1.per-length",

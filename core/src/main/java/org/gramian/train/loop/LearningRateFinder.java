@@ -269,7 +269,8 @@ public final class LearningRateFinder {
 
     /** Returns the standard deviation of {@link #change} where nothing is learned. */
     private static double noise(List<Point> points, int steps, int half) {
-        double[] losses = points.stream().limit(steps / 3).mapToDouble(Point::loss).toArray();
+        double[] losses =
+                points.stream().limit(steps / 3).mapToDouble(Point::loss).toArray();
         double mean = Arrays.stream(losses).average().orElse(0);
         double squares =
                 Arrays.stream(losses).map(loss -> (loss - mean) * (loss - mean)).sum();

@@ -268,7 +268,9 @@ final class StageLoop implements AutoCloseable {
         StageRecipe stage = setup.stage();
         double epochs = position.epoch() + (double) step / setup.steps();
         double warmth = stage.warmup() == 0 ? 1 : Math.min(1, (epochs + 1.0 / setup.steps()) / stage.warmup());
-        return position.found().orElse(stage.rate()) * warmth * stage.schedule().factor(position.judgements(), epochs, stage.epochs());
+        return position.found().orElse(stage.rate())
+                * warmth
+                * stage.schedule().factor(position.judgements(), epochs, stage.epochs());
     }
 
     private void finishEpoch(double rate) throws IOException {

@@ -181,7 +181,13 @@ public final class TwoStage {
             return trained;
         }
         return new SolvedHead(model, session)
-                .refit(recipe.refit().get(), training, targets, recipe.batching().batch(), judge, trained);
+                .refit(
+                        recipe.refit().get(),
+                        training,
+                        targets,
+                        recipe.batching().batch(),
+                        judge,
+                        trained);
     }
 
     private List<Logits> scoresOfTestFeatures() {

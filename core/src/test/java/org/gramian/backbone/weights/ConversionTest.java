@@ -15,8 +15,8 @@ import java.util.Random;
 import java.util.SequencedMap;
 import org.gramian.backbone.Licence;
 import org.gramian.backbone.weights.format.FullArena;
-import org.gramian.backbone.weights.format.PublishedFiles.CaffeLayers;
 import org.gramian.backbone.weights.format.PublishedFiles;
+import org.gramian.backbone.weights.format.PublishedFiles.CaffeLayers;
 import org.gramian.backbone.weights.format.Tensors32;
 import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.image.crop.Preprocessing;
@@ -75,9 +75,7 @@ final class ConversionTest {
         Path path = folder.resolve("file");
         Conversion supposed =
                 assertConverted(PublishedFiles.torchZip(path, named), blueprint, Preprocessing.TORCHVISION);
-        assertThat(supposed.remarks())
-                .singleElement()
-                .has(facts("torchvision", Preprocessing.TORCHVISION.text()));
+        assertThat(supposed.remarks()).singleElement().has(facts("torchvision", Preprocessing.TORCHVISION.text()));
         assertThat(supposed.licence()).isEqualTo(Weights.UNSTATED);
         Conversion published = Conversion.of(WeightFile.read(path, arena), blueprint, true, arena);
         assertThat(published.remarks()).isEmpty();
@@ -172,10 +170,7 @@ final class ConversionTest {
         named.keySet().removeIf(name -> name.startsWith("classifier"));
         Conversion conversion = convert(PublishedFiles.torchZip(folder.resolve("file"), named), blueprint);
         assertThat(conversion.tensors()).hasSize(26).containsKey("conv5_3.bias").doesNotContainKey("fc6.weight");
-        assertThat(conversion.remarks())
-                .first()
-                .asString()
-                .has(facts("classifier.0.weight"));
+        assertThat(conversion.remarks()).first().asString().has(facts("classifier.0.weight"));
     }
 
     @Test
@@ -215,7 +210,18 @@ final class ConversionTest {
         named.remove("features.28.weight");
         named.put("features.2.weight", Tensors32.of(Shape.of(1, 2), 1, 2));
         named.put("features.99.weight", Tensors32.of(Shape.of(1), 1));
-        assertRefused(PublishedFiles.torchZip(folder.resolve("file"), named), blueprint, facts("vgg16", "features.0.bias", "features.28.weight", "features.2.weight", "F32", "[1, 2]", "[2, 2, 3, 3]", "features.99.weight"));
+        assertRefused(
+                PublishedFiles.torchZip(folder.resolve("file"), named),
+                blueprint,
+                facts(
+                        "vgg16",
+                        "features.0.bias",
+                        "features.28.weight",
+                        "features.2.weight",
+                        "F32",
+                        "[1, 2]",
+                        "[2, 2, 3, 3]",
+                        "features.99.weight"));
     }
 
     @Test
@@ -231,7 +237,10 @@ final class ConversionTest {
         SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
         named.put("stem.weight", Tensors32.of(Shape.of(1), 1));
         Path path = PublishedFiles.torchZip(folder.resolve("file"), named);
-        assertRefused(path, SmallNetworks.of("vgg16"), facts("PyTorch", "features.0.weight", "conv1_1.weight", "stem.weight"));
+        assertRefused(
+                path,
+                SmallNetworks.of("vgg16"),
+                facts("PyTorch", "features.0.weight", "conv1_1.weight", "stem.weight"));
         Path caffe = PublishedFiles.caffe(folder.resolve("caffe"), named, CaffeLayers.NEW);
         assertRefused(caffe, SmallNetworks.of("resnet18"), facts("resnet18"));
     }

@@ -176,9 +176,7 @@ final class DownloadTest {
         file = published("0123456789abcdef");
         server.close();
         server = new FileServer("/models/" + file.file(), content);
-        assertThatExceptionOfType(IOException.class)
-                .isThrownBy(this::get)
-                .has(facts("SHA-256", "01234567"));
+        assertThatExceptionOfType(IOException.class).isThrownBy(this::get).has(facts("SHA-256", "01234567"));
         assertThat(part()).doesNotExist();
         assertThat(store().holds(NAME)).isFalse();
     }
@@ -208,7 +206,7 @@ final class DownloadTest {
         server.close();
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(() -> get(nobody))
-                                .has(facts(nobody.resolve(file.file()), file.file(), store().folder()));
+                .has(facts(nobody.resolve(file.file()), file.file(), store().folder()));
     }
 
     @Test
@@ -302,9 +300,7 @@ final class DownloadTest {
     void aWrongFileThatSomebodyBroughtIsRefusedAndKept() throws IOException {
         Files.createDirectories(store().folder());
         Path brought = Files.write(store().folder().resolve(file.file()), new byte[10]);
-        assertThatExceptionOfType(IOException.class)
-                .isThrownBy(this::get)
-                .has(facts(brought));
+        assertThatExceptionOfType(IOException.class).isThrownBy(this::get).has(facts(brought));
         assertThat(brought).isRegularFile();
     }
 
@@ -325,6 +321,10 @@ final class DownloadTest {
                 store(), new Download(server.base(), Duration.ofSeconds(1), _ -> _ -> {}, remarks::add), remarks::add);
         assertThatExceptionOfType(MissingWeightsException.class)
                 .isThrownBy(() -> acquisition.get(WeightName.parse("googlenet")))
-                .has(facts("googlenet", "gramian weights import googlenet FILE", "bvlc_googlenet.caffemodel", ".safetensors"));
+                .has(facts(
+                        "googlenet",
+                        "gramian weights import googlenet FILE",
+                        "bvlc_googlenet.caffemodel",
+                        ".safetensors"));
     }
 }

@@ -81,9 +81,7 @@ final class WeightStoreTest {
             assertThat(provenance.fingerprint()).isEqualTo(Fingerprint.of(values()));
         }
         assertThat(store().provenance(NAME).source()).isEqualTo("squeezenet1_1.pth");
-        assertThat(remarks)
-                .singleElement()
-                .has(facts("torchvision", Preprocessing.TORCHVISION.text()));
+        assertThat(remarks).singleElement().has(facts("torchvision", Preprocessing.TORCHVISION.text()));
         assertThat(store().verify(NAME)).isEmpty();
         assertThat(store().names()).containsExactly(NAME);
         try (Stream<Path> files = Files.list(folder.resolve("store"))) {
@@ -159,9 +157,7 @@ final class WeightStoreTest {
             Weights weights = store().open(NAME, arena, remarks::add);
             assertThat(weights.provenance().fingerprint()).isEqualTo(Fingerprint.of(values()));
         }
-        assertThat(remarks)
-                .singleElement()
-                .has(facts(Preprocessing.CAFFE.text()));
+        assertThat(remarks).singleElement().has(facts(Preprocessing.CAFFE.text()));
         assertThat(store().verify(NAME)).singleElement().asString().has(facts("fingerprint"));
     }
 
@@ -170,10 +166,21 @@ final class WeightStoreTest {
         try (Arena arena = Arena.ofConfined()) {
             assertThatExceptionOfType(MissingWeightsException.class)
                     .isThrownBy(() -> store().open(WeightName.parse("vgg16"), arena, remarks::add))
-                    .has(facts("vgg16", store().folder(), "gramian weights get vgg16", "vgg16-397923af.pth", "528 MiB", "gramian weights import vgg16 FILE", ".pth", ".h5", ".caffemodel", ".safetensors"));
+                    .has(facts(
+                            "vgg16",
+                            store().folder(),
+                            "gramian weights get vgg16",
+                            "vgg16-397923af.pth",
+                            "528 MiB",
+                            "gramian weights import vgg16 FILE",
+                            ".pth",
+                            ".h5",
+                            ".caffemodel",
+                            ".safetensors"));
             assertThatExceptionOfType(MissingWeightsException.class)
                     .isThrownBy(() -> store().verify(WeightName.parse("efficientnet-lite4")))
-                    .has(facts("gramian weights import efficientnet-lite4 FILE", ".safetensors", "block0_conv0.weight"));
+                    .has(facts(
+                            "gramian weights import efficientnet-lite4 FILE", ".safetensors", "block0_conv0.weight"));
         }
     }
 

@@ -63,7 +63,10 @@ class AuditTest {
     private static void assertFound(AuditReport report, Severity severity, Kind kind, Facts facts) {
         Finding finding = report.finding(kind).orElseThrow(() -> new AssertionError(report.findings()));
         assertThat(finding.severity()).isEqualTo(severity);
-        assertThat(finding.items()).extracting(Finding.Item::toString).singleElement().has(facts);
+        assertThat(finding.items())
+                .extracting(Finding.Item::toString)
+                .singleElement()
+                .has(facts);
         assertThat(report.spoils()).isEqualTo(severity == Severity.SPOILS);
     }
 
@@ -184,10 +187,7 @@ class AuditTest {
         Part[] half = {Part.TRAIN, Part.TEST, Part.TRAIN, Part.TEST};
         AuditReport report = set.audit(set.divided(half, train, half), 1);
         assertFound(
-                report,
-                Severity.SPOILS,
-                Kind.COPIES_ACROSS_SPLITS,
-                facts("a/1.jpg = a/2.jpg", "split 1", "split 3"));
+                report, Severity.SPOILS, Kind.COPIES_ACROSS_SPLITS, facts("a/1.jpg = a/2.jpg", "split 1", "split 3"));
         assertThat(report.splits()).isEmpty();
     }
 

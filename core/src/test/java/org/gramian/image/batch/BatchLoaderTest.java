@@ -290,8 +290,7 @@ class BatchLoaderTest {
         assertThatThrownBy(batch::memory).isInstanceOf(IllegalStateException.class);
         loader.close();
         loader.close();
-        assertThatThrownBy(loader::next)
-                .isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(loader::next).isInstanceOf(IllegalStateException.class);
     }
 
     @Test

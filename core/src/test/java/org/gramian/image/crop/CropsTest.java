@@ -254,8 +254,7 @@ class CropsTest {
         Locale before = Locale.getDefault();
         try {
             Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
-            assertThatThrownBy(() -> new Crop(10, 12, 1, 2, 11, false))
-                    .has(facts("11", "1", "2", "10×12"));
+            assertThatThrownBy(() -> new Crop(10, 12, 1, 2, 11, false)).has(facts("11", "1", "2", "10×12"));
         } finally {
             Locale.setDefault(before);
         }

@@ -27,8 +27,8 @@ import org.gramian.train.AdamWOptions;
 import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
 import org.gramian.train.recipe.OptimizerRecipe;
-import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -87,8 +87,7 @@ final class ChoicesTest {
         Settings all = Choices.complete(
                 Settings.NONE, at(Device.Kind.CUDA, "squeezenet-1.1", "googlenet-bvlc", "efficientnet-lite4"));
         assertThat(all.get(Keys.BACKBONE)).isEqualTo("efficientnet-lite4");
-        assertThat(origin(all, Keys.BACKBONE))
-                .has(facts("efficientnet-lite4", "googlenet", "squeezenet"));
+        assertThat(origin(all, Keys.BACKBONE)).has(facts("efficientnet-lite4", "googlenet", "squeezenet"));
         assertThat(all.get(Keys.LAYER)).isEqualTo("block20+block28");
         assertThat(all.get(Keys.CROPS).text()).isEqualTo("resize:320");
         assertThat(all.get(Keys.STAGE2_EPOCHS)).isZero();
@@ -102,7 +101,8 @@ final class ChoicesTest {
         assertThat(open.get(Keys.STAGE1_SCHEDULE)).isEqualTo(new Schedule.Plateau(2, 2));
         assertThat(open.get(Keys.STAGE1_EXTEND)).isTrue();
         assertThat(open.get(Keys.STAGE2_EXTEND)).as("no epochs").isFalse();
-        assertThat(Choices.complete(trained.with(Keys.STAGE1_EPOCHS, 15), images).get(Keys.STAGE1_EXTEND))
+        assertThat(Choices.complete(trained.with(Keys.STAGE1_EPOCHS, 15), images)
+                        .get(Keys.STAGE1_EXTEND))
                 .as("given epochs")
                 .isFalse();
         assertThat(Choices.complete(trained.with(Keys.STAGE1_SCHEDULE, new Schedule.Cosine()), images)
@@ -275,7 +275,9 @@ final class ChoicesTest {
     }
 
     private static double rate(String... pairs) {
-        return Choices.complete(asked(pairs), at(Device.Kind.CPU)).get(Keys.STAGE1_RATE).orElseThrow();
+        return Choices.complete(asked(pairs), at(Device.Kind.CPU))
+                .get(Keys.STAGE1_RATE)
+                .orElseThrow();
     }
 
     @Test
@@ -408,7 +410,9 @@ final class ChoicesTest {
 
     @Test
     void whatDoesNotGoTogetherIsSaid() {
-        assertWrong("network.backbone=googlenet network.layer=inception_4f", facts("network.layer", "googlenet", "inception_4f"));
+        assertWrong(
+                "network.backbone=googlenet network.layer=inception_4f",
+                facts("network.layer", "googlenet", "inception_4f"));
         assertWrong("network.backbone=filters network.weights=vgg16", facts("network.weights", "none", "filters"));
         assertWrong("network.backbone=vgg16 network.weights=none", facts("network.weights", "vgg16"));
         assertWrong("network.pooling=rbf/spd:9999/triu", facts("network.pooling", "9999"));

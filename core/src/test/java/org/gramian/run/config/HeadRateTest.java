@@ -32,7 +32,8 @@ class HeadRateTest {
 
     @Test
     void aRateThatSomebodyGaveIsTakenAsItIs() {
-        Settings settings = HeadRate.choose(Settings.NONE.with(Keys.STAGE1_RATE, OptionalDouble.of(0.01)), Pooling.parse("average"));
+        Settings settings = HeadRate.choose(
+                Settings.NONE.with(Keys.STAGE1_RATE, OptionalDouble.of(0.01)), Pooling.parse("average"));
         assertThat(settings.get(Keys.STAGE1_RATE)).hasValue(0.01);
         assertThat(settings.get(Keys.PER_LENGTH)).isFalse();
     }

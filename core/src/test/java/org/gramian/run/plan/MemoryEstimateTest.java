@@ -33,7 +33,6 @@ class MemoryEstimateTest {
         assertThat(trained(true).requireFits(4 * GB, 6 * GB)).isEmpty();
         assertThatThrownBy(() -> trained(true).requireFits(64 * GB, 2 * GB)).has(facts("2.0 GB", "GPU"));
         MemoryEstimate solved = new MemoryEstimate(GB, GB, 0, 9 * GB, 9 * GB, false);
-        assertThatThrownBy(() -> solved.requireFits(8 * GB, Long.MAX_VALUE))
-                .has(facts("8.0 GB", "pca:64"));
+        assertThatThrownBy(() -> solved.requireFits(8 * GB, Long.MAX_VALUE)).has(facts("8.0 GB", "pca:64"));
     }
 }

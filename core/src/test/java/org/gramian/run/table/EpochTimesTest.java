@@ -94,8 +94,6 @@ class EpochTimesTest {
     @Test
     void aDamagedFileIsNamed() throws IOException {
         Files.writeString(folder.resolve("times.csv"), "fold,epoch,seconds\n1,1,soon\n");
-        assertThatThrownBy(this::open)
-                .isInstanceOf(IOException.class)
-                .hasMessageContaining("times.csv");
+        assertThatThrownBy(this::open).isInstanceOf(IOException.class).hasMessageContaining("times.csv");
     }
 }

@@ -56,7 +56,8 @@ class RowListTest {
     @Test
     void aRowsOwnSettingsGoBeforeThoseOfTheTable() {
         TableRow row = RowList.parse("isqrt").getFirst().with("stage1.rate", "0.5");
-        Settings asked = row.asked(Settings.NONE.with(Keys.STAGE1_RATE, OptionalDouble.of(0.1)).with(Keys.STAGE1_EPOCHS, 7));
+        Settings asked = row.asked(
+                Settings.NONE.with(Keys.STAGE1_RATE, OptionalDouble.of(0.1)).with(Keys.STAGE1_EPOCHS, 7));
         assertThat(asked.get(Keys.STAGE1_RATE)).hasValue(0.5);
         assertThat(asked.get(Keys.STAGE1_EPOCHS)).isEqualTo(7);
         assertThat(asked.get(Keys.POOLING)).isEqualTo("isqrt");
@@ -71,8 +72,7 @@ class RowListTest {
     void whatMakesResultsComparableIsTheSameForAllRows() {
         TableRow row = RowList.parse("average").getFirst();
         for (String key : List.of("data.layout", "data.protocol", "data.crops", "data.validation", "seed")) {
-            assertThatThrownBy(() -> row.with(key, "1"))
-                    .hasMessageContaining(key);
+            assertThatThrownBy(() -> row.with(key, "1")).hasMessageContaining(key);
         }
         assertThatThrownBy(() -> row.with("network.pooling", "bcnn")).hasMessageContaining("LABEL=bcnn");
         assertThatThrownBy(() -> row.with("stage1.rat", "1")).hasMessageContaining("stage1.rate");

@@ -240,9 +240,7 @@ class TableRunTest {
                         .against())
                 .as("the baseline is not there yet")
                 .isEmpty();
-        assertThat(run.table().remarks())
-                .singleElement()
-                .has(facts("first", "average"));
+        assertThat(run.table().remarks()).singleElement().has(facts("first", "average"));
         ResultTable open = run(plan.training(Set.of("cov"))).table();
         assertThat(open.baseline()).as("the first that is finished").isEqualTo("cov");
         assertThat(open.remarks()).isEmpty();
@@ -321,9 +319,7 @@ class TableRunTest {
     void anotherConfigurationOrOtherPicturesAreRefusedByName() throws IOException, InterruptedException {
         trained(plan("average"));
         TablePlan longer = TablePlan.of(RowList.parse("average"), COMMON.with(Keys.STAGE1_EPOCHS, 3));
-        assertThatThrownBy(() -> run(longer))
-                .isInstanceOf(IOException.class)
-                .has(facts("stage1.epochs", "3", "2"));
+        assertThatThrownBy(() -> run(longer)).isInstanceOf(IOException.class).has(facts("stage1.epochs", "3", "2"));
         data = List.of(data("first", 6, 7));
         assertThatThrownBy(() -> run(plan("average")))
                 .isInstanceOf(IOException.class)

@@ -40,10 +40,7 @@ final class LibtorchCacheTest {
         assertThat(found.origin()).has(facts("2.7.1"));
         assertThat(found.version()).isEqualTo("2.7.1");
         assertIntact(found);
-        assertThat(progress)
-                .singleElement()
-                .asString()
-                .has(facts("2.7.1", "4 MB"));
+        assertThat(progress).singleElement().asString().has(facts("2.7.1", "4 MB"));
     }
 
     @Test

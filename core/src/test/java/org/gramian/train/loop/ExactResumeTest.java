@@ -87,7 +87,8 @@ class ExactResumeTest {
             SmallTraining on(Parts parts) {
                 Recipe recipe = Recipes.of(stage(1, 0.5, "constant", 0), stage(3, 0.02, "cosine", 0));
                 return SmallTraining.of(
-                        Recipes.with(recipe, new Augmenting(Augmentation.parse("strong+erase:0.5"), 16, 0.4, 1)), parts);
+                        Recipes.with(recipe, new Augmenting(Augmentation.parse("strong+erase:0.5"), 16, 0.4, 1)),
+                        parts);
             }
         },
         AUGMENTATION_MIXUP_AND_ACCUMULATION {

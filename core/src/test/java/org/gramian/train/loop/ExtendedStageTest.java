@@ -37,7 +37,8 @@ class ExtendedStageTest {
     @BeforeEach
     void paint() throws IOException {
         Parts divided = SmallTraining.divide(PaintedPictures.folders(folder.resolve("images"), 5, 6, 7));
-        parts = new Parts(divided.training(), divided.training(), divided.test()); // a validation loss that falls for long
+        parts = new Parts(
+                divided.training(), divided.training(), divided.test()); // a validation loss that falls for long
     }
 
     private SmallTraining training(StageRecipe first) {

@@ -60,8 +60,8 @@ class GpuTrainingTest {
     @CsvSource({"standard, 0, 0", "strong, 0.4, 1", "none, 0.4, 1"})
     void augmentedTrainingIsThatOfTheCpu(String policy, double mixup, double cutmix) throws IOException {
         Device gpu = Gpu.required();
-        Recipe recipe = Recipes.with(
-                Recipes.usual(), new Recipe.Augmenting(Augmentation.parse(policy), 16, mixup, cutmix));
+        Recipe recipe =
+                Recipes.with(Recipes.usual(), new Recipe.Augmenting(Augmentation.parse(policy), 16, mixup, cutmix));
         requireClose(on(gpu, recipe).run(), on(Device.CPU, recipe).run(), 3e-3);
     }
 

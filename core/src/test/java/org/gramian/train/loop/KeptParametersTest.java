@@ -6,7 +6,6 @@ import static org.gramian.train.loop.Recipes.stage;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import org.assertj.core.data.Offset;

@@ -161,8 +161,9 @@ class LearningRateFinderTest {
                 Recipe recipe = Recipes.of(stage(0, 0, "constant", 0), stage(8, 0.002, "cosine", 0.5));
                 OptimizerRecipe optimizer = new OptimizerRecipe(AdamWOptions.defaults(0), 0.5, 0.9);
                 return SmallTraining.of(
-                        Recipes.with(recipe, optimizer)
-                                .with(new Augmenting(Augmentation.parse("strong"), 16, 0.4, 1)),
+                        Recipes.with(
+                                Recipes.with(recipe, optimizer),
+                                new Augmenting(Augmentation.parse("strong"), 16, 0.4, 1)),
                         parts);
             }
         },
@@ -186,7 +187,9 @@ class LearningRateFinderTest {
 
         /** The same training with the learning rates that range tests found. */
         SmallTraining byHand(Parts parts, List<RateFound> found) {
-            StageRecipe[] stages = {on(parts).recipe().stage1(), on(parts).recipe().stage2()};
+            StageRecipe[] stages = {
+                on(parts).recipe().stage1(), on(parts).recipe().stage2()
+            };
             found.forEach(one -> {
                 StageRecipe stage = stages[one.result().stage() - 1];
                 stages[one.result().stage() - 1] = new StageRecipe(
@@ -201,17 +204,7 @@ class LearningRateFinderTest {
         }
 
         private static Recipe with(Recipe recipe, StageRecipe stage1, StageRecipe stage2) {
-            return new Recipe(
-                    stage1,
-                    stage2,
-                    recipe.optimizer(),
-                    recipe.batching(),
-                    recipe.loss(),
-                    recipe.precision(),
-                    recipe.augmenting(),
-                    recipe.solver(),
-                    recipe.dropout(),
-                    recipe.seed());
+            return recipe.toBuilder().stage1(stage1).stage2(stage2).build();
         }
     }
 
@@ -329,6 +322,7 @@ class LearningRateFinderTest {
         assertThat(OptionalDouble.of(result.rate())).hasValue(0.5);
         assertThat(outcome.events(RateFound.class).getFirst().text()).contains("fewer than 20 steps");
         assertThat(outcome.model())
-                .isEqualTo(SmallTraining.of(Recipes.first(2, 0.5), parts()).run().model());
+                .isEqualTo(
+                        SmallTraining.of(Recipes.first(2, 0.5), parts()).run().model());
     }
 }

@@ -153,8 +153,14 @@ class OptimizerTrainingTest {
                     new PictureDescriptors(model, recipe, material, session)
                             .run(parts.training(), (_, crops) -> rows.add(crops[0]));
                     found.add(new Fixed(
-                            model.headParameters().get("classifier.weight").value().toDoubles(),
-                            model.headParameters().get("classifier.bias").value().toDoubles(),
+                            model.headParameters()
+                                    .get("classifier.weight")
+                                    .value()
+                                    .toDoubles(),
+                            model.headParameters()
+                                    .get("classifier.bias")
+                                    .value()
+                                    .toDoubles(),
                             rows,
                             parts.training().stream().mapToInt(Sample::label).toArray()));
                 });

@@ -19,7 +19,7 @@ final class Recipes {
 
     /** A stage that goes on past its epochs while the loss still falls. */
     static StageRecipe extending(int epochs, double rate, String schedule) {
-        return new StageRecipe(epochs, rate, 0.5, Schedule.parse(schedule), 0, 1, false, true);
+        return new StageRecipe(epochs, rate, false, 0.5, Schedule.parse(schedule), 0, 1, false, true);
     }
 
     /** A stage whose rate is that of descriptors of length 1. */

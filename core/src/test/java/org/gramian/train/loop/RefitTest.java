@@ -177,7 +177,8 @@ class RefitTest {
                 .map(sample -> new Sample(sample.name(), (sample.label() + 1) % CLASSES, sample.file()))
                 .toList();
         Parts mislabelled = new Parts(parts.training(), wrong, parts.test());
-        Outcome trained = SmallTraining.of(recipe(Optional.empty(), 2, 0.01), mislabelled).run();
+        Outcome trained =
+                SmallTraining.of(recipe(Optional.empty(), 2, 0.01), mislabelled).run();
         assertThat(trained.events(Refitted.class)).isEmpty();
         Outcome refit = training("svm", 2, 0.01).with(mislabelled).run();
         Refitted found = refit.events(Refitted.class).getFirst();
@@ -190,11 +191,18 @@ class RefitTest {
     @Test
     void withoutAValidationSetACrossValidatedOneIsKept() throws IOException {
         Parts all = new Parts(parts.training(), List.of(), parts.test());
-        Refitted refit = training("svm", 2, 0.01).with(all).run().events(Refitted.class).getFirst();
+        Refitted refit =
+                training("svm", 2, 0.01).with(all).run().events(Refitted.class).getFirst();
         assertThat(refit.kept()).isTrue();
         assertThat(refit.text()).contains("cross-validation accuracy");
-        Parts single = new Parts(parts.training().subList(0, 1 + 2 * parts.training().size() / 3), List.of(), parts.test());
-        assertThat(training("svm", 2, 0.01).with(single).run().events(Refitted.class).getFirst().kept())
+        Parts single =
+                new Parts(parts.training().subList(0, 1 + 2 * parts.training().size() / 3), List.of(), parts.test());
+        assertThat(training("svm", 2, 0.01)
+                        .with(single)
+                        .run()
+                        .events(Refitted.class)
+                        .getFirst()
+                        .kept())
                 .as("a class with a single image")
                 .isFalse();
     }
@@ -259,6 +267,8 @@ class RefitTest {
                         Optional.of(SmallTraining.keeper(folder, NEVER)));
         assertThat(outcome.early()).contains(Breaks.Reason.OUT_OF_TIME);
         assertThat(outcome.stages().get(1))
-                .isEqualTo(SmallTraining.of(recipe(Optional.empty(), 2, 0.1), parts).run().model());
+                .isEqualTo(SmallTraining.of(recipe(Optional.empty(), 2, 0.1), parts)
+                        .run()
+                        .model());
     }
 }

@@ -194,8 +194,8 @@ class SpreadStageTest {
     void aRangeTestFindsTheLearningRateOfManyMachines() throws IOException {
         List<TrainEvent> events = new ArrayList<>();
         double[][] models = new double[2][];
-        Recipe auto = Recipes.of(
-                Recipes.stage(5, 0.5, "constant", 0).withAutoRate(), Recipes.stage(0, 0, "constant", 0));
+        Recipe auto =
+                Recipes.of(Recipes.stage(5, 0.5, "constant", 0).withAutoRate(), Recipes.stage(0, 0, "constant", 0));
         try (Model model = model("average", false)) {
             Session session = new Session(events::add, Breaks.whenAsked(), Optional.empty());
             new SpreadStage(model, auto, Several.of(model, 2), session).run();
@@ -222,9 +222,7 @@ class SpreadStageTest {
             HeadWorkers forgetful = new Several(model, several.numbers, 2, true);
             SpreadStage stage = new SpreadStage(model, Recipes.first(1, 0.5), forgetful, session(Optional.empty()));
 
-            assertThatIllegalStateException()
-                    .isThrownBy(stage::run)
-                    .has(facts("4"));
+            assertThatIllegalStateException().isThrownBy(stage::run).has(facts("4"));
         }
     }
 

@@ -17,7 +17,7 @@ class ImprovementTest {
     }
 
     private static StageRecipe stage(int epochs, String schedule, boolean extend) {
-        return new StageRecipe(epochs, 1, 0, Schedule.parse(schedule), 0, 1, false, extend);
+        return new StageRecipe(epochs, 1, false, 0, Schedule.parse(schedule), 0, 1, false, extend);
     }
 
     @Test

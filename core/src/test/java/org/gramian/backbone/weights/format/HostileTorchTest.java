@@ -48,32 +48,21 @@ final class HostileTorchTest {
 
     private static Stream<Arguments> requests() {
         return Stream.of(
+                arguments(start().global("builtins", "eval").text("1").op(0x85, 'R'), facts("builtins.eval")),
+                arguments(start().global("posix", "system").text("true").op(0x85, 'R'), facts("posix.system")),
                 arguments(
-                        start().global("builtins", "eval").text("1").op(0x85, 'R'),
-                        facts("builtins.eval")),
-                arguments(
-                        start().global("posix", "system").text("true").op(0x85, 'R'),
-                        facts("posix.system")),
-                arguments(
-                        start().text("os").text("system").op(0x93).text("true").op(0x85, 'R'),
-                        facts("os.system")),
-                arguments(
-                        start().global("torch.storage", "_load_from_bytes"),
-                        facts("torch.storage._load_from_bytes")),
+                        start().text("os").text("system").op(0x93).text("true").op(0x85, 'R'), facts("os.system")),
+                arguments(start().global("torch.storage", "_load_from_bytes"), facts("torch.storage._load_from_bytes")),
                 arguments(start().global("torch", "load"), facts("torch.load")),
                 arguments(start().global("a\u001b[31m", "b"), facts("a\uFFFD[31m.b")),
                 arguments(start().global("torch", "ComplexFloatStorage"), facts("ComplexFloatStorage", "F64")),
-                arguments(
-                        start().global("torch", "FloatStorage").op(')', 'R'),
-                        facts("torch.FloatStorage")),
+                arguments(start().global("torch", "FloatStorage").op(')', 'R'), facts("torch.FloatStorage")),
                 arguments(start().text("module").op(0x85, 'Q'), facts("memory")),
                 arguments(start().op('i'), facts("0x69")), // INST, which imports and calls
                 arguments(start().op('o'), facts("0x6f")), // OBJ
                 arguments(start().op(0x81), facts("0x81")), // NEWOBJ
                 arguments(start().op(0x82, 1), facts("0x82")), // EXT1
-                arguments(
-                        start().global("torch", "FloatStorage").op('}', 'b'),
-                        facts("attributes")));
+                arguments(start().global("torch", "FloatStorage").op('}', 'b'), facts("attributes")));
     }
 
     private static Arguments place(long offset, long[] sizes, long[] strides, Facts message) {
@@ -128,13 +117,9 @@ final class HostileTorchTest {
                 arguments(new Pickle().op(0x80, 9).op('N'), facts("2", "5", "9")),
                 arguments(start().op('N'), facts("dictionary")),
                 arguments(start().op('}'), facts("tensor", "0")),
-                arguments(
-                        start().op('}').text("a").whole(1).op('s'),
-                        facts("tensor", "1", "a")),
+                arguments(start().op('}').text("a").whole(1).op('s'), facts("tensor", "1", "a")),
                 arguments(start().raw(new byte[1001]), facts("0x00")),
-                arguments(
-                        start().op('c').raw("x".repeat(1001).getBytes(StandardCharsets.US_ASCII)),
-                        facts("1000")));
+                arguments(start().op('c').raw("x".repeat(1001).getBytes(StandardCharsets.US_ASCII)), facts("1000")));
     }
 
     @Test

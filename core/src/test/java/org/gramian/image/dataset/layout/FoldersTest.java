@@ -80,10 +80,8 @@ final class FoldersTest {
         file(root, ".git/x.jpg");
         Dataset dataset = Layouts.open(root);
         assertThat(dataset.samples()).hasSize(2);
-        assertThat(note(dataset.notes(), Kind.OUTSIDE_LAYOUT))
-                .has(facts("1", "loose.jpg"));
-        assertThat(note(dataset.notes(), Kind.NESTED))
-                .has(facts("2", "a/deeper/one.jpg", "a/deeper/still/two.jpg"));
+        assertThat(note(dataset.notes(), Kind.OUTSIDE_LAYOUT)).has(facts("1", "loose.jpg"));
+        assertThat(note(dataset.notes(), Kind.NESTED)).has(facts("2", "a/deeper/one.jpg", "a/deeper/still/two.jpg"));
         assertThat(note(dataset.notes(), Kind.HIDDEN_FOLDERS)).has(facts("1", ".git"));
     }
 

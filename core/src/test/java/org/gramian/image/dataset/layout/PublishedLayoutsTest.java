@@ -34,8 +34,7 @@ final class PublishedLayoutsTest {
         assertThat(dataset.source().layout()).isEqualTo("fmd");
         assertThat(dataset.counts()).containsExactly(4, 4);
         assertThat(dataset.samples().getFirst().name()).isEqualTo("image/fabric/fabric_0001.jpg");
-        assertThat(note(dataset.notes(), Kind.MASKS))
-                .has(facts("1", "mask"));
+        assertThat(note(dataset.notes(), Kind.MASKS)).has(facts("1", "mask"));
         assertThat(note(dataset.notes(), Kind.NOT_PICTURES)).has(facts("image/Thumbs.db"));
     }
 
@@ -100,8 +99,7 @@ final class PublishedLayoutsTest {
         assertThat(dataset.counts()).containsExactly(2, 3);
         assertThat(dataset.samples())
                 .allSatisfy(sample -> assertThat(sample.box()).isEmpty());
-        assertThat(note(dataset.notes(), Kind.ABSENT_PICTURES))
-                .has(facts("1", "001.A/A_0002_2.jpg"));
+        assertThat(note(dataset.notes(), Kind.ABSENT_PICTURES)).has(facts("1", "001.A/A_0002_2.jpg"));
         assertThat(note(dataset.notes(), Kind.ABSENT_CLASSES)).endsWith(": 003.C");
         assertThat(note(dataset.notes(), Kind.UNLABELLED_PICTURES)).endsWith(": 001.A/new.jpg");
     }

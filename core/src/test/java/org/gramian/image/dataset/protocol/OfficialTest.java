@@ -107,18 +107,14 @@ final class OfficialTest {
             assertThat(swapped.get(i).test()).isEqualTo(plan.folds().get(i).train());
             assertThat(swapped.get(i).train()).isEqualTo(plan.folds().get(i).test());
         }
-        assertMisfit(
-                "given", dataset, facts("kth-1v3"));
+        assertMisfit("given", dataset, facts("kth-1v3"));
     }
 
     @Test
     void kthWithoutASampleOfSomeClassDoesNotFit() throws IOException {
         DatasetTrees.kth(root, 1, "cork", "wool");
         Files.delete(root.resolve("wool/sample_c/22c-scale_2_im_1_col.png"));
-        assertMisfit(
-                "kth-1v3",
-                Layouts.open(root),
-                facts("[a, b, c, d]", "[a, b, d]", "'wool'"));
+        assertMisfit("kth-1v3", Layouts.open(root), facts("[a, b, c, d]", "[a, b, d]", "'wool'"));
         Files.delete(root.resolve("cork/sample_c/22c-scale_2_im_1_col.png"));
         assertMisfit("kth-3v1", Layouts.open(root), facts("4", "[a, b, d]"));
     }
@@ -145,10 +141,7 @@ final class OfficialTest {
                 .getFirst();
         assertThat(together).isEqualTo(apart.withValidationInTraining());
         assertThat(together.train()).hasSize(8);
-        assertMisfit(
-                "cub-official",
-                aircraft,
-                facts("cub-200-2011", "fgvc-aircraft", "aircraft-official", "given"));
+        assertMisfit("cub-official", aircraft, facts("cub-200-2011", "fgvc-aircraft", "aircraft-official", "given"));
     }
 
     @Test
@@ -206,8 +199,7 @@ final class OfficialTest {
                 b/b_0003.jpg,b,test
                 """);
         Plan plan = usual(Layouts.open(root.resolve("list.csv")));
-        assertThat(note(plan.notes(), Kind.UNVALIDATED_CLASSES))
-                .has(facts("1", "b (given)"));
+        assertThat(note(plan.notes(), Kind.UNVALIDATED_CLASSES)).has(facts("1", "b (given)"));
     }
 
     @Test

@@ -218,10 +218,7 @@ final class SeededTest {
         assertThat(plan.folds())
                 .allSatisfy(fold -> assertThat(fold.test().contains(0))
                         .isEqualTo(fold.test().contains(9)));
-        assertThat(plan.notes())
-                .hasSize(1)
-                .first()
-                .has(facts("1", "class000/00000.jpg = class001/00000.jpg"));
+        assertThat(plan.notes()).hasSize(1).first().has(facts("1", "class000/00000.jpg = class001/00000.jpg"));
     }
 
     @Test

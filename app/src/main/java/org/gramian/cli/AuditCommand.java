@@ -29,11 +29,11 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "audit",
         mixinStandardHelpOptions = true,
-        header = "What in a folder of pictures would spoil training.",
+        header = "What in a folder of images would spoil training.",
         description = {
-            "Reads every picture once and shows the classes and their counts, pictures that cannot be read and why,",
-            "equal and almost equal pictures (also across classes and splits), classes that are small or unbalanced,",
-            "pictures of odd sizes, shapes and colours. Exit code 3 if something would spoil training."
+            "Reads every image once and shows the classes and their counts, images that cannot be read and why,",
+            "equal and almost equal images (also across classes and splits), classes that are small or unbalanced,",
+            "images of odd sizes, shapes and colours. Exit code 3 if something would spoil training."
         })
 final class AuditCommand implements Callable<Integer> {
     /** The layouts, for the help. */
@@ -65,13 +65,13 @@ final class AuditCommand implements Callable<Integer> {
     @Option(
             names = "--html",
             paramLabel = "FILE",
-            description = "also write a page to look at, with small copies of the pictures in question")
+            description = "also write a page to look at, with small copies of the images in question")
     private @Nullable Path html;
 
     @Option(
             names = "--threads",
             paramLabel = "N",
-            description = "pictures to read at the same time (default: as many as there are processors)")
+            description = "images to read at the same time (default: as many as there are CPUs)")
     private int threads = Runtime.getRuntime().availableProcessors();
 
     @Option(names = "--all", description = "show all classes and all places of a finding, not only a few")

@@ -32,7 +32,7 @@ record AuditTable(AuditReport report, boolean all) {
         StringBuilder text = new StringBuilder();
         text.append(String.format(
                 Locale.ROOT,
-                "%s: %,d pictures in %,d classes (layout %s)%n%n",
+                "%s: %,d images in %,d classes (layout %s)%n%n",
                 Found.visible(report.root()),
                 report.pictures(),
                 report.classes().size(),

@@ -33,7 +33,7 @@ final class BackbonesCommand implements Callable<Integer> {
             names = "--size",
             paramLabel = "N",
             defaultValue = "224",
-            description = "rows and columns of the pictures (default: ${DEFAULT-VALUE})")
+            description = "rows and columns of the images (default: ${DEFAULT-VALUE})")
     private int size;
 
     @Option(names = "--json", description = "print JSON")

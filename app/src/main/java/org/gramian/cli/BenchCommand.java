@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         header = "How fast head and network are on this machine, alone and against PyTorch.",
         description = {
-            "Times forward and training steps of a head, and of a network with its head, on made-up numbers: no pictures and",
+            "Times forward and training steps of a head, and of a network with its head, on made-up numbers: no images and",
             "no weights are needed. Each side is a process of its own; they take turns, and are timed only when they compute",
             "the same losses and gradients. TFLOP/s are those of convolutions and products; the ceiling is a large matrix",
             "product, measured first."
@@ -57,7 +57,7 @@ final class BenchCommand implements Callable<Integer> {
             description = {
                 "head, network (with its head), backbone (a network alone), each also",
                 "with -forward or -training behind; definition (the kernel's matrix form",
-                "against the paper's double loop), pictures (decoding), prediction (from",
+                "against the paper's double loop), images (decoding), prediction (from",
                 "files, as predict does it, against crops in memory; --batch: how many)",
                 "(default: ${DEFAULT-VALUE})"
             })
@@ -67,7 +67,7 @@ final class BenchCommand implements Callable<Integer> {
             names = "--batch",
             split = ",",
             paramLabel = "N",
-            description = "pictures at once, as 32,128 (default: 32; a network on the processor 8)")
+            description = "images at once, as 32,128 (default: 32; a network on the CPU 8)")
     private List<Integer> batches = new ArrayList<>();
 
     @Option(

@@ -39,7 +39,7 @@ final class BenchSizes {
             names = "--pixels",
             paramLabel = "N",
             defaultValue = "224",
-            description = "rows and columns of pictures (default: ${DEFAULT-VALUE})")
+            description = "rows and columns of images (default: ${DEFAULT-VALUE})")
     private int pixels;
 
     @Option(

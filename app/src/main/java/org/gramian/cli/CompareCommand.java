@@ -32,12 +32,12 @@ import picocli.CommandLine.Spec;
             ""
         },
         description = {
-            "Compares results on the same pictures: files of 'gramian evaluate --json', or folders of runs, whose folds are",
+            "Compares results on the same images: files of 'gramian evaluate --json', or folders of runs, whose folds are",
             "compared together. The first is held against each of the others by McNemar's test, which asks whether the",
-            "pictures that only one of both got right could be split that way by chance. Results on other pictures, labels",
+            "images that only one of both got right could be split that way by chance. Results on other images, labels",
             "or folds are refused: their difference would say nothing about the models.",
             "",
-            "With --methods or --preset, trains every method on the same folds and crops of each folder of pictures and",
+            "With --methods or --preset, trains every method on the same folds and crops of each folder of images and",
             "shows a table: method by data set, mean and spread over the folds, a paired test against a baseline, sizes",
             "and times. The table's folder gets a run for each row and table.md, .csv, .tex, .html and .json. The same",
             "command goes on with a table that was broken."
@@ -63,7 +63,7 @@ final class CompareCommand implements Callable<Integer> {
     @Parameters(
             arity = "0..*",
             paramLabel = "RESULT|DIR",
-            description = "a file of an evaluation, or a run's folder; for a table: a folder of pictures")
+            description = "a file of an evaluation, or a run's folder; for a table: a folder of images")
     private List<Path> places = new ArrayList<>();
 
     @Mixin
@@ -94,7 +94,7 @@ final class CompareCommand implements Callable<Integer> {
         }
         if (places.isEmpty()) {
             table.preset().ifPresent(this::sayWhatThePaperHas);
-            throw new IllegalArgumentException("expected DIR, one or several folders of pictures, found none");
+            throw new IllegalArgumentException("expected DIR, one or several folders of images, found none");
         }
         caching.check();
         Object[] typed =

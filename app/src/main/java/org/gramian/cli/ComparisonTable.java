@@ -22,7 +22,7 @@ import org.gramian.report.IndentedJson;
  * @param metrics the numbers that the text shows
  */
 record ComparisonTable(List<String> names, List<Comparison> comparisons, List<Metric> metrics) {
-    private static final String LUCK = "p is how often luck alone would split the pictures so unevenly";
+    private static final String LUCK = "p is how often luck alone would split the images so unevenly";
 
     String text() {
         StringBuilder text = new StringBuilder();

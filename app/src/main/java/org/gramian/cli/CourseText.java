@@ -33,7 +33,7 @@ record CourseText(StageStarted stage, RemainingTime remaining) {
         String heldBack = judged
                 ? String.format(
                         Locale.ROOT,
-                        "; held back: loss %s, accuracy %.1f %%%s",
+                        "; validation: loss %s, accuracy %.1f %%%s",
                         loss(done.judgement().loss()),
                         100 * (1 - done.judgement().error()),
                         done.best() ? ", the best so far" : "")

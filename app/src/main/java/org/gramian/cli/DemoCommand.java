@@ -35,9 +35,9 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         header = "From nothing to a report: draws textures, trains first and second order, compares them.",
         description = {
-            "Needs no pictures, no weights and no network. Draws pictures of ten textures, trains 'average' and the paper's",
-            "pooling on the same pictures with a fixed bank of filters, tells how good both are on pictures that neither has",
-            "seen, and writes a report to look at. The same seed gives the same pictures. The same command goes on with a",
+            "Needs no images, no weights and no network. Draws images of ten textures, trains 'average' and the paper's",
+            "pooling on the same images with a fixed bank of filters, tells how good both are on images that neither has",
+            "seen, and writes a report to look at. The same seed gives the same images. The same command goes on with a",
             "demo that was broken, and shows one again that was finished."
         })
 final class DemoCommand implements Callable<Integer> {
@@ -65,7 +65,7 @@ final class DemoCommand implements Callable<Integer> {
             names = "--seed",
             paramLabel = "N",
             defaultValue = "0",
-            description = "of the pictures, their division and training, as 7 (default: ${DEFAULT-VALUE})")
+            description = "of the images, their division and training, as 7 (default: ${DEFAULT-VALUE})")
     private long seed;
 
     @Mixin
@@ -115,7 +115,7 @@ final class DemoCommand implements Callable<Integer> {
 
     private void draw(DemoRecipe wanted, DemoFolder folder, Breaks breaks) throws IOException {
         int all = wanted.textures().size();
-        console.say("%d pictures of drawn textures in %s".formatted(all, folder.pictures()));
+        console.say("%d images of drawn textures in %s".formatted(all, folder.pictures()));
         try (Progress progress = console.progress("drawing", all)) {
             boolean complete = wanted.textures()
                     .write(folder.pictures(), progress, () -> breaks.due().isPresent());

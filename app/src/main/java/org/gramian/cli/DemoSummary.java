@@ -34,7 +34,7 @@ record DemoSummary(DemoRecipe recipe, DemoFolder folder, List<RunResult> results
         StringBuilder text = new StringBuilder(LINE);
         text.append("Of ")
                 .append(average.predictions().size())
-                .append(" pictures that neither model was trained on (with 95 % intervals):")
+                .append(" images that neither model was trained on (with 95 % intervals):")
                 .append(LINE);
         rows.appendTo(text);
         PairedTest test = PairedTest.of(secondOrder, average);
@@ -54,7 +54,7 @@ record DemoSummary(DemoRecipe recipe, DemoFolder folder, List<RunResult> results
         }
         return difference.high() < 0
                 ? "More than luck: the average is better on these textures."
-                : "So few pictures cannot tell which is better: the interval of the difference holds 0.";
+                : "So few images cannot tell which is better: the interval of the difference holds 0.";
     }
 
     private Evaluation evaluation(int index) {
@@ -77,9 +77,9 @@ record DemoSummary(DemoRecipe recipe, DemoFolder folder, List<RunResult> results
         List<String> lines = new ArrayList<>(List.of("Try next:", CommandHint.of("predict", model(), picture)));
         lines.add(CommandHint.of("explain", model(), picture, folder.path().resolve("explained.png")));
         if (!served) {
-            lines.add(CommandHint.of("serve", model()) + "   and drop pictures on its page");
+            lines.add(CommandHint.of("serve", model()) + "   and drop images on its page");
         }
-        lines.add(CommandHint.of("train", "DIR") + "   with a folder of pictures for each of your classes in DIR");
+        lines.add(CommandHint.of("train", "DIR") + "   with a folder of images for each of your classes in DIR");
         return lines.stream().collect(Collectors.joining(LINE + "  ", "", LINE));
     }
 

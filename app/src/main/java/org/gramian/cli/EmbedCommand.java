@@ -26,12 +26,12 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "embed",
         mixinStandardHelpOptions = true,
-        header = "Descriptors of pictures, by a trained model.",
+        header = "Descriptors of images, by a trained model.",
         description = {
             "Computes what the model's pooling ends with, for use in other programs: search, clustering, another classifier.",
-            "OUT gets 'descriptors' [rows, d], 'labels' [rows] and 'picture' [rows], an index into the metadata 'names';",
+            "OUT gets 'descriptors' [rows, d], 'labels' [rows] and 'image' [rows], an index into the metadata 'names';",
             "'classes' and 'unreadable' are metadata too, each as JSON. A .npy file gets the descriptors alone.",
-            "Pictures that cannot be read are listed, the exit code is 3 then."
+            "Images that cannot be read are listed, the exit code is 3 then."
         })
 final class EmbedCommand implements Callable<Integer> {
     @Mixin
@@ -41,7 +41,7 @@ final class EmbedCommand implements Callable<Integer> {
             names = "--crops",
             paramLabel = "ROWS",
             defaultValue = "mean",
-            description = "mean: a row for each picture, the mean of its crops; each: a row for each crop"
+            description = "mean: a row for each image, the mean of its crops; each: a row for each crop"
                     + " (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private DescriptorSink.Crops crops;
@@ -50,7 +50,7 @@ final class EmbedCommand implements Callable<Integer> {
             names = "--layout",
             paramLabel = "LAYOUT",
             description =
-                    "how the pictures lie in DIR, as folders, csv or flat (default: what DIR looks like, flat where there are no classes)")
+                    "how the images lie in DIR, as folders, csv or flat (default: what DIR looks like, flat where there are no classes)")
     private @Nullable String layout;
 
     @Mixin
@@ -59,7 +59,7 @@ final class EmbedCommand implements Callable<Integer> {
     @Parameters(
             index = "1",
             paramLabel = "DIR|PICTURE",
-            description = "a folder of pictures, with or without classes, a CSV file that lists them, or a picture")
+            description = "a folder of images, with or without classes, a CSV file that lists them, or an image")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path folder;
 
@@ -102,7 +102,7 @@ final class EmbedCommand implements Callable<Integer> {
 
     private int finish(FeatureOutput rows, ModelHeader header, Dataset dataset) throws IOException {
         if (rows.rows() == 0) {
-            console.say("no picture could be read: " + out + " was not written");
+            console.say("no image could be read: " + out + " was not written");
             return Main.DATA;
         }
         rows.write(Shape.of(header.descriptorSize()), DType.F32, about(header, dataset));

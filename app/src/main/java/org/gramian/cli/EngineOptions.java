@@ -21,7 +21,7 @@ final class EngineOptions {
             names = "--engine",
             paramLabel = "ENGINE",
             defaultValue = "auto",
-            description = "libtorch, onnx for ONNX Runtime on the processor, or auto: onnx for a .onnx file of"
+            description = "libtorch, onnx for ONNX Runtime on the CPU, or auto: onnx for a .onnx file of"
                     + " 'gramian export', else libtorch (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private OpenModel.EngineChoice runtime;

@@ -45,11 +45,11 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "evaluate",
         mixinStandardHelpOptions = true,
-        header = "How good a model is on labelled pictures.",
+        header = "How good a model is on labelled images.",
         description = {
             "Shows accuracy with its interval, calibration, every class, who is taken for whom and the surest mistakes.",
-            "On the data set that the model was trained on, its own test pictures are measured; on others, all pictures.",
-            "Classes are matched by name. Pictures that cannot be read are listed and do not count; the exit code is 3",
+            "On the data set that the model was trained on, its own test images are measured; on others, all images.",
+            "Classes are matched by name. Images that cannot be read are listed and do not count; the exit code is 3",
             "then."
         })
 final class EvaluateCommand implements Callable<Integer> {
@@ -59,7 +59,7 @@ final class EvaluateCommand implements Callable<Integer> {
     @Option(
             names = "--protocol",
             paramLabel = "PROTOCOL",
-            description = "measure the test pictures of a protocol, as thirds:3 (default: the model's own)")
+            description = "measure the test images of a protocol, as thirds:3 (default: the model's own)")
     private @Nullable String protocol;
 
     @Option(
@@ -74,7 +74,7 @@ final class EvaluateCommand implements Callable<Integer> {
             description = "what the protocol starts from (default: the model's own, or 0)")
     private @Nullable Long seed;
 
-    @Option(names = "--all", description = "measure all pictures, also those that the model was trained on")
+    @Option(names = "--all", description = "measure all images, also those that the model was trained on")
     private boolean all;
 
     @Option(
@@ -93,7 +93,7 @@ final class EvaluateCommand implements Callable<Integer> {
     @Option(
             names = "--layout",
             paramLabel = "LAYOUT",
-            description = "how the pictures lie in DIR, as folders, csv or fmd (default: what DIR looks like)")
+            description = "how the images lie in DIR, as folders, csv or fmd (default: what DIR looks like)")
     private @Nullable String layout;
 
     @Option(
@@ -105,7 +105,7 @@ final class EvaluateCommand implements Callable<Integer> {
     @Option(
             names = "--html",
             paramLabel = "FILE",
-            description = "also write a page to look at, with the pictures behind the confusion matrix")
+            description = "also write a page to look at, with the images behind the confusion matrix")
     private @Nullable Path html;
 
     @Option(names = "--csv", paramLabel = "FILE", description = "also write every prediction")
@@ -117,7 +117,7 @@ final class EvaluateCommand implements Callable<Integer> {
     @Mixin
     private final EngineOptions engine = new EngineOptions();
 
-    @Parameters(index = "1", paramLabel = "DIR", description = "a folder of pictures, or a CSV file that lists them")
+    @Parameters(index = "1", paramLabel = "DIR", description = "a folder of images, or a CSV file that lists them")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path folder;
 
@@ -205,7 +205,7 @@ final class EvaluateCommand implements Callable<Integer> {
         if (lost > 0) {
             console.out()
                     .printf(
-                            "%nleft out, as they cannot be read: %d of %d pictures%n",
+                            "%nleft out, as they cannot be read: %d of %d images%n",
                             lost, lost + evaluation.predictions().size());
         }
         console.out().flush();

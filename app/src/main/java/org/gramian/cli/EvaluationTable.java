@@ -46,7 +46,7 @@ record EvaluationTable(Evaluation evaluation) {
     }
 
     private void numbers(StringBuilder text) {
-        text.append("%d pictures in %d classes, %s"
+        text.append("%d images in %d classes, %s"
                 .formatted(
                         evaluation.predictions().size(),
                         evaluation.confusion().perClass().stream()
@@ -65,7 +65,7 @@ record EvaluationTable(Evaluation evaluation) {
         int classes = evaluation.classes().size();
         return switch (metric) {
             case ACCURACY ->
-                " %%, 95 %% interval %s; %d of %d pictures"
+                " %%, 95 %% interval %s; %d of %d images"
                         .formatted(
                                 interval(),
                                 evaluation.accuracy().right(),
@@ -110,7 +110,7 @@ record EvaluationTable(Evaluation evaluation) {
         for (int truth : all) {
             rows.row(row(cells(letter(truth) + " ", scores.get(truth)), all, k -> count(confusion.count(truth, k))));
         }
-        text.append("each class, and what its pictures were taken for: ").append(ConfusionMatrix.ORIENTATION);
+        text.append("each class, and what its images were taken for: ").append(ConfusionMatrix.ORIENTATION);
         newLine(text);
         rows.appendTo(text);
     }

@@ -34,10 +34,10 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "explain",
         mixinStandardHelpOptions = true,
-        header = "Which regions of a picture, and which pairs of feature maps, drive a model's decision.",
+        header = "Which regions of an image, and which pairs of feature maps, drive a model's decision.",
         description = {
             "Differentiates the score of a class back to the feature maps, through classifier, SPD layers and kernel, and",
-            "writes a picture: where the score comes from, and the pairs of feature maps that contribute most."
+            "writes an image: where the score comes from, and the pairs of feature maps that contribute most."
         })
 final class ExplainCommand implements Callable<Integer> {
     /** More could not be looked at, and each takes a map of the picture. */
@@ -90,11 +90,11 @@ final class ExplainCommand implements Callable<Integer> {
     @Mixin
     private final TrainedModel model = new TrainedModel();
 
-    @Parameters(index = "1", paramLabel = "PICTURE", description = "the picture")
+    @Parameters(index = "1", paramLabel = "PICTURE", description = "the image")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path pictureFile;
 
-    @Parameters(index = "2", paramLabel = "OUT.png", description = "the picture to write")
+    @Parameters(index = "2", paramLabel = "OUT.png", description = "the image to write")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path out;
 
@@ -193,6 +193,6 @@ final class ExplainCommand implements Callable<Integer> {
                 trial.whole(),
                 trial.withoutHottest(),
                 trial.withoutOther(),
-                trial.holds() ? "the map holds" : "the map does not hold for this picture");
+                trial.holds() ? "the map holds" : "the map does not hold for this image");
     }
 }

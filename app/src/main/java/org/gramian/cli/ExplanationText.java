@@ -24,7 +24,7 @@ final class ExplanationText {
                 why.isAnswer() ? "" : "; not what the model answers"));
         text.append(String.format(
                 Locale.ROOT,
-                "covered        %.0f %% of the picture%n",
+                "covered        %.0f %% of the image%n",
                 100 * why.heat().coverage()));
         text.append(String.format("feature maps   %s%n", why.parts().text()));
         Columns columns = new Columns();

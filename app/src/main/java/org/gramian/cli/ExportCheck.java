@@ -41,7 +41,7 @@ final class ExportCheck {
 
     /** On what they were compared, in words. */
     String text() {
-        return (files.isEmpty() ? pictures + " made-up pictures" : pictures + " pictures") + ", " + found.crops()
+        return (files.isEmpty() ? pictures + " made-up images" : pictures + " images") + ", " + found.crops()
                 + " crops";
     }
 

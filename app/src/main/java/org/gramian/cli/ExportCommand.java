@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "A trained model as an ONNX file, for other programs.",
         description = {
-            "Writes the whole classifier, pooling included, by ONNX's standard operators. Input 'pictures' [n, 3, s, s], any",
+            "Writes the whole classifier, pooling included, by ONNX's standard operators. Input 'images' [n, 3, s, s], any",
             "n: crops as the model's card says, which stands in the file's metadata. Outputs 'scores' [n, k],",
             "'probabilities' [n, k] and 'descriptors' [n, d].",
             "Then the file is run in ONNX Runtime and compared with the model; if they differ by more than 0.001, there is",
@@ -45,7 +45,7 @@ final class ExportCommand implements Callable<Integer> {
             names = "--pictures",
             paramLabel = "DIR|FILE",
             arity = "1..*",
-            description = "pictures to compare on, as photos or a.jpg b.jpg (default: " + MadeUpPictures.COUNT
+            description = "images to compare on, as photos or a.jpg b.jpg (default: " + MadeUpPictures.COUNT
                     + " made-up ones)")
     private @Nullable List<String> pictures;
 
@@ -100,7 +100,7 @@ final class ExportCommand implements Callable<Integer> {
         }
         if (unchecked && pictures != null) {
             throw new IllegalArgumentException(
-                    "--pictures are for the check, which --no-check leaves out; give one of them");
+                    "--images are for the check, which --no-check leaves out; give one of them");
         }
         WholeFile.require(out);
     }
@@ -121,7 +121,7 @@ final class ExportCommand implements Callable<Integer> {
             return Main.DONE;
         }
         if (check.found().crops() == 0) {
-            console.say("no picture could be read: " + out + " was not checked");
+            console.say("no image could be read: " + out + " was not checked");
             return Main.DATA;
         }
         console.out()

@@ -124,7 +124,7 @@ final class Failures {
         long most = Runtime.getRuntime().maxMemory();
         return "memory is full (" + full.getMessage() + "; Java may take " + Sizes.text(most)
                 + "): allow more by GRAMIAN_JAVA_OPTS=-Xmx" + Math.ceilDiv(2 * most, 1L << 30)
-                + "g, or take smaller batches, pictures or files";
+                + "g, or take smaller batches, images or files";
     }
 
     private static void println(String sentence, CommandLine line) {

@@ -29,12 +29,12 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "features",
         mixinStandardHelpOptions = true,
-        header = "Feature maps of a folder of pictures.",
+        header = "Feature maps of a folder of images.",
         description = {
-            "Computes feature maps of all pictures of a data set, for use in other programs.",
-            "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'picture' [rows], an index into the",
+            "Computes feature maps of all images of a data set, for use in other programs.",
+            "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'image' [rows], an index into the",
             "metadata 'names'; 'classes', 'crops' and 'unreadable' are metadata too, each as JSON. There is a row for each",
-            "crop of each picture. Pictures that cannot be read are listed, the exit code is 3 then."
+            "crop of each image. Images that cannot be read are listed, the exit code is 3 then."
         })
 final class FeaturesCommand implements Callable<Integer> {
     /** The element types of features. */
@@ -96,7 +96,7 @@ final class FeaturesCommand implements Callable<Integer> {
     @Option(
             names = "--layout",
             paramLabel = "LAYOUT",
-            description = "how the pictures lie in DIR, as folders, csv or fmd (default: what DIR looks like)")
+            description = "how the images lie in DIR, as folders, csv or fmd (default: what DIR looks like)")
     private @Nullable String layout;
 
     @Mixin
@@ -105,7 +105,7 @@ final class FeaturesCommand implements Callable<Integer> {
     @Mixin
     private final TorchOptions torch = new TorchOptions();
 
-    @Parameters(index = "0", paramLabel = "DIR", description = "a folder of pictures, or a CSV file that lists them")
+    @Parameters(index = "0", paramLabel = "DIR", description = "a folder of images, or a CSV file that lists them")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path folder;
 
@@ -186,7 +186,7 @@ final class FeaturesCommand implements Callable<Integer> {
     private int finish(FeatureExtractor extractor, FeatureOutput file, Dataset dataset, Crops crops)
             throws IOException {
         if (file.rows() == 0) {
-            console.say("no picture could be read: " + out + " was not written");
+            console.say("no image could be read: " + out + " was not written");
             return Main.DATA;
         }
         file.write(extractor.shape(crops), precision.type, about(extractor, dataset, crops));

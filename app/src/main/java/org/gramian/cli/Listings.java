@@ -51,7 +51,7 @@ final class Listings {
             case PAPER -> "the centre, the four corners, and some at random to train on";
             case CENTER -> "the centre";
             case TEN -> "the centre and the four corners, and the same mirrored";
-            case RESIZE -> "the whole picture, made square";
+            case RESIZE -> "the whole image, made square";
         };
     }
 }

@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
             "",
             "On a cluster, or over tables: gramian spark predict, embed, audit, train; see gramian spark --help.",
             "Exit codes: 0 done; 1 a check failed, or the program did; 2 usage: wrong options, configuration or files;",
-            "3 data: something that would spoil training, or pictures that could not be read and were left out;",
+            "3 data: something that would spoil training, or images that could not be read and were left out;",
             "4 model: a model or weights that are missing or cannot be used; 5 interrupted, and can be resumed.",
             "Environment: GRAMIAN_LIBTORCH, GRAMIAN_CACHE, GRAMIAN_WEIGHTS, GRAMIAN_JAVA_OPTS;",
             "GRAMIAN_DEBUG=1 shows stack traces."
@@ -62,7 +62,7 @@ public final class Main implements Runnable {
 
     private static final String EXIT_CODES = """
 
-            Exit codes: 0 done; 1 the program failed; 2 wrong options or configuration; 3 pictures that would spoil
+            Exit codes: 0 done; 1 the program failed; 2 wrong options or configuration; 3 images that would spoil
             training, or that could not be read and were left out; 4 weights that are missing or cannot be used;
             5 interrupted: go on by --resume, with a table by the same command.""";
 

@@ -93,7 +93,7 @@ record MethodRow(
         if (Math.min(features.at(1), features.at(2)) < aggregation.leastSide()) {
             throw new IllegalArgumentException(aggregation.text() + " needs maps of at least "
                     + aggregation.leastSide() + "×" + aggregation.leastSide() + " positions; " + backbone + " gives "
-                    + features.at(1) + "×" + features.at(2) + " of pictures of " + side + "×" + side);
+                    + features.at(1) + "×" + features.at(2) + " of images of " + side + "×" + side);
         }
     }
 

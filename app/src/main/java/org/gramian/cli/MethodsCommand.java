@@ -82,7 +82,7 @@ final class MethodsCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         if (pictures < 1) {
-            throw new IllegalArgumentException("--pictures must be at least 1, found " + pictures);
+            throw new IllegalArgumentException("--images must be at least 1, found " + pictures);
         }
         Backbone backbone = layer == null ? Backbone.of(network) : Backbone.of(network, layer);
         List<Method> chosen =

@@ -26,8 +26,8 @@ record MethodsText(PrintWriter out, Backbone backbone, int pictures) {
         Shape features = backbone.features(side, side);
         return "on " + backbone.name() + " at " + backbone.layer() + " (" + features.at(0) + " channels, "
                 + features.at(1)
-                + "×" + features.at(2) + " positions of pictures of " + side + "×" + side + "), "
-                + pictures + (pictures == 1 ? " picture" : " pictures") + " to train on";
+                + "×" + features.at(2) + " positions of images of " + side + "×" + side + "), "
+                + pictures + (pictures == 1 ? " image" : " images") + " to train on";
     }
 
     /** One line each, family by family. */

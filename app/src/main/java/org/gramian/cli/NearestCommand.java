@@ -16,13 +16,13 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "nearest",
         mixinStandardHelpOptions = true,
-        header = "The training pictures that new ones resemble most, as a model sees them.",
+        header = "The training images that new ones resemble most, as a model sees them.",
         description = {
             "Compares descriptors with those in the gallery that 'gramian train' left beside the model, and names the nearest",
-            "training pictures of every picture with their classes and distances: 0 is the same, 1.41 has nothing in common.",
-            "A picture that cannot be read is reported in its place and does not end the work; the exit code is 3 then.",
-            "jsonl: {\"picture\":, \"nearest\":[{\"name\":, \"class\":, \"distance\":}]} in each line, or {\"picture\":, \"error\":};",
-            "csv: picture,rank,name,class,distance,error."
+            "training images of every image with their classes and distances: 0 is the same, 1.41 has nothing in common.",
+            "An image that cannot be read is reported in its place and does not end the work; the exit code is 3 then.",
+            "jsonl: {\"image\":, \"nearest\":[{\"name\":, \"class\":, \"distance\":}]} in each line, or {\"image\":, \"error\":};",
+            "csv: image,rank,name,class,distance,error."
         })
 final class NearestCommand implements Callable<Integer> {
     @Mixin
@@ -32,7 +32,7 @@ final class NearestCommand implements Callable<Integer> {
             names = "--top",
             paramLabel = "K",
             defaultValue = "5",
-            description = "training pictures to name (default: ${DEFAULT-VALUE}, or all where there are fewer)")
+            description = "training images to name (default: ${DEFAULT-VALUE}, or all where there are fewer)")
     private int top;
 
     @Option(
@@ -53,7 +53,7 @@ final class NearestCommand implements Callable<Integer> {
             index = "1..*",
             arity = "1..*",
             paramLabel = "PICTURE|DIR",
-            description = "pictures, or folders (all pictures at any depth)")
+            description = "images, or folders (all images at any depth)")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> inputs;
 
@@ -67,7 +67,7 @@ final class NearestCommand implements Callable<Integer> {
         Gallery gallery = Gallery.beside(file).orElseThrow(() -> missing(file));
         int left = gallery.leftOut(Part.TRAINING);
         if (left > 0) {
-            console.say("the gallery has an even choice of the training pictures; " + left + " are not in it");
+            console.say("the gallery has an even choice of the training images; " + left + " are not in it");
         }
         PictureInputs pictures = new PictureInputs(inputs);
         List<Path> named = pictures.named(console::say);

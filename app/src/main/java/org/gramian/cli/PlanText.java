@@ -43,13 +43,13 @@ final class PlanText {
             line(
                     text,
                     fold.name(),
-                    "%d pictures to train on, %d held back to judge epochs, %d to test"
+                    "%d training, %d validation and %d test images"
                             .formatted(fold.training(), fold.heldBack(), fold.test()));
         }
         line(
                 text,
                 "crops",
-                "%s: %d of a picture to train on, %d of others%s"
+                "%s: %d of an image to train on, %d of others%s"
                         .formatted(
                                 config.data().crops(),
                                 work.trainingCrops(),

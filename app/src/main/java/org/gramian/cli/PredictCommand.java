@@ -21,12 +21,12 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "predict",
         mixinStandardHelpOptions = true,
-        header = "What pictures show, by a trained model.",
+        header = "What images show, by a trained model.",
         description = {
-            "Names the likeliest classes of every picture, with their probabilities, as soon as they are known.",
-            "A picture that cannot be read is reported in its place and does not end the work; the exit code is 3 then.",
-            "jsonl: {\"picture\":, \"class\":, \"probability\":, \"top\":[{\"class\":, \"probability\":}]} in each line,",
-            "or {\"picture\":, \"error\":}; csv: picture,class,probability,class_1,probability_1,…,error."
+            "Names the likeliest classes of every image, with their probabilities, as soon as they are known.",
+            "An image that cannot be read is reported in its place and does not end the work; the exit code is 3 then.",
+            "jsonl: {\"image\":, \"class\":, \"probability\":, \"top\":[{\"class\":, \"probability\":}]} in each line,",
+            "or {\"image\":, \"error\":}; csv: image,class,probability,class_1,probability_1,…,error."
         })
 final class PredictCommand implements Callable<Integer> {
     @Mixin
@@ -64,7 +64,7 @@ final class PredictCommand implements Callable<Integer> {
             index = "1..*",
             arity = "1..*",
             paramLabel = "PICTURE|DIR|-",
-            description = "pictures, folders (all pictures at any depth), or '-' to read names from standard input")
+            description = "images, folders (all images at any depth), or '-' to read names from standard input")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> inputs;
 
@@ -109,7 +109,7 @@ final class PredictCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--out would replace the model " + file);
         }
         if (card.crops().boxed()) {
-            console.say("the model was trained on boxes of objects; whole pictures are taken for boxes here");
+            console.say("the model was trained on boxes of objects; whole images are taken for boxes here");
         }
     }
 

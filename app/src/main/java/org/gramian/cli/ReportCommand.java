@@ -21,8 +21,8 @@ import picocli.CommandLine.Parameters;
         header = "A run as a page to look at, or several runs side by side.",
         description = {
             "Writes one HTML file that needs nothing else and no network: accuracy with its interval, learning curves, the",
-            "confusion matrix with the pictures behind it, every class, the surest mistakes, calibration, a map of the test",
-            "pictures, matrices, configuration and model. Of several runs, a comparison comes first. What a run does not",
+            "confusion matrix with the images behind it, every class, the surest mistakes, calibration, a map of the test",
+            "images, matrices, configuration and model. Of several runs, a comparison comes first. What a run does not",
             "have is said to be absent. Examples: gramian report runs/2026-11-15-fmd",
             "gramian report runs/average runs/spd --out comparison.html"
         })

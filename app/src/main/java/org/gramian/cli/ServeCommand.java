@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
         header = "A model behind HTTP, with a page for people.",
         description = {
             "Answers POST /v1/predict and /v1/embed, GET /v1/model, /health, /metrics and /openapi.json, and has a page at /",
-            "where a picture is dropped or pasted. Requests of many are computed together. Ctrl-C or SIGTERM: answers what",
+            "where an image is dropped or pasted. Requests of many are computed together. Ctrl-C or SIGTERM: answers what",
             "it took on, and ends. SIGHUP, or a model file that changes: goes on with the new model, without a break."
         })
 final class ServeCommand implements Callable<Integer> {

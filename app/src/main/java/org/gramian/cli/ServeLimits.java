@@ -21,14 +21,14 @@ final class ServeLimits {
             names = "--max-pictures",
             paramLabel = "N",
             defaultValue = "32",
-            description = "most pictures of one request" + DEFAULT)
+            description = "most images of one request" + DEFAULT)
     private int pictures;
 
     @Option(
             names = "--max-pixels",
             paramLabel = "MP",
             defaultValue = "50",
-            description = "most megapixels of one picture" + DEFAULT)
+            description = "most megapixels of one image" + DEFAULT)
     private int pixels;
 
     @Option(
@@ -36,7 +36,7 @@ final class ServeLimits {
             paramLabel = "N",
             defaultValue = "256",
             description =
-                    "most pictures that wait for their answer; those who come then are told to come later" + DEFAULT)
+                    "most images that wait for their answer; those who come then are told to come later" + DEFAULT)
     private int queue;
 
     @Option(

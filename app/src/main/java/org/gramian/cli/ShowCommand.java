@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         header = "What a model file says of itself.",
         description = {
-            "Architecture, number of parameters, classes, what it expects of pictures, how it was trained, and what was",
+            "Architecture, number of parameters, classes, what it expects of images, how it was trained, and what was",
             "measured. Only the file's header is read; libtorch is not needed."
         })
 final class ShowCommand implements Callable<Integer> {

@@ -80,7 +80,7 @@ final class TableDisplay implements TableRun.Listener {
         switch (entry.outcome()) {
             case RowOutcome.Finished finished -> {
                 summarize(entry, finished);
-                console.say(place + ": " + accuracy(finished) + " % of the test pictures are right"
+                console.say(place + ": " + accuracy(finished) + " % of the test images are right"
                         + (left.isEmpty() ? "" : "; about " + PlanText.duration(sum(left.values())) + " to go"));
             }
             case RowOutcome.Waiting _ -> {}

@@ -56,7 +56,7 @@ final class TableOptions {
     @Option(
             names = "--out",
             paramLabel = "FOLDER",
-            description = "the table's folder (default: runs/<table>-<pictures>)")
+            description = "the table's folder (default: runs/<table>-<images>)")
     private @Nullable Path out;
 
     @Option(
@@ -78,7 +78,7 @@ final class TableOptions {
     @Option(
             names = "--decode-threads",
             paramLabel = "N",
-            description = "pictures to decode at the same time (default: all cores)")
+            description = "images to decode at the same time (default: all cores)")
     private @Nullable Integer threads;
 
     @Option(names = "--deterministic", description = "the same bits in every run on a GPU, too; slower")

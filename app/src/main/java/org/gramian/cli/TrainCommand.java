@@ -43,10 +43,10 @@ import picocli.CommandLine.Parameters;
         name = "train",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        header = "From a folder of pictures to a model and numbers that can be trusted.",
+        header = "From a folder of images to a model and numbers that can be trusted.",
         description = {
-            "Looks at all pictures, chooses what was left open, trains the new layers on features of a frozen network",
-            "(stage 1), then all layers (stage 2), and measures on pictures that played no part in it. The run's folder",
+            "Looks at all images, chooses what was left open, trains the new layers on features of a frozen network",
+            "(stage 1), then all layers (stage 2), and measures on images that played no part in it. The run's folder",
             "gets model.safetensors, evaluation.json, predictions.csv, confusion.csv, history.csv, curves.png,",
             "report.html to look at with what it shows (audit.json, gallery.safetensors, spd.json), and config.yaml, which",
             "tells where each value came from. A run that was broken goes on by --resume."
@@ -62,7 +62,7 @@ final class TrainCommand implements Callable<Integer> {
             index = "0",
             arity = "0..1",
             paramLabel = "DIR",
-            description = "a folder of pictures, or a CSV file that lists them")
+            description = "a folder of images, or a CSV file that lists them")
     private @Nullable Path pictures;
 
     @Option(names = "--out", paramLabel = "RUN", description = "the run's folder (default: runs/<date>-<name>)")
@@ -101,7 +101,7 @@ final class TrainCommand implements Callable<Integer> {
     @Option(
             names = "--decode-threads",
             paramLabel = "N",
-            description = "pictures to decode at the same time (default: all cores)")
+            description = "images to decode at the same time (default: all cores)")
     private int threads = Runtime.getRuntime().availableProcessors();
 
     @Option(names = "--no-report", description = "do not write report.html into the run's folder")
@@ -197,7 +197,7 @@ final class TrainCommand implements Callable<Integer> {
             return RunFolder.of(resumed);
         }
         if (pictures == null) {
-            throw new IllegalArgumentException("expected DIR, a folder of pictures, or --resume RUN; try '"
+            throw new IllegalArgumentException("expected DIR, a folder of images, or --resume RUN; try '"
                     + CommandHint.of("train", "--help") + "'");
         }
         if (out == null) {

@@ -79,7 +79,7 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
     @Override
     public synchronized void accept(RunEvent event) {
         switch (event) {
-            case RunEvent.Auditing auditing -> show("looking at pictures", auditing.all(), auditing.done());
+            case RunEvent.Auditing auditing -> show("looking at images", auditing.all(), auditing.done());
             case RunEvent.Audited audited -> say(audited.report());
             case RunEvent.Remark remark -> say(remark.text());
             case RunEvent.FoldStarted started -> {
@@ -87,7 +87,7 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
                 atWork = false;
                 solved = false;
                 remaining.foldStarted(started.number(), started.of());
-                say("%s'%s': %d pictures to train on, %d held back, %d to test"
+                say("%s'%s': %d training, %d validation and %d test images"
                         .formatted(
                                 fold,
                                 started.fold().name(),
@@ -102,7 +102,7 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
             }
             case RunEvent.PoolingChosen chosen -> say(chosen.result());
             case RunEvent.Measured measured ->
-                say("%s%s%s %% of the test pictures are right"
+                say("%s%s%s %% of the test images are right"
                         .formatted(
                                 fold,
                                 solved ? "" : "after stage " + measured.stage() + ": ",
@@ -110,7 +110,7 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
             case RunEvent.FoldDone over -> {
                 done();
                 if (!atWork) {
-                    say("%sdone already: %s %% of the test pictures are right"
+                    say("%sdone already: %s %% of the test images are right"
                             .formatted(
                                     fold, over.result().evaluation().accuracy().text()));
                 }
@@ -224,7 +224,7 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
     private void show(Collecting collecting) {
         String wanted = fold + collecting.task();
         if (announced.add(wanted) && !Terminal.isStandardError()) {
-            say(wanted + ": " + collecting.all() + " pictures");
+            say(wanted + ": " + collecting.all() + " images");
         }
         show(wanted, collecting.all(), collecting.done());
     }

@@ -51,13 +51,13 @@ final class TrainOptions {
     private final LearningOptions learning = new LearningOptions();
 
     private static final class PictureOptions {
-        @Option(names = "--layout", paramLabel = "LAYOUT", description = "how the pictures lie on disk")
+        @Option(names = "--layout", paramLabel = "LAYOUT", description = "how the images lie on disk")
         private @Nullable String layout;
 
         @Option(names = "--protocol", paramLabel = "PROTOCOL", description = "who trains and who tests, as thirds:3")
         private @Nullable String protocol;
 
-        @Option(names = "--crops", paramLabel = "CROPS", description = "what is cut from a picture, as paper")
+        @Option(names = "--crops", paramLabel = "CROPS", description = "what is cut from an image, as paper")
         private @Nullable String crops;
 
         @Option(names = "--image-size", paramLabel = "N", description = "side of all crops in pixels, as 320")
@@ -94,7 +94,7 @@ final class TrainOptions {
         @Option(
                 names = "--validation",
                 paramLabel = "SHARE",
-                description = "of the training pictures, held back to judge epochs by; 0: by the training loss")
+                description = "share of the training images for the validation set; 0: none, epochs by training loss")
         private @Nullable String validation;
     }
 
@@ -190,7 +190,7 @@ final class TrainOptions {
 
         @Option(
                 names = "--no-gallery",
-                description = "leave no thumbnails and short descriptors of the pictures beside the model")
+                description = "leave no thumbnails and short descriptors of the images beside the model")
         private boolean noGallery;
     }
 

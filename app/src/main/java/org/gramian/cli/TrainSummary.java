@@ -76,7 +76,7 @@ record TrainSummary(RunResult result, int planned, RunFolder folder) {
         int lost = result.audit().unreadable().size();
         return lost == 0
                 ? Optional.empty()
-                : Optional.of("left out, as they cannot be read: %d of %d pictures (exit code %d)"
+                : Optional.of("left out, as they cannot be read: %d of %d images (exit code %d)"
                         .formatted(lost, result.audit().pictures(), Main.DATA));
     }
 

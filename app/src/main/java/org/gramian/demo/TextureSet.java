@@ -34,7 +34,7 @@ public record TextureSet(int pictures, int side, long seed) {
     public TextureSet {
         if (pictures < 1 || pictures > MOST_PICTURES || side < LEAST_SIDE || side > MOST_SIDE) {
             throw new IllegalArgumentException(
-                    "expected 1 to %d pictures of %d to %d pixels for each class, found %d of %d"
+                    "expected 1 to %d images of %d to %d pixels for each class, found %d of %d"
                             .formatted(MOST_PICTURES, LEAST_SIDE, MOST_SIDE, pictures, side));
         }
     }

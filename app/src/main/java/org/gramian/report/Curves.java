@@ -26,8 +26,8 @@ import org.knowm.xchart.style.Styler.LegendPosition;
  */
 public final class Curves {
     private static final int SCALE = 2;
-    private static final String TRAINING = "training pictures";
-    private static final String HELD_BACK = "held-back pictures";
+    private static final String TRAINING = "training images";
+    private static final String HELD_BACK = "validation images";
 
     private final List<Panel> panels;
 
@@ -75,7 +75,7 @@ public final class Curves {
                 .flatMap(List::stream)
                 .allMatch(point -> point.heldBack().isPresent());
         ToDoubleFunction<CurvePoint> accuracy = percent(held ? heldBack(Score::accuracy) : Curves::ofTraining);
-        String measure = "accuracy on " + (held ? "held-back" : "training") + " pictures";
+        String measure = "accuracy on " + (held ? "held-back" : "training") + " images";
         Panel panel = new Panel(title, measure, 540).inPercent().named(LegendPosition.InsideSE);
         runs.forEach((name, points) -> panel.line(name, Line.of(points, accuracy)));
         panel.epochs(runs.values().stream().mapToInt(List::size).max().orElseThrow());

@@ -92,7 +92,7 @@ public record SizePlot(List<Dot> dots, List<Tick> ticks) {
                     SIDE - place(size.height(), low, high),
                     Math.round(radius * 10) / 10.0,
                     about + size.width() + "×" + size.height() + ": " + cell.pictures
-                            + (cell.pictures == 1 ? " picture" : " pictures")));
+                            + (cell.pictures == 1 ? " image" : " images")));
         }
         dots.sort((a, b) -> Double.compare(b.radius, a.radius));
         return dots;

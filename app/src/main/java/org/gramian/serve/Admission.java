@@ -157,7 +157,7 @@ final class Admission {
                     413,
                     "too-large",
                     "expected at most " + Math.max(1, (int) (count * answerSeconds / whole))
-                            + " pictures in a request of this kind, " + "found " + count
+                            + " images in a request of this kind, " + "found " + count
                             + ": more are not answered within " + Math.round(answerSeconds) + " s here");
         }
     }
@@ -169,7 +169,7 @@ final class Admission {
 
     private Refusal busy(double seconds) {
         return Refusal.busy(
-                "there is more to do than this server takes on (" + pictures + " of " + mostPictures + " pictures, "
+                "there is more to do than this server takes on (" + pictures + " of " + mostPictures + " images, "
                         + explanations + " explanations, " + (bytes >> 20) + " of " + (mostBytes >> 20)
                         + " MiB, about " + Math.round(pace.known(pictures, explanations))
                         + " s of work for answers within " + Math.round(answerSeconds)

@@ -79,7 +79,7 @@ final class Body {
         return new Refusal(
                 413,
                 "too-large",
-                "expected a body of at most " + limits.bytes() + " bytes, found more; send fewer or smaller pictures");
+                "expected a body of at most " + limits.bytes() + " bytes, found more; send fewer or smaller images");
     }
 
     private static Refusal tooSlow(Limits.Upload limits) {

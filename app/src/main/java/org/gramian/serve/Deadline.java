@@ -41,7 +41,7 @@ record Deadline(long nanos, Duration time) {
                     503,
                     "timeout",
                     "no answer within " + time.toSeconds()
-                            + " s; ask again when there is less to do, or for fewer pictures at once");
+                            + " s; ask again when there is less to do, or for fewer images at once");
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
             throw Refusal.stopping();
@@ -56,7 +56,7 @@ record Deadline(long nanos, Duration time) {
                 LOG.error("libtorch failed on a model that it can compute", cause);
                 throw Refusal.notComputed();
             }
-            throw new IllegalStateException("computing a picture failed", failed.getCause());
+            throw new IllegalStateException("computing an image failed", failed.getCause());
         }
     }
 }

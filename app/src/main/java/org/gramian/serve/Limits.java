@@ -26,8 +26,8 @@ public record Limits(Upload upload, Load load) {
 
         public Upload {
             Check.atLeastOne(bytes, "bytes of a body");
-            Check.atLeastOne(pictures, "pictures of a request");
-            Check.atLeastOne(pixels, "pixels of a picture");
+            Check.atLeastOne(pictures, "images of a request");
+            Check.atLeastOne(pixels, "pixels of an image");
             Check.atLeastOne(time.toMillis(), "milliseconds for a body");
         }
     }
@@ -48,7 +48,7 @@ public record Limits(Upload upload, Load load) {
         public static final Load DEFAULT = new Load(256, 16, Duration.ofSeconds(30), Duration.ofSeconds(30));
 
         public Load {
-            Check.atLeastOne(pictures, "waiting pictures");
+            Check.atLeastOne(pictures, "waiting images");
             Check.atLeastOne(batch, "crops of a batch");
             Check.atLeastOne(answer.toMillis(), "milliseconds for an answer");
             Check.atLeastOne(grace.toMillis(), "milliseconds for the last answers");

@@ -39,7 +39,7 @@ final class Meters implements AutoCloseable {
         new ProcessorMetrics().bindTo(registry);
         collection.bindTo(registry);
         Gauge.builder("gramian.pictures.waiting", admission, Admission::waiting)
-                .description("pictures that were taken on and are not answered yet")
+                .description("images that were taken on and are not answered yet")
                 .register(registry);
         if (Files.isReadable(MEMORY)) {
             Gauge.builder("process.resident.memory", Meters::resident)

@@ -50,7 +50,7 @@ public interface ModelSource {
                 OpenModel opened = opening.open(file);
                 if (!Stamp.of(file).equals(before)) {
                     // The gallery may be of another model than the one that was opened; the server looks again soon.
-                    say.accept("no similar pictures are shown: the model's file changed while it was loaded");
+                    say.accept("no similar images are shown: the model's file changed while it was loaded");
                     gallery = Optional.empty();
                 }
                 return new LoadedModel(
@@ -86,7 +86,7 @@ public interface ModelSource {
         try {
             return Gallery.beside(model);
         } catch (GalleryFileException wrong) {
-            say.accept("no similar pictures are shown: " + wrong.getMessage());
+            say.accept("no similar images are shown: " + wrong.getMessage());
             return Optional.empty();
         }
     }

@@ -44,7 +44,7 @@ final class Refusal extends Exception {
                 503,
                 "no-memory",
                 "there was too little memory left for this; ask again in a while, and where that does not help, with"
-                        + " smaller pictures",
+                        + " smaller images",
                 RETRY_WITHOUT_MEMORY_SECONDS);
     }
 
@@ -54,7 +54,7 @@ final class Refusal extends Exception {
                 503,
                 "not-computed",
                 "libtorch could not compute this, most often for want of memory; what it said is in the server's log. Ask"
-                        + " again in a while, and where that does not help, with fewer pictures at once; a smaller --batch"
+                        + " again in a while, and where that does not help, with fewer images at once; a smaller --batch"
                         + " or more memory helps too",
                 RETRY_WITHOUT_MEMORY_SECONDS);
     }

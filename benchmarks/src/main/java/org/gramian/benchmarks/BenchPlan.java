@@ -55,7 +55,7 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
             requireAtLeast(2, "the number of channels", channels);
             requireAtLeast(1, "the side of the maps", side);
             requireAtLeast(2, "the number of classes", classes);
-            requireAtLeast(1, "the side of the pictures", pixels);
+            requireAtLeast(1, "the side of the images", pixels);
         }
 
         /** Says no to sizes that do not go together, before anything is started. */

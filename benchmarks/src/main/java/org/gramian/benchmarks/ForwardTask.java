@@ -45,7 +45,7 @@ final class ForwardTask implements Task {
             try (Scope _ = Scope.open()) {
                 SequencedMap<String, Double> values = new LinkedHashMap<>();
                 values.put("|output|", Norm.of(output));
-                values.put("|output of the first picture|", Norm.of(Views.slice(output, 0, 0, 1)));
+                values.put("|output of the first image|", Norm.of(Views.slice(output, 0, 0, 1)));
                 return values;
             }
         });

@@ -48,9 +48,9 @@ public final class Machine {
                     .flatMap(name -> info.stream().filter(line -> line.startsWith(name)))
                     .findFirst()
                     .map(line -> line.replaceFirst("\\s*:\\s*", ": ").replaceFirst("^model name: ", ""))
-                    .orElse("unknown processor");
+                    .orElse("unknown CPU");
         } catch (IOException notLinux) {
-            return "unknown processor";
+            return "unknown CPU";
         }
     }
 }

@@ -43,7 +43,7 @@ final class PicturesTask implements Task {
     @Override
     public void run() {
         if (load() != list.size()) {
-            throw new IllegalStateException("not all pictures could be read");
+            throw new IllegalStateException("not all images could be read");
         }
     }
 

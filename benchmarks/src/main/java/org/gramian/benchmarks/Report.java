@@ -98,7 +98,7 @@ public record Report(
                 Units.memory(timing.peakMemory()),
                 Units.ratio(comparison.timesAsFast(timing)),
                 comparison.workload() == Workload.PICTURES
-                        ? String.format(Locale.ROOT, "at least %d pictures/s are asked for", PicturesTask.ASKED)
+                        ? String.format(Locale.ROOT, "at least %d images/s are asked for", PicturesTask.ASKED)
                         : "");
     }
 

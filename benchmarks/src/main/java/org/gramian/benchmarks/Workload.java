@@ -13,19 +13,19 @@ public enum Workload {
     /** One step of training of the head: forward, backward to the maps, and both optimizers. */
     HEAD_TRAINING("head, training step", "forward, backward to the maps, SGD, Riemannian SGD on W"),
     /** Scores of pictures. */
-    NETWORK_FORWARD("network and head, forward", "scores of pictures"),
+    NETWORK_FORWARD("network and head, forward", "scores of images"),
     /** One step of training of everything: forward, backward, and both optimizers. */
     NETWORK_TRAINING("network and head, training step", "forward, backward, SGD, Riemannian SGD on W"),
     /** Feature maps of pictures. */
-    BACKBONE_FORWARD("network alone, forward", "feature maps of pictures"),
+    BACKBONE_FORWARD("network alone, forward", "feature maps of images"),
     /** Gradients of the mean of the feature maps, without an optimizer. */
     BACKBONE_TRAINING("network alone, forward and backward", "gradients of the mean of the feature maps"),
     /** The kernel matrix of one picture: the matrix form against the paper's double loop in plain Java. */
-    DEFINITION("kernel matrix of one picture", "the matrix form against the paper's double loop in plain Java"),
+    DEFINITION("kernel matrix of one image", "the matrix form against the paper's double loop in plain Java"),
     /** Pictures from their files to crops, with no network behind: enough of them to take a second. */
-    PICTURES("JPEG files decoded, resized and cropped", "pictures of 512x384 from their files to crops"),
+    PICTURES("JPEG files decoded, resized and cropped", "images of 512x384 from their files to crops"),
     /** Scores of pictures from their files, as {@code predict} computes them, against those of crops in memory. */
-    PREDICTION("pictures from their files to scores", "scores from files against scores of crops in memory");
+    PREDICTION("images from their files to scores", "scores from files against scores of crops in memory");
 
     private final String title;
     private final String meaning;

@@ -192,13 +192,13 @@ public final class Backbone {
      */
     public Shape features(int height, int width) {
         if (height < 1 || width < 1) {
-            throw new IllegalArgumentException("pictures of at least 1×1 are wanted, found " + height + "×" + width);
+            throw new IllegalArgumentException("images of at least 1×1 are wanted, found " + height + "×" + width);
         }
         Shape maps = Shape.of(Network.COLOURS, height, width);
         for (Stage stage : stages.stages()) {
             maps = stage.output(maps);
             if (maps.elements() == 0) {
-                throw new IllegalArgumentException("pictures of " + height + "×" + width + " do not fit " + this
+                throw new IllegalArgumentException("images of " + height + "×" + width + " do not fit " + this
                         + ": what reaches the layer " + stage.name() + " is too small for it, or not of its own size; "
                         + smallest());
             }
@@ -232,7 +232,7 @@ public final class Backbone {
         Shape shape = pictures.shape();
         if (shape.rank() != 4 || shape.at(1) != Network.COLOURS || shape.at(0) == 0) {
             throw new IllegalArgumentException(
-                    this + ": pictures [n, 3, height, width] are wanted, found " + pictures.value());
+                    this + ": images [n, 3, height, width] are wanted, found " + pictures.value());
         }
         features(Math.toIntExact(shape.at(2)), Math.toIntExact(shape.at(3)));
         return run(stages.stages(), pictures, new ArrayList<>(), parameters, listener);

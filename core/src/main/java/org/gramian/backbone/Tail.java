@@ -131,7 +131,7 @@ public final class Tail {
                             .mapToObj(square -> "the smallest square that fits is " + square + "×" + square + ", ")
                             .findFirst()
                             .orElse("")
-                    + "and pictures of " + side + "×" + side + ", for which the network was made, leave " + usual.at(1)
+                    + "and images of " + side + "×" + side + ", for which the network was made, leave " + usual.at(1)
                     + "×"
                     + usual.at(2) + " at " + grid().orElse(layer()));
         }

@@ -26,7 +26,7 @@ record Learned(Plan plan, Fold fold) {
     private static Fold fold(Plan plan, TrainedOn trained) {
         return trained.fold(plan)
                 .orElseThrow(() -> new IllegalArgumentException(
-                        "the model was trained on these pictures, but its origin names the fold '%s', and %s has %s"
+                        "the model was trained on these images, but its origin names the fold '%s', and %s has %s"
                                 .formatted(
                                         trained.setting().fold(),
                                         plan.protocol().text(),
@@ -40,8 +40,8 @@ record Learned(Plan plan, Fold fold) {
     /** The pictures that the model was kept from. */
     TestPictures itsOwn() {
         Setting setting = Setting.of(plan, fold);
-        String remark = "the model was trained on a part of these pictures; it is measured on the "
-                + fold.test().size() + " test pictures of its own fold '" + fold.name() + "' (" + setting.protocol()
+        String remark = "the model was trained on a part of these images; it is measured on the "
+                + fold.test().size() + " test images of its own fold '" + fold.name() + "' (" + setting.protocol()
                 + ", seed " + setting.seed() + ")";
         return new TestPictures(fold.test(), setting, List.of(remark));
     }
@@ -56,7 +56,7 @@ record Learned(Plan plan, Fold fold) {
     /** Its share in words. */
     String share(List<Integer> indexes) {
         long count = count(indexes);
-        return "the model has learned %d %% of these pictures by heart (%d of %d)"
+        return "the model has learned %d %% of these images by heart (%d of %d)"
                 .formatted(Math.round(100.0 * count / indexes.size()), count, indexes.size());
     }
 }

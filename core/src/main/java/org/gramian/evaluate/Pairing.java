@@ -23,7 +23,7 @@ record Pairing(List<Row> rows) {
         if (!first.setting().fold().equals(second.setting().fold())) {
             throw refused(
                     "the first was measured on the fold '" + first.setting().fold() + "', the second on '"
-                            + second.setting().fold() + "': other pictures of the same division");
+                            + second.setting().fold() + "': other images of the same division");
         }
         if (!Set.copyOf(first.classes()).equals(Set.copyOf(second.classes()))) {
             throw refused("the first knows the classes " + shown(first.classes()) + ", the second "
@@ -39,7 +39,7 @@ record Pairing(List<Row> rows) {
     static void requireSameDivision(Setting first, Setting second) {
         if (!first.fingerprint().equals(second.fingerprint())) {
             throw refused("the first was measured under " + first + ", the second under " + second
-                    + ": other pictures, other labels or another division, so that a difference could come from these"
+                    + ": other images, other labels or another division, so that a difference could come from these"
                     + " as well as from the models");
         }
     }
@@ -50,7 +50,7 @@ record Pairing(List<Row> rows) {
         List<String> onlyFirst = without(firstNames, secondNames);
         List<String> onlySecond = without(secondNames, firstNames);
         if (!onlyFirst.isEmpty() || !onlySecond.isEmpty()) {
-            throw refused("they predict different pictures: the first lacks " + shown(onlySecond)
+            throw refused("they predict different images: the first lacks " + shown(onlySecond)
                     + ", the second lacks " + shown(onlyFirst));
         }
     }

@@ -18,7 +18,7 @@ public record Prediction(String name, int truth, Logits logits) {
     /** @throws IllegalArgumentException with the picture's name, if a score is not finite or the truth is no class */
     public Prediction {
         if (name.isEmpty()) {
-            throw new IllegalArgumentException("expected the name of a picture, found an empty one");
+            throw new IllegalArgumentException("expected the name of an image, found an empty one");
         }
         if (truth < 0 || truth >= logits.size()) {
             throw new IllegalArgumentException("%s: expected a class from 0 to %d as truth, found %d"
@@ -28,7 +28,7 @@ public record Prediction(String name, int truth, Logits logits) {
             if (!(Math.abs(logits.get(k)) <= MOST)) {
                 throw new IllegalArgumentException(Found.bare(name) + ": expected finite scores of magnitude at most "
                         + MOST + ", found " + logits.get(k) + " for class " + k
-                        + "; look at the picture and at the weights of the model");
+                        + "; look at the image and at the weights of the model");
             }
         }
     }

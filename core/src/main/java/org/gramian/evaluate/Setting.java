@@ -22,7 +22,7 @@ public record Setting(String protocol, String fold, Fingerprint fingerprint, lon
 
     /** All pictures of a data set, divided by nothing. */
     public static Setting all(Dataset dataset) {
-        return new Setting("all", "all pictures", Fingerprint.of(dataset, List.of()), 0);
+        return new Setting("all", "all images", Fingerprint.of(dataset, List.of()), 0);
     }
 
     @Override

@@ -22,14 +22,14 @@ public record Temperature(double value, Outcome outcome) {
         NONE("no temperature fitted"),
 
         /** The only minimum of the log loss. */
-        FITTED("fitted on held-back pictures"),
+        FITTED("fitted on validation images"),
 
         /** The log loss falls for ever as {@code T} goes to 0: any bound would be an arbitrary number. */
-        ALL_RIGHT("not calibrated: every held-back picture was right, which says nothing about how sure is too sure; "
-                + "hold more pictures back"),
+        ALL_RIGHT("not calibrated: every validation image was right, which says nothing about how sure is too sure; "
+                + "hold more images back"),
 
         /** The log loss falls for ever as {@code T} goes to infinity, or does not depend on it. */
-        NO_INFORMATION("not calibrated: on the held-back pictures the scores are no better than equal ones; look at the"
+        NO_INFORMATION("not calibrated: on the validation images the scores are no better than equal ones; look at the"
                 + " training first");
 
         private final String text;

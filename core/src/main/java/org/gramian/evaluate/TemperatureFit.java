@@ -12,7 +12,7 @@ final class TemperatureFit {
 
     TemperatureFit(List<Prediction> heldBack) {
         if (heldBack.isEmpty()) {
-            throw new IllegalArgumentException("expected held-back pictures to fit a temperature on, found none");
+            throw new IllegalArgumentException("expected validation images to fit a temperature on, found none");
         }
         // In the order of an evaluation, so that sums are rounded alike.
         this.predictions =

@@ -29,7 +29,7 @@ public record Explanation(
     public enum Parts {
         /** Second order: entries of the kernel matrix, each of a pair of maps. */
         PAIRS(
-                "pairs of active feature maps, by gradient times what the picture adds to their entry of the kernel matrix"),
+                "pairs of active feature maps, by gradient times what the image adds to their entry of the kernel matrix"),
         /** A statistic of each map: single maps. */
         CHANNELS("single feature maps, by gradient times feature: this pooling looks at each alone"),
         /** Neither. */

@@ -79,7 +79,7 @@ final class HeatSheet {
         lettering.write(graphics, headline(), new Lettering.Place(MARGIN, MARGIN + LETTERS, room, LETTERS));
         String covered = String.format(
                 Locale.ROOT,
-                "the model looked at %.0f %% of the picture",
+                "the model looked at %.0f %% of the image",
                 100 * why.heat().coverage());
         lettering.write(graphics, covered, new Lettering.Place(MARGIN, MARGIN + LINE + SMALL, room, SMALL));
         int top = MARGIN + 2 * LINE;

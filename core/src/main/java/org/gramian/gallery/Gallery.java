@@ -56,7 +56,7 @@ public final class Gallery {
             leftOut.forEach((part, pictures) -> {
                 if (pictures < 0) {
                     throw new IllegalArgumentException(
-                            "expected a number of pictures left out, found " + pictures + " of " + part.words());
+                            "expected a number of images left out, found " + pictures + " of " + part.words());
                 }
             });
         }

@@ -15,7 +15,7 @@ final class GalleryChecks {
     static void require(Gallery.About about, List<Item> items, byte[][] thumbnails, short[][] vectors) {
         if (thumbnails.length != items.size() || vectors.length != items.size()) {
             throw new IllegalArgumentException("expected a thumbnail and a vector for each of " + items.size()
-                    + " pictures, found " + thumbnails.length + " and " + vectors.length);
+                    + " images, found " + thumbnails.length + " and " + vectors.length);
         }
         requireOrder(items);
         int length = Sketch.lengthOf(about.descriptorSize());
@@ -35,12 +35,12 @@ final class GalleryChecks {
         for (int i = 0; i < items.size(); i++) {
             Part part = items.get(i).part();
             if (i > 0 && items.get(i - 1).part().compareTo(part) > 0) {
-                throw new IllegalArgumentException("expected pictures in the order training, held back, test, found "
+                throw new IllegalArgumentException("expected images in the order training, held back, test, found "
                         + Found.text(items.get(i).name()) + " out of it");
             }
             if (counts.merge(part, 1, Integer::sum) > Gallery.MOST_OF_A_PART) {
                 throw new IllegalArgumentException(
-                        "expected at most " + Gallery.MOST_OF_A_PART + " pictures of " + part.words() + ", found more");
+                        "expected at most " + Gallery.MOST_OF_A_PART + " images of " + part.words() + ", found more");
             }
         }
     }

@@ -49,7 +49,7 @@ final class GalleryFile {
                 : labels.shape().at(0);
         int most = Gallery.MOST_OF_A_PART * Part.values().length;
         if (found > most) {
-            throw new IllegalArgumentException("expected at most " + most + " pictures, found " + found);
+            throw new IllegalArgumentException("expected at most " + most + " images, found " + found);
         }
         this.count = (int) found;
     }

@@ -5,7 +5,7 @@ public enum Part {
     /** The model was trained on it. */
     TRAINING("training", 0),
     /** Epochs were judged by it. */
-    HELD_BACK("held back", 1),
+    HELD_BACK("validation", 1),
     /** The model never saw it before it was measured. */
     TEST("test", 2);
 
@@ -29,10 +29,10 @@ public enum Part {
                 return part;
             }
         }
-        throw new IllegalArgumentException("expected 0, 1 or 2 as the part of a picture, found " + code);
+        throw new IllegalArgumentException("expected 0, 1 or 2 as the part of an image, found " + code);
     }
 
-    /** As a person would say it, as {@code held back}. */
+    /** In a word, as {@code validation}. */
     public String words() {
         return words;
     }

@@ -142,7 +142,7 @@ final class Decoder implements AutoCloseable {
                 boolean cut = warning.contains("premature end") || (format == PictureFormat.JPEG && !complete);
                 throw new UnreadableException(
                         cut ? Problem.TRUNCATED : Problem.CORRUPT,
-                        "expected a " + format + " with whole picture data, found: " + Found.bare(warning));
+                        "expected a " + format + " with whole image data, found: " + Found.bare(warning));
             }
         }
         Optional<String> hiding = warnings.stream()

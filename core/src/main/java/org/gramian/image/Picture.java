@@ -16,7 +16,7 @@ public final class Picture {
     /** @param rgb red, green and blue of each pixel, row by row, {@code 3·width·height} bytes */
     public Picture(int width, int height, byte[] rgb) {
         if (width < 1 || height < 1 || rgb.length != 3L * width * height) {
-            throw new IllegalArgumentException("a picture of " + width + "×" + height + " has " + 3L * width * height
+            throw new IllegalArgumentException("an image of " + width + "×" + height + " has " + 3L * width * height
                     + " bytes and at least one pixel, found " + rgb.length + " bytes");
         }
         this.width = width;
@@ -61,7 +61,7 @@ public final class Picture {
     public Picture crop(int x, int y, int partWidth, int partHeight) {
         boolean inside = x >= 0 && y >= 0 && x <= width - partWidth && y <= height - partHeight;
         if (!inside || partWidth < 1 || partHeight < 1) {
-            throw new IllegalArgumentException("expected a part inside a picture of " + this + ", found " + partWidth
+            throw new IllegalArgumentException("expected a part inside an image of " + this + ", found " + partWidth
                     + "×" + partHeight + " from column " + x + " and row " + y);
         }
         byte[] part = new byte[3 * partWidth * partHeight];

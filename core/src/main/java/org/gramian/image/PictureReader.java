@@ -99,7 +99,7 @@ public final class PictureReader {
 
     private Reading readContent(byte[] content) {
         if (content.length == 0) {
-            return new Unreadable(Problem.EMPTY, "expected a picture, found a file of no bytes");
+            return new Unreadable(Problem.EMPTY, "expected an image, found a file of no bytes");
         }
         if (content.length > limits.bytes()) {
             return tooManyBytes(content.length);

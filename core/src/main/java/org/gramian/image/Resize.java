@@ -75,7 +75,7 @@ public final class Resize {
     private static void requireSize(Picture picture, int width, int height) {
         if (width < 1 || height < 1 || 3L * width * Math.max(height, picture.height()) > Integer.MAX_VALUE - 8) {
             throw new IllegalArgumentException("expected a size of at least one pixel and of less than 2 GiB, found "
-                    + width + "×" + height + " for a picture of " + picture);
+                    + width + "×" + height + " for an image of " + picture);
         }
     }
 

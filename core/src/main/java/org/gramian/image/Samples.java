@@ -55,7 +55,7 @@ final class Samples {
         if (!known) {
             throw new UnreadableException(
                     Problem.UNKNOWN_FORMAT,
-                    "expected a picture in gray, RGB, CMYK or with a palette, found " + samples.getNumBands()
+                    "expected an image in gray, RGB, CMYK or with a palette, found " + samples.getNumBands()
                             + " channels of another kind");
         }
     }

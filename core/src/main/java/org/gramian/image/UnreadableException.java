@@ -17,7 +17,7 @@ final class UnreadableException extends IOException {
     static UnreadableException outOfMemory() {
         return new UnreadableException(
                 Problem.NO_MEMORY,
-                "expected a picture that fits in memory, found one that needs more than is left of "
+                "expected an image that fits in memory, found one that needs more than is left of "
                         + (Runtime.getRuntime().maxMemory() >> 20)
                         + " MiB; if the file is honest, give Java more with -Xmx");
     }

@@ -71,7 +71,7 @@ final class WebpHeader {
         }
         header.chunks(new Span(FILE_HEADER, (int) end), new Size(0, 0));
         if (!header.found) {
-            throw new UnreadableException(Problem.CORRUPT, "expected a WebP with a picture in it, found none");
+            throw new UnreadableException(Problem.CORRUPT, "expected a WebP with an image in it, found none");
         }
         return header;
     }
@@ -151,7 +151,7 @@ final class WebpHeader {
         if (claimed.width != 0 && !claimed.equals(size)) {
             throw new UnreadableException(
                     Problem.CORRUPT,
-                    "expected a WebP picture of " + claimed.width + "×" + claimed.height
+                    "expected a WebP image of " + claimed.width + "×" + claimed.height
                             + " pixels as its header says, found " + size.width + "×" + size.height);
         }
         found = true;

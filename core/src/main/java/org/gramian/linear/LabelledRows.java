@@ -73,7 +73,7 @@ public final class LabelledRows {
         for (int c = 0; c < classes; c++) {
             if (!seen[c]) {
                 throw new IllegalArgumentException("every class needs a row to learn from, found none of class " + c
-                        + "; add pictures of it, or leave the class out");
+                        + "; add images of it, or leave the class out");
             }
         }
     }

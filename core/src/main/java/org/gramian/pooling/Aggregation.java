@@ -42,7 +42,7 @@ public sealed interface Aggregation extends Stage
         if (Math.min(maps.at(1), maps.at(2)) < leastSide()) {
             throw new IllegalArgumentException(text() + ": maps of at least " + leastSide() + "×" + leastSide()
                     + " positions are wanted, found " + maps.at(1) + "×" + maps.at(2)
-                    + "; take an earlier layer, larger pictures, or less of it");
+                    + "; take an earlier layer, larger images, or less of it");
         }
     }
 

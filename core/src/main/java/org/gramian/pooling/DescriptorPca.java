@@ -53,15 +53,15 @@ public record DescriptorPca(OptionalInt axes) implements Normalization {
     }
 
     private IllegalArgumentException tooFew(long pictures) {
-        return new IllegalArgumentException(text() + ": descriptors of n pictures have at most n - 1 axes, found "
-                + pictures + " to fit to; use more pictures, or fewer axes, as pca:"
+        return new IllegalArgumentException(text() + ": descriptors of n images have at most n - 1 axes, found "
+                + pictures + " to fit to; use more images, or fewer axes, as pca:"
                 + (pictures > 2 ? pictures - 1 : 1) + (axes.isPresent() && pictures > 1 ? " or pca:most" : ""));
     }
 
     @Override
     public long outputs(long entering) {
         if (axes.isEmpty()) {
-            throw new IllegalArgumentException("pca:most is decided by the number of training pictures, which is not"
+            throw new IllegalArgumentException("pca:most is decided by the number of training images, which is not"
                     + " known here; write a number instead, as pca:" + Math.min(entering, LARGEST_MOST));
         }
         if (axes.getAsInt() > entering) {

@@ -109,7 +109,7 @@ public final class Fitting {
                 Views.slice(outputs, 0, start, end).copyFrom(made);
             }
         }
-        return Objects.requireNonNull(outputs, "no pictures to fit to");
+        return Objects.requireNonNull(outputs, "no images to fit to");
     }
 
     /** Any positive values for what would be fitted: enough to see how long a pooling takes. */

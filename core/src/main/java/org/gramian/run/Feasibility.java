@@ -35,7 +35,7 @@ record Feasibility(RunPlan plan, Consumer<String> remarks) {
             return network().head(plan.dataset().classes().size(), pictures).pooling();
         } catch (IllegalArgumentException misfit) {
             throw new ConfigException(
-                    Keys.POOLING + ": does not fit the " + pictures + " training pictures of " + Found.text(fold.name())
+                    Keys.POOLING + ": does not fit the " + pictures + " training images of " + Found.text(fold.name())
                             + ": " + misfit.getMessage(),
                     misfit);
         }

@@ -84,7 +84,7 @@ public record RunPlan(
         if (dataset.classes().size() < 2) {
             throw new UnfitDataException("a model tells at least 2 classes apart, found "
                     + dataset.classes().size() + " in " + dataset.root()
-                    + "; add pictures of another class, or name the folder that holds the classes");
+                    + "; add images of another class, or name the folder that holds the classes");
         }
         if (dataset.classes().stream().anyMatch(String::isBlank)) {
             throw new UnfitDataException(dataset.root() + ": expected a name for every class, found one that is blank;"
@@ -96,9 +96,9 @@ public record RunPlan(
     private static void requireNoEmptyClass(Dataset dataset) {
         for (Note note : dataset.notes()) {
             if (note.kind() == Note.Kind.EMPTY_CLASSES) {
-                throw new UnfitDataException("expected pictures of every class, found " + note.count() + " class folder"
+                throw new UnfitDataException("expected images of every class, found " + note.count() + " class folder"
                         + (note.count() == 1 ? "" : "s") + " without: " + shown(note.examples())
-                        + "; add pictures to train on, or remove what is empty");
+                        + "; add images to train on, or remove what is empty");
             }
         }
     }
@@ -107,7 +107,7 @@ public record RunPlan(
         List<String> missing =
                 missing(dataset, readable.stream().map(dataset.samples()::get).toList());
         if (!missing.isEmpty()) {
-            throw new UnfitDataException("there is no readable picture of " + shown(missing)
+            throw new UnfitDataException("there is no readable image of " + shown(missing)
                     + audit.unreadable().stream()
                             .filter(lost -> missing.contains(lost.picture().label()))
                             .findFirst()
@@ -140,7 +140,7 @@ public record RunPlan(
 
     private static void requireTest(FoldPlan fold) {
         if (fold.parts().test().isEmpty()) {
-            throw new UnfitDataException(Found.text(fold.name()) + " has no readable picture to test");
+            throw new UnfitDataException(Found.text(fold.name()) + " has no readable image to test");
         }
     }
 

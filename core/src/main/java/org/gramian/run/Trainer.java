@@ -143,7 +143,7 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
         if (recipe.precision() == Recipe.Precision.BF16
                 && recipe.stage2().epochs() > 0
                 && workshop.device().kind() != Device.Kind.CUDA) {
-            remark(Keys.PRECISION + " bf16 is meant for a GPU; a processor may be slower with it than with f32");
+            remark(Keys.PRECISION + " bf16 is meant for a GPU; a CPU may be slower with it than with f32");
         }
         return plan;
     }

@@ -21,18 +21,18 @@ abstract class ColumnStage extends TrainingStage {
     ColumnStage(String uid) {
         super(uid);
         // Not where they are declared: a parameter asks its stage for the uid.
-        inputCol = text("inputCol", "column of pictures: their bytes (binary) or paths (string)");
-        nameCol = text("nameCol", "column of the pictures' names, each its own, which decide their order");
+        inputCol = text("inputCol", "column of images: their bytes (binary) or paths (string)");
+        nameCol = text("nameCol", "column of the images' names, each its own, which decide their order");
         labelCol = text("labelCol", "column of labels: names of classes (string), or their indices (numbers)");
         validationIndicatorCol = text(
                 "validationIndicatorCol",
-                "column that says which pictures judge epochs (boolean); empty: a share is chosen");
+                "column that says which images judge epochs (boolean); empty: a share is chosen");
         predictionCol = text(
                 "predictionCol", "the model's column for the index of the likeliest class, a double; empty for none");
         classCol = text("classCol", "the model's column for the name of the likeliest class, a string; empty for none");
         probabilityCol = text(
                 "probabilityCol", "the model's column for the probabilities of all classes, a vector; empty for none");
-        errorCol = text("errorCol", "the model's column for the reason why a picture has no results");
+        errorCol = text("errorCol", "the model's column for the reason why an image has no results");
         setDefault(inputCol, "content");
         setDefault(nameCol, "path");
         setDefault(labelCol, "label");

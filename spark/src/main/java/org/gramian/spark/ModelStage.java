@@ -51,13 +51,13 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
         // Not where they are declared: a parameter asks its stage for the uid.
         inputCol = text(
                 "inputCol",
-                "column of pictures: their bytes (binary), or their paths (string) in any file system that executors reach");
-        errorCol = text("errorCol", "column for the reason why a picture has no results, null where it has");
+                "column of images: their bytes (binary), or their paths (string) in any file system that executors reach");
+        errorCol = text("errorCol", "column for the reason why an image has no results, null where it has");
         errorKindCol = text("errorKindCol", "column for the kind of that reason, one of few words; empty for none");
         device = text(
                 "device",
                 "where the model computes: cpu, cuda, cuda:<number>, or auto for the GPU that Spark gave the task and"
-                        + " the processor where it gave none");
+                        + " the CPU where it gave none");
         // What Spark's data source binaryFile calls it.
         setDefault(inputCol, "content");
         setDefault(errorCol, "error");
@@ -207,12 +207,12 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
     private static void requirePictures(StructType schema, String name) {
         List<String> names = Arrays.asList(schema.fieldNames());
         if (!names.contains(name)) {
-            throw new IllegalArgumentException("expected pictures in the column '" + name + "', found the columns "
+            throw new IllegalArgumentException("expected images in the column '" + name + "', found the columns "
                     + String.join(", ", names) + "; name it by setInputCol");
         }
         DataType type = schema.apply(name).dataType();
         if (!type.equals(DataTypes.BinaryType) && !type.equals(DataTypes.StringType)) {
-            throw new IllegalArgumentException("expected pictures in the column '" + name
+            throw new IllegalArgumentException("expected images in the column '" + name
                     + "' as binary (their bytes) or string (their paths), found " + type.simpleString());
         }
     }

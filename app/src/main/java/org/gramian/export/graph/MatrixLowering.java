@@ -57,7 +57,7 @@ record MatrixLowering(Algebra algebra) {
                 "train with relu, which goes element by element, or without either, in its place";
         };
         return new NotExpressibleException("the transform " + spectrum.text()
-                + " needs the eigenvalues of every picture's matrix, and ONNX has no operator for them; " + instead);
+                + " needs the eigenvalues of every image's matrix, and ONNX has no operator for them; " + instead);
     }
 
     /** The steps of {@link NewtonSchulz}. */

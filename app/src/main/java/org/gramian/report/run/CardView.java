@@ -72,7 +72,7 @@ public record CardView(List<Fact> trained, List<Fact> model, List<Fact> commands
                 header.backbone().name() + ", cut at " + header.backbone().layer()));
         facts.add(new Fact("pooling", header.head().pooling().text()));
         facts.add(new Fact("descriptor", Figures.count(header.descriptorSize(), "number")));
-        facts.add(new Fact("expects of pictures", card.preprocessing().text()));
+        facts.add(new Fact("expects of images", card.preprocessing().text()));
         facts.add(new Fact(
                 "crops",
                 card.crops().text() + ", the mean of "
@@ -89,10 +89,10 @@ public record CardView(List<Fact> trained, List<Fact> model, List<Fact> commands
     private static List<Fact> commands(ModelMaterial model) {
         String file = quoted(model.file().toString());
         return List.of(
-                new Fact("name the class of pictures", "./gramian predict " + file + " PICTURE..."),
-                new Fact("find training pictures like one", "./gramian nearest " + file + " PICTURE"),
-                new Fact("see what in a picture decided", "./gramian explain " + file + " PICTURE OUT.png"),
-                new Fact("measure it on other pictures", "./gramian evaluate " + file + " DIR --html FILE.html"),
+                new Fact("name the class of images", "./gramian predict " + file + " IMAGE..."),
+                new Fact("find training images like one", "./gramian nearest " + file + " IMAGE"),
+                new Fact("see what in an image decided", "./gramian explain " + file + " IMAGE OUT.png"),
+                new Fact("measure it on other images", "./gramian evaluate " + file + " DIR --html FILE.html"),
                 new Fact("use it from a browser or by HTTP", "./gramian serve " + file),
                 new Fact("take it elsewhere", "./gramian export " + file + " OUT.onnx"));
     }

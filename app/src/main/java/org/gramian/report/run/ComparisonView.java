@@ -122,7 +122,7 @@ public record ComparisonView(
                     run.name(),
                     test.text(),
                     comparison.repeated() > 0
-                            ? text + "; pictures that several folds test make this surer than it is"
+                            ? text + "; images that several folds test make this surer than it is"
                             : text);
         } catch (IllegalArgumentException refused) {
             return new Difference(run.name(), "no paired difference", String.valueOf(refused.getMessage()));
@@ -145,7 +145,7 @@ public record ComparisonView(
             most = Math.max(most, epochs.size());
             if (!epochs.isEmpty()) {
                 lines.add(Line.of(
-                        run.name() + (judged ? ", held back" : ", training"),
+                        run.name() + (judged ? ", validation" : ", training"),
                         IntStream.rangeClosed(1, epochs.size())
                                 .mapToObj(number -> (double) number)
                                 .toList(),

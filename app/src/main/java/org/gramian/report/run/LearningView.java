@@ -31,9 +31,9 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
                 .with(line("training", epochs, epoch -> 100 * epoch.accuracy()));
         if (judged) {
             loss = loss.with(
-                    line("held back", epochs, epoch -> epoch.judgement().loss()));
+                    line("validation", epochs, epoch -> epoch.judgement().loss()));
             accuracy = accuracy.with(line(
-                    "held back", epochs, epoch -> 100 * (1 - epoch.judgement().error())));
+                    "validation", epochs, epoch -> 100 * (1 - epoch.judgement().error())));
         }
         List<Chart> charts = new ArrayList<>(List.of(staged(loss, epochs), staged(accuracy, epochs)));
         if (epochs.stream().anyMatch(epoch -> epoch.orthogonality().isPresent())) {
@@ -142,10 +142,10 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
     private static String sentence(List<EpochDone> epochs, boolean judged) {
         EpochDone last = epochs.getLast();
         String text = Figures.count(epochs.size(), "epoch") + "; in the last, loss " + Figures.number(last.loss())
-                + " and " + Figures.percent(last.accuracy()) + " % right on the pictures it learned from";
+                + " and " + Figures.percent(last.accuracy()) + " % right on the images it learned from";
         if (!judged) {
-            return text + ". No pictures were held back.";
+            return text + ". There is no validation set.";
         }
-        return text + ", " + Figures.percent(1 - last.judgement().error()) + " % on those held back.";
+        return text + ", " + Figures.percent(1 - last.judgement().error()) + " % on the validation set.";
     }
 }

@@ -59,8 +59,8 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
 
     private static String remark(int shown, int all, String fold) {
         return (shown == all
-                        ? "All " + Figures.count(all) + " test pictures"
-                        : Figures.count(shown) + " of " + Figures.count(all) + " test pictures, spread evenly,")
+                        ? "All " + Figures.count(all) + " test images"
+                        : Figures.count(shown) + " of " + Figures.count(all) + " test images, spread evenly,")
                 + " of the fold '" + fold + "'; t-SNE with a perplexity of "
                 + Figures.number(StochasticNeighbours.USUAL.perplexity(shown)) + " from the seed "
                 + StochasticNeighbours.USUAL.seed() + ".";

@@ -135,7 +135,7 @@ public record RunView(
 
     /** Why there are no pictures; empty where there are. */
     public String withoutPictures() {
-        return why(Part.PICTURES, "fewer than 4 test pictures were kept");
+        return why(Part.PICTURES, "fewer than 4 test images were kept");
     }
 
     /** Why no matrices are shown. */

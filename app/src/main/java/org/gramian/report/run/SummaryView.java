@@ -51,7 +51,7 @@ public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles
     private static String verdict(List<Evaluation> evaluations, FoldSummary summary, Outcomes outcomes) {
         String begin = evaluations.size() == 1
                 ? "Right on " + Figures.count(evaluations.getFirst().accuracy().right()) + " of "
-                        + Figures.count(evaluations.getFirst().accuracy().count(), "test picture") + ": "
+                        + Figures.count(evaluations.getFirst().accuracy().count(), "test image") + ": "
                         + Figures.withInterval(evaluations.getFirst().accuracy())
                 : summary.text(Metric.ACCURACY) + " % right over " + Figures.count(evaluations.size(), "fold")
                         + " (mean ± standard deviation)";
@@ -73,20 +73,20 @@ public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles
                 .findFirst()
                 .map(worst -> "Most often confused: " + worst.truth() + " taken for " + worst.predicted() + " ("
                         + worst.count() + ").")
-                .orElse("No test picture was mistaken.");
+                .orElse("No test image was mistaken.");
     }
 
     private static List<String> remarks(RunMaterial run, List<Evaluation> evaluations) {
         List<String> remarks = new ArrayList<>();
         Proportion first = evaluations.getFirst().accuracy();
         if (evaluations.size() == 1 && first.interval().width() > WIDE) {
-            remarks.add("With " + Figures.count(first.count(), "test picture") + " the interval is "
+            remarks.add("With " + Figures.count(first.count(), "test image") + " the interval is "
                     + Figures.percent(first.interval().width())
                     + " points wide: smaller differences between runs say nothing by themselves.");
         }
         if (evaluations.size() > 1) {
             remarks.add(
-                    "Matrix, classes, mistakes and calibration below take the test pictures of all folds together.");
+                    "Matrix, classes, mistakes and calibration below take the test images of all folds together.");
         }
         afterFirst(run, evaluations).ifPresent(remarks::add);
         remarks.addAll(run.reasons(Missing.Part.FOLD));
@@ -108,7 +108,7 @@ public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles
             Comparison comparison = Comparison.of(evaluations, first);
             return "Stage 2 changed that by " + comparison.test().text()
                     + (comparison.repeated() > 0
-                            ? "; pictures that several folds test make this surer than it is."
+                            ? "; images that several folds test make this surer than it is."
                             : ".");
         } catch (IllegalArgumentException refused) {
             return "What stage 2 changed cannot be told: " + refused.getMessage() + ".";
@@ -129,7 +129,7 @@ public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles
         }
         tiles.add(new Fact("macro F1", summary.text(Metric.MACRO_F1) + " %"));
         tiles.add(new Fact("calibration error", summary.text(Metric.CALIBRATION_ERROR) + " %"));
-        tiles.add(new Fact("test pictures", Figures.count(tested)));
+        tiles.add(new Fact("test images", Figures.count(tested)));
         tiles.add(new Fact("classes", Figures.count(run.classes().size())));
         return tiles;
     }

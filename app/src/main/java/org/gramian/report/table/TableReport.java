@@ -111,7 +111,7 @@ public record TableReport(ResultTable table, String command, String machine, Fun
             notes.add("accuracy: at the end; after stage 1: of rows that have a stage 2");
         }
         notes.add("difference: points more than " + table.baseline()
-                + ", with the interval of 95 %; p: McNemar's exact test over the test pictures of all folds");
+                + ", with the interval of 95 %; p: McNemar's exact test over the test images of all folds");
         notes.add("the interval is approximate and p exact, so that they need not agree about a difference of 0");
         List<Comparison> comparisons = cells().flatMap(cell -> cell.numbers().stream())
                 .flatMap(numbers -> numbers.against().stream())
@@ -121,7 +121,7 @@ public record TableReport(ResultTable table, String command, String machine, Fun
                     "of many comparisons some look uneven by luck: ask each for p below 0.05 / " + comparisons.size());
         }
         if (comparisons.stream().anyMatch(comparison -> comparison.repeated() > 0)) {
-            notes.add("pictures are tested again in several folds, so that p is too small");
+            notes.add("images are tested again in several folds, so that p is too small");
         }
         notes.add(
                 "size: of the descriptor; params: learned numbers of pooling and classifier; s/epoch: of stage 1, median,"

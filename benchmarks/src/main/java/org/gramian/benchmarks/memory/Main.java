@@ -42,7 +42,7 @@ public final class Main implements Callable<Integer> {
             description = "methods or poolings (default: all methods)")
     private List<String> only = Methods.names();
 
-    @Option(names = "--batch", paramLabel = "N", description = "pictures at once (default: ${DEFAULT-VALUE})")
+    @Option(names = "--batch", paramLabel = "N", description = "images at once (default: ${DEFAULT-VALUE})")
     private int batch = 32;
 
     @Option(names = "--channels", paramLabel = "N", description = "of the features (default: ${DEFAULT-VALUE})")

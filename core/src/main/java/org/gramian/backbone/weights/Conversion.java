@@ -104,7 +104,7 @@ record Conversion(
                 remarks.add("what the file says of its input, " + Found.text(text) + ", is not understood; "
                         + assumed.text() + " is assumed");
             } else if (publisher.preprocessing().isEmpty()) {
-                remarks.add("the file does not say what pictures it expects; " + assumed.text() + " is assumed");
+                remarks.add("the file does not say what images it expects; " + assumed.text() + " is assumed");
             } else if (publisher.licence().isEmpty()) {
                 remarks.add("the file is taken for one of " + publisher.label() + " by its names: preprocessing "
                         + assumed.text() + " is assumed");

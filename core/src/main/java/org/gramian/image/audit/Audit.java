@@ -197,7 +197,7 @@ public final class Audit {
                 "Everything else was read; another --layout may read more.";
             case NOT_PICTURES, HIDDEN_FOLDERS, MASKS, UNUSED_COLUMNS, REPEATED_ROWS -> "Everything else was read.";
             case VALIDATION_TESTS ->
-                "Settings that are chosen by these pictures are then tested with them, which flatters the result.";
+                "Settings that are chosen by these images are then tested with them, which flatters the result.";
             case ABSENT_CLASSES, ABSENT_PICTURES ->
                 "Is the download complete, and are the names spelt as in the lists?";
             case UNLISTED_PICTURES, UNLABELLED_PICTURES -> "Add them to the lists if they are meant to take part.";

@@ -59,8 +59,8 @@ public final class ClassFindings {
                     Severity.SPOILS,
                     Kind.TOO_FEW_PICTURES,
                     count(poor.size(), "class") + verb(poor.size(), " has", " have") + " fewer than " + FEWEST
-                            + " readable pictures",
-                    "A class needs a picture to learn from and another to be tested with: add some, or remove the class.",
+                            + " readable images",
+                    "A class needs an image to learn from and another to be tested with: add some, or remove the class.",
                     items(poor)));
         }
     }
@@ -74,8 +74,8 @@ public final class ClassFindings {
                     Severity.WARN,
                     Kind.SMALL_CLASSES,
                     count(small.size(), "class") + verb(small.size(), " has", " have") + " fewer than "
-                            + options.fewPictures() + " readable pictures",
-                    "The accuracy of so small a class is little more than chance: add pictures, or read it with care.",
+                            + options.fewPictures() + " readable images",
+                    "The accuracy of so small a class is little more than chance: add images, or read it with care.",
                     items(small)));
         }
     }
@@ -94,7 +94,7 @@ public final class ClassFindings {
                     Kind.IMBALANCE,
                     String.format(
                             Locale.ROOT,
-                            "the largest class has %.1f times as many readable pictures as the smallest",
+                            "the largest class has %.1f times as many readable images as the smallest",
                             ratio),
                     "Plain accuracy favours large classes: look at the mean over classes, or balance them.",
                     items(List.of(largest, smallest))));
@@ -121,8 +121,8 @@ public final class ClassFindings {
             findings.add(new Finding(
                     Severity.SPOILS,
                     Kind.CLASS_MISSING_FROM_SPLIT,
-                    "classes without a readable picture in a part of a split: " + missing.size(),
-                    "What is never trained cannot be told, and what is never tested has no accuracy: add pictures there.",
+                    "classes without a readable image in a part of a split: " + missing.size(),
+                    "What is never trained cannot be told, and what is never tested has no accuracy: add images there.",
                     missing));
         }
     }

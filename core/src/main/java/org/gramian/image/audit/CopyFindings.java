@@ -44,7 +44,7 @@ final class CopyFindings {
                 Kind.COPIES_ACROSS_CLASSES,
                 exact.and(DuplicateGroup::acrossClasses),
                 "equal each other but have different labels",
-                "One of the labels is wrong, or a picture shows both: keep one copy, or none.");
+                "One of the labels is wrong, or an image shows both: keep one copy, or none.");
         add(
                 Severity.SPOILS,
                 Kind.COPIES_ACROSS_SPLITS,
@@ -57,8 +57,8 @@ final class CopyFindings {
                 exact.and(CopyFindings::withinOne),
                 "equal each other",
                 groups.stream().noneMatch(CopyFindings::sameOnlyInPixels)
-                        ? "They weigh more than other pictures. Seeded protocols keep equal files on one side of a split."
-                        : "They weigh more than other pictures. Seeded protocols keep equal files on one side of a split, but"
+                        ? "They weigh more than other images. Seeded protocols keep equal files on one side of a split."
+                        : "They weigh more than other images. Seeded protocols keep equal files on one side of a split, but"
                                 + " not different files of equal pixels: of those keep one.");
     }
 
@@ -81,7 +81,7 @@ final class CopyFindings {
                 near.and(CopyFindings::withinOne),
                 "almost equal each other",
                 divided
-                        ? "They weigh more than other pictures."
+                        ? "They weigh more than other images."
                         : "A random split may put them on different sides, which makes the accuracy too good.");
     }
 

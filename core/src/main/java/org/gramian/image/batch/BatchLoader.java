@@ -127,7 +127,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
             return new Batch(taken.buffer(), shape, taken.places(), () -> queue.release(taken.buffer()));
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while waiting for pictures", interrupted);
+            throw new IllegalStateException("interrupted while waiting for images", interrupted);
         }
     }
 

@@ -117,7 +117,7 @@ final class BatchQueue {
             wait();
         }
         throw new IllegalStateException(
-                failure == null ? "loading was stopped" : "pictures could not be loaded: " + failure, failure);
+                failure == null ? "loading was stopped" : "images could not be loaded: " + failure, failure);
     }
 
     private void await(boolean now) {

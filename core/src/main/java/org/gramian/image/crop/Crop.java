@@ -18,7 +18,7 @@ public record Crop(int width, int height, int left, int top, int size, boolean m
     public Crop {
         if (size < 1 || left < 0 || top < 0 || left > width - size || top > height - size) {
             throw new IllegalArgumentException("a crop of size " + size + " at column " + left + ", row " + top
-                    + " must lie inside a picture of " + width + "×" + height);
+                    + " must lie inside an image of " + width + "×" + height);
         }
     }
 

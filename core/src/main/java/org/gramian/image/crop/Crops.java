@@ -91,7 +91,7 @@ public final class Crops {
             String box = sample.box().map(Box::toString).orElse("none");
             return new Reading.Unreadable(
                     Reading.Problem.NO_BOX,
-                    "expected a box inside the picture of " + picture + " for crops +box, found " + box);
+                    "expected a box inside the image of " + picture + " for crops +box, found " + box);
         }
         return seen(new Reading.Readable(region.get(), origin));
     }
@@ -172,10 +172,10 @@ public final class Crops {
     /** Why there are no crops of a picture of this size; empty where there are. */
     public Optional<String> refusal(int width, int height) {
         if (width < 1 || height < 1) {
-            return Optional.of("a picture has at least one pixel, found " + width + "×" + height);
+            return Optional.of("an image has at least one pixel, found " + width + "×" + height);
         }
         if (aspectKept && tooThin(width, height)) {
-            return Optional.of("crops that keep the aspect need a picture at most " + MOST_ASPECT
+            return Optional.of("crops that keep the aspect need an image at most " + MOST_ASPECT
                     + " times as long as it is wide, found " + width + "×" + height
                     + "; cut it beforehand, or train with the crops 'resize'");
         }

@@ -112,8 +112,8 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
     public void write(Picture scaled, Crop crop, MemorySegment target) {
         int size = crop.size();
         if (!crop.fits(scaled) || target.byteSize() != (long) CHANNELS * size * size * Float.BYTES) {
-            throw new IllegalArgumentException("crop " + crop + " needs a picture of that size and 3·" + size + "·"
-                    + size + " floats, found a picture of " + scaled + " and " + target.byteSize() + " bytes");
+            throw new IllegalArgumentException("crop " + crop + " needs an image of that size and 3·" + size + "·"
+                    + size + " floats, found an image of " + scaled + " and " + target.byteSize() + " bytes");
         }
         for (int channel = 0; channel < CHANNELS; channel++) {
             long bytes = (long) size * size * Float.BYTES;

@@ -16,43 +16,43 @@ public record Note(Kind kind, int count, List<String> examples) {
     /** Kinds of notes, each with its wording for one and for many. */
     public enum Kind {
         NOT_PICTURES(
-                "file that is no picture by name or content was left out",
-                "files that are no pictures by name or content were left out"),
+                "file that is no image by name or content was left out",
+                "files that are no images by name or content were left out"),
         OUTSIDE_LAYOUT(
-                "picture that lies outside the layout's folders was left out",
-                "pictures that lie outside the layout's folders were left out"),
+                "image that lies outside the layout's folders was left out",
+                "images that lie outside the layout's folders were left out"),
         NESTED(
-                "picture that lies deeper than its class folder was left out",
-                "pictures that lie deeper than their class folders were left out"),
+                "image that lies deeper than its class folder was left out",
+                "images that lie deeper than their class folders were left out"),
         HIDDEN_FOLDERS("hidden folder was left out", "hidden folders were left out"),
-        EMPTY_CLASSES("class folder without pictures was left out", "class folders without pictures were left out"),
+        EMPTY_CLASSES("class folder without images was left out", "class folders without images were left out"),
         UNUSED_FOLDERS(
                 "folder that is no part of the layout was left out",
                 "folders that are no part of the layout were left out"),
         UNUSED_PICTURES(
-                "folder with pictures that is no part of the layout was left out",
-                "folders with pictures that are no part of the layout were left out"),
+                "folder with images that is no part of the layout was left out",
+                "folders with images that are no part of the layout were left out"),
         MASKS(
-                "folder of masks was left out: they are not pictures",
-                "folders of masks were left out: they are not pictures"),
+                "folder of masks was left out: they are not images",
+                "folders of masks were left out: they are not images"),
         VALIDATION_TESTS(
                 "part for validation is used to test, as there is no part to test",
                 "parts for validation are used to test, as there is no part to test"),
         ABSENT_CLASSES(
-                "class that the lists name is absent, with all its pictures",
-                "classes that the lists name are absent, with all their pictures"),
-        ABSENT_PICTURES("listed picture is absent", "listed pictures are absent"),
+                "class that the lists name is absent, with all its images",
+                "classes that the lists name are absent, with all their images"),
+        ABSENT_PICTURES("listed image is absent", "listed images are absent"),
         UNLISTED_PICTURES(
-                "picture is in no list and takes no part in the given splits",
-                "pictures are in no list and take no part in the given splits"),
+                "image is in no list and takes no part in the given splits",
+                "images are in no list and take no part in the given splits"),
         UNLABELLED_PICTURES(
-                "picture is in no list and has no label: it was left out",
-                "pictures are in no list and have no label: they were left out"),
+                "image is in no list and has no label: it was left out",
+                "images are in no list and have no label: they were left out"),
         REPEATED_ROWS("row that repeats an earlier one was left out", "rows that repeat earlier ones were left out"),
         UNUSED_COLUMNS("column was not used", "columns were not used"),
         UNVALIDATED_CLASSES(
-                "class has no picture to validate in a fold", "classes have no picture to validate in a fold"),
-        UNTESTED_CLASSES("class has no picture to test in a fold", "classes have no picture to test in a fold"),
+                "class has no image to validate in a fold", "classes have no image to validate in a fold"),
+        UNTESTED_CLASSES("class has no image to test in a fold", "classes have no image to test in a fold"),
         STRADDLING_COPIES(
                 "set of identical files lies on both sides of a split that is given, which flatters the result",
                 "sets of identical files lie on both sides of a split that is given, which flatters the result"),

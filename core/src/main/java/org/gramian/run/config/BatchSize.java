@@ -16,7 +16,7 @@ final class BatchSize {
 
     static Settings choose(Settings settings, int pictures) {
         return crops(settings, pictures) < FEW_CROPS
-                ? settings.orElse(Keys.BATCH, SMALL, "few pictures")
+                ? settings.orElse(Keys.BATCH, SMALL, "few images")
                 : settings.orElse(Keys.BATCH, USUAL, "as in the paper");
     }
 

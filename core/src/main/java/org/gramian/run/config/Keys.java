@@ -49,7 +49,7 @@ public final class Keys {
 
     public static final Key<String> LAYOUT = chosen(
             "data.layout",
-            "how the pictures lie on disk",
+            "how the images lie on disk",
             Form.of("LAYOUT", Keys::layout, text -> text),
             "what the folder shows");
 
@@ -57,7 +57,7 @@ public final class Keys {
             "data.protocol",
             "who trains and who tests, as holdout:0.2 or thirds:3",
             Form.of("PROTOCOL", Protocols::parse, Protocol::text),
-            "the usual one of the data set, holdout:0.2 for pictures of one's own");
+            "the usual one of the data set, holdout:0.2 for images of one's own");
 
     /** The whole image, once: a centre crop hides a quarter of it, the 15 crops of the paper cost 15 times as much. */
     public static final Key<CropPlan> CROPS = chosen(
@@ -105,7 +105,7 @@ public final class Keys {
 
     public static final Key<String> BACKBONE = chosen(
             "network.backbone",
-            "the network that sees the pictures",
+            "the network that sees the images",
             Form.of("NAME", name -> Backbone.of(name).name(), name -> name),
             "the best whose weights are at hand; filters if there are none");
 
@@ -278,7 +278,7 @@ public final class Keys {
     /** None: accuracy counts every picture the same, and most data sets here are balanced. */
     public static final Key<ClassWeights> CLASS_WEIGHTS = fixed(
             "optimizer.class-weights",
-            "balanced: every class counts the same, however many pictures it has",
+            "balanced: every class counts the same, however many images it has",
             Form.constant(ClassWeights.class),
             ClassWeights.NONE);
 
@@ -349,7 +349,7 @@ public final class Keys {
     /** It costs little beside training, and a report without pictures says little. Tables have none unless asked. */
     public static final Key<Boolean> GALLERY = fixed(
             "gallery",
-            "whether thumbnails and short descriptors of the pictures, and a look into the pooling, are kept",
+            "whether thumbnails and short descriptors of the images, and a look into the pooling, are kept",
             Form.truth(),
             true);
 

@@ -33,7 +33,7 @@ public record TableData(String name, Path place, Dataset dataset) {
         Set<Path> real = new HashSet<>();
         for (Path place : places) {
             if (!real.add(Files.exists(place) ? place.toRealPath() : place)) {
-                throw new IllegalArgumentException("expected every folder of pictures once, found " + place + " twice");
+                throw new IllegalArgumentException("expected every folder of images once, found " + place + " twice");
             }
             String name = name(place);
             int number = seen.merge(name, 1, Integer::sum);

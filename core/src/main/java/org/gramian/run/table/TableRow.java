@@ -56,7 +56,7 @@ public record TableRow(String name, String title, String pooling, Map<String, St
         }
         if (SHARED.stream().anyMatch(shared -> shared.name().equals(key))) {
             throw new IllegalArgumentException(
-                    key + " is the same for all rows: results on other pictures or crops cannot stand in one table");
+                    key + " is the same for all rows: results on other images or crops cannot stand in one table");
         }
         Settings.NONE.with(key, text, Origin.CODE); // says what is wrong with it
         Map<String, String> more = new LinkedHashMap<>(own);

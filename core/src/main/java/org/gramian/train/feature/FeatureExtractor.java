@@ -41,7 +41,7 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
 
     public FeatureExtractor {
         if (batch < 1) {
-            throw new IllegalArgumentException("a batch has at least 1 picture, found " + batch);
+            throw new IllegalArgumentException("a batch has at least 1 image, found " + batch);
         }
     }
 
@@ -90,7 +90,7 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
     public void compute(Tensor pictures, MemorySegment target) {
         if (pictures.size(0) != batch) {
             throw new IllegalArgumentException(
-                    "a batch of exactly " + batch + " pictures is wanted, found " + pictures.shape());
+                    "a batch of exactly " + batch + " images is wanted, found " + pictures.shape());
         }
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {

@@ -78,7 +78,7 @@ record Checkpoint(Path file, Position position, long steps, Map<String, Tensor> 
             if (!keeper.identity().equals(file.metadata().get("identity"))) {
                 throw new TensorFileException(
                         file.path(),
-                        "it belongs to a run with another configuration, other pictures or another version of the program;"
+                        "it belongs to a run with another configuration, other images or another version of the program;"
                                 + " go on with what it was begun with, or begin anew in another folder");
             }
             Position position = MAPPER.readValue(file.metadata().getOrDefault("position", ""), Position.class);

@@ -23,7 +23,7 @@ public record NonFinite(Kind kind, String place, String before, double largest) 
                 + " if no step was made yet, check the weight file with `gramian weights verify`"),
         /** What is trained on. */
         INPUT(
-                "a picture or a kept feature is damaged: look at `gramian audit`, and train once without the feature cache"),
+                "an image or a kept feature is damaged: look at `gramian audit`, and train once without the feature cache"),
         /** Maps of the backbone. */
         BACKBONE("its maps outgrow their type: lower the learning rate of the backbone, or keep it frozen"),
         /** Maps, matrices or vectors of the pooling. */

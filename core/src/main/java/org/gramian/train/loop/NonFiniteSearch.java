@@ -85,7 +85,7 @@ public final class NonFiniteSearch {
         }
         parameters("head", model.headParameters());
         before = "";
-        see(Kind.INPUT, kind == Batch.PICTURES ? "the pictures" : "the features that were given", batch);
+        see(Kind.INPUT, kind == Batch.PICTURES ? "the images" : "the features that were given", batch);
     }
 
     private void parameters(String part, ParameterSet parameters) {

@@ -42,9 +42,9 @@ public final class Targets {
             double all = Arrays.stream(counts).sum();
             for (int c = 0; c < counts.length; c++) {
                 if (counts[c] < 1) {
-                    throw new IllegalArgumentException("balanced class weights need a training picture of every class,"
+                    throw new IllegalArgumentException("balanced class weights need a training image of every class,"
                             + " found " + counts[c] + " of class " + c
-                            + "; add pictures of it, leave the class out, or train without class weights");
+                            + "; add images of it, leave the class out, or train without class weights");
                 }
                 weights[c] = all / (counts.length * (double) counts[c]);
             }

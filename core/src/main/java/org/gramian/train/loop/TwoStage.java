@@ -138,7 +138,7 @@ public final class TwoStage {
         try (FeatureTable training = material.features(
                         "features to train on", parts.training(), material.trainingCrops(), session::preparing);
                 FeatureTable heldBack = material.features(
-                        "held-back features", parts.heldBack(), material.testCrops(), session::preparing)) {
+                        "validation features", parts.heldBack(), material.testCrops(), session::preparing)) {
             new SolvedHead(model, session)
                     .solve(solver, training, targets, recipe.batching().batch());
             ends.stageDone(1, new Scores(scores(heldBack), this::scoresOfTestFeatures));
@@ -150,7 +150,7 @@ public final class TwoStage {
         try (FeatureTable training = material.features(
                         "features to train on", parts.training(), material.trainingCrops(), session::preparing);
                 FeatureTable heldBack = material.features(
-                        "held-back features", parts.heldBack(), material.testCrops(), session::preparing)) {
+                        "validation features", parts.heldBack(), material.testCrops(), session::preparing)) {
             PictureScores judging = scores(heldBack);
             StageLoop.Setup setup = new StageLoop.Setup(
                     new Trainee(model, 1, 1, Recipe.Precision.F32),

@@ -19,12 +19,12 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "audit",
         mixinStandardHelpOptions = true,
-        header = "What in many pictures would spoil training.",
+        header = "What in many images would spoil training.",
         description = {
-            "Reads every picture once, writes a row of facts for each (path, label, format, colour, bits, width, height,",
-            "orientation, pixels: a hash, odd, error, error_kind), and shows classes and counts, pictures that cannot be",
-            "read, equal pictures (also across classes), classes that are small or unbalanced, pictures of odd sizes,",
-            "shapes and colours. Almost equal pictures and splits are looked at by 'gramian audit' alone, on one machine.",
+            "Reads every image once, writes a row of facts for each (path, label, format, colour, bits, width, height,",
+            "orientation, pixels: a hash, odd, error, error_kind), and shows classes and counts, images that cannot be",
+            "read, equal images (also across classes), classes that are small or unbalanced, images of odd sizes,",
+            "shapes and colours. Almost equal images and splits are looked at by 'gramian audit' alone, on one machine.",
             "Exit code 3 if something would spoil training.",
             "For example: gramian spark audit 's3a://bucket/photos/*' --out facts.parquet"
         })
@@ -45,7 +45,7 @@ final class AuditCommand implements Callable<Integer> {
             index = "0..*",
             arity = "1..*",
             paramLabel = "PLACE",
-            description = "pictures, folders (all pictures at any depth), patterns, or tables")
+            description = "images, folders (all images at any depth), patterns, or tables")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> places;
 

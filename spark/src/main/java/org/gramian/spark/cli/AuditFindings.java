@@ -51,7 +51,7 @@ final class AuditFindings {
             findings.add(new Finding(
                     Severity.SPOILS,
                     Kind.UNREADABLE,
-                    String.format(Locale.ROOT, "%,d of the pictures cannot be read", lost),
+                    String.format(Locale.ROOT, "%,d of the images cannot be read", lost),
                     "Training would stop there: repair, replace or remove them.",
                     items(row, UNREADABLE)));
         }
@@ -98,7 +98,7 @@ final class AuditFindings {
                         count_distinct(col("label")).as("labels"),
                         min("path").as("first"),
                         max("path").as("last"))
-                .where("pictures > 1")
+                .where("images > 1")
                 .groupBy(col("labels").gt(1).as("across"))
                 .agg(count(lit(1)), sum("pictures"), min(group), max(group))
                 .collectAsList()
@@ -109,7 +109,7 @@ final class AuditFindings {
 
     private static Finding copies(Row row) {
         String sentence = String.format(
-                Locale.ROOT, "%,d pictures equal each other, in %,d groups", row.getLong(2), row.getLong(1));
+                Locale.ROOT, "%,d images equal each other, in %,d groups", row.getLong(2), row.getLong(1));
         List<Item> items = Stream.of(row.getStruct(3), row.getStruct(4))
                 .distinct()
                 .map(group -> new Item(
@@ -122,7 +122,7 @@ final class AuditFindings {
                         Severity.SPOILS,
                         Kind.COPIES_ACROSS_CLASSES,
                         sentence + ", but have different labels",
-                        "One of the labels is wrong, or a picture shows both: keep one copy, or none.",
+                        "One of the labels is wrong, or an image shows both: keep one copy, or none.",
                         items)
                 : new Finding(
                         Severity.WARN,

@@ -64,7 +64,7 @@ record AuditSummary(List<String> lines, List<Finding> findings) {
                 .limit(CLASSES)
                 .map(each -> String.format(
                         Locale.ROOT,
-                        "  %s: %,d pictures, %,d readable",
+                        "  %s: %,d images, %,d readable",
                         Found.visible(each.name()),
                         each.pictures(),
                         each.readable()))

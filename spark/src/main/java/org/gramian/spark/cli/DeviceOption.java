@@ -9,7 +9,7 @@ final class DeviceOption {
             names = "--device",
             paramLabel = "DEVICE",
             defaultValue = "auto",
-            description = "cpu, cuda, cuda:<number>, or auto: the GPU that Spark gave the task, the processor where it"
+            description = "cpu, cuda, cuda:<number>, or auto: the GPU that Spark gave the task, the CPU where it"
                     + " gave none (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String device;

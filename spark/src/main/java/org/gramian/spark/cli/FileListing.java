@@ -94,13 +94,13 @@ record FileListing(List<String> pictures, List<String> remarks) {
             }
         }
         if (inside.isEmpty()) {
-            throw new FileNotFoundException(folder + ": expected pictures in this folder or below it, found none, and "
+            throw new FileNotFoundException(folder + ": expected images in this folder or below it, found none, and "
                     + others + " other files");
         }
         if (others > 0) {
             remarks.add(String.format(
                     Locale.ROOT,
-                    "%,d files were left out: their names are no pictures', or hidden; a table of paths names any file",
+                    "%,d files were left out: their names are no images', or hidden; a table of paths names any file",
                     others));
         }
         Collections.sort(inside);

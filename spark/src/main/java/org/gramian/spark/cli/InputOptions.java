@@ -33,7 +33,7 @@ final class InputOptions {
             names = "--input",
             paramLabel = "FORMAT",
             description = {
-                "files: the places are pictures, folders or patterns as 'photos/2024-*'; or the format of a table:",
+                "files: the places are images, folders or patterns as 'photos/2024-*'; or the format of a table:",
                 "parquet, orc, json, delta where Delta is on the class path (default: parquet with --column, else files)"
             })
     private @Nullable String format;
@@ -41,14 +41,14 @@ final class InputOptions {
     @Option(
             names = "--column",
             paramLabel = "NAME",
-            description = "the column of a table that holds pictures: their bytes, or their paths (default: content)")
+            description = "the column of a table that holds images: their bytes, or their paths (default: content)")
     private @Nullable String column;
 
     @Option(
             names = "--partitions",
             paramLabel = "N",
             description = "tasks to cut the work into (default: as Spark cuts a table; of files four for each core, of "
-                    + FEWEST_OF_A_TASK + " to " + MOST_OF_A_TASK + " pictures, and at most " + MOST_TASKS + " tasks)")
+                    + FEWEST_OF_A_TASK + " to " + MOST_OF_A_TASK + " images, and at most " + MOST_TASKS + " tasks)")
     private @Nullable Integer partitions;
 
     /**

@@ -37,7 +37,7 @@ final class LabelOptions {
             names = "--name-column", // not --name, which is spark-submit's
             paramLabel = "NAME",
             defaultValue = InputOptions.PATH,
-            description = "the column of a table that names pictures, each its own (default: ${DEFAULT-VALUE})")
+            description = "the column of a table that names images, each its own (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String name;
 

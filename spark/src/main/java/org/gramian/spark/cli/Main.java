@@ -12,13 +12,13 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "gramian spark",
         mixinStandardHelpOptions = true,
-        description = "The commands of one machine over pictures that Spark reads, to tables that Spark reads.",
+        description = "The commands of one machine over images that Spark reads, to tables that Spark reads.",
         synopsisSubcommandLabel = "COMMAND",
         footer = {
             "",
             "Options of spark-submit go among the others: --master (default: local[*], this machine), --conf KEY=VALUE,",
             "--executor-memory, --executor-cores, --num-executors, --jars, --packages, --deploy-mode, --name and its like.",
-            "Exit codes: 0 done; 1 the program or the job failed; 2 usage: wrong options or places; 3 some pictures could",
+            "Exit codes: 0 done; 1 the program or the job failed; 2 usage: wrong options or places; 3 some images could",
             "not be read and are rows with a reason, or would spoil training (0 with --deploy-mode cluster, where a code",
             "means a failed program); 4 a model or weights that are missing or cannot be used; 130 Ctrl-C, 143 SIGTERM.",
             "Environment: SPARK_HOME uses that Spark instead of the one that Maven fetched; GRAMIAN_DEBUG=1 shows traces."

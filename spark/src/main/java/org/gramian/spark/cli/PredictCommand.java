@@ -24,10 +24,10 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "predict",
         mixinStandardHelpOptions = true,
-        header = "What pictures show, by a trained model, as a table.",
+        header = "What images show, by a trained model, as a table.",
         description = {
-            "Writes a row for every picture: path (or the columns of the table that it came in), class, probability of",
-            "that class, probabilities of all classes in the model's order, error and error_kind. A picture that cannot",
+            "Writes a row for every image: path (or the columns of the table that it came in), class, probability of",
+            "that class, probabilities of all classes in the model's order, error and error_kind. An image that cannot",
             "be read is a row with a reason and does not end the work; the exit code is 3 then.",
             "For example: gramian spark predict model.safetensors photos/ --out answers.parquet"
         })
@@ -63,7 +63,7 @@ final class PredictCommand implements Callable<Integer> {
             index = "1..*",
             arity = "1..*",
             paramLabel = "PLACE",
-            description = "pictures, folders (all pictures at any depth), patterns, or tables")
+            description = "images, folders (all images at any depth), patterns, or tables")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> places;
 

@@ -59,7 +59,7 @@ final class Tally {
             double seconds = Math.max(time.toMillis(), 1) / 1e3;
             String all = String.format(
                     Locale.ROOT,
-                    "%s: %,d pictures in %.1f s, %.1f a second%n",
+                    "%s: %,d images in %.1f s, %.1f a second%n",
                     place,
                     pictures,
                     seconds,

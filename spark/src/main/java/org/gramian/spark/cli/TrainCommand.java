@@ -24,10 +24,10 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "train",
         mixinStandardHelpOptions = true,
-        header = "From many labelled pictures to a model.",
+        header = "From many labelled images to a model.",
         description = {
             "Computes features of a frozen network on all executors, keeps them as a table, and trains pooling and classifier",
-            "on them, every step on all executors together. All pictures are learned from but for a share that judges epochs:",
+            "on them, every step on all executors together. All images are learned from but for a share that judges epochs:",
             "keep those to test with elsewhere. The folder gets model.safetensors, config.yaml, history.csv and features; a",
             "run that was broken goes on by the same command with --resume. The network itself is not fine-tuned on Spark.",
             "For example: gramian spark train photos/ --out run --backbone googlenet --epochs 9"
@@ -130,7 +130,7 @@ final class TrainCommand implements Callable<Integer> {
         console.out()
                 .printf(
                         Locale.ROOT,
-                        "%s: learned from %,d pictures, judged by %,d%n",
+                        "%s: learned from %,d images, judged by %,d%n",
                         trained.model().get(),
                         trained.training(),
                         trained.heldBack());
@@ -138,7 +138,7 @@ final class TrainCommand implements Callable<Integer> {
             console.out()
                     .printf(
                             Locale.ROOT,
-                            "%,d pictures could not be read and took no part, see 'reason' in %s%n",
+                            "%,d images could not be read and took no part, see 'reason' in %s%n",
                             trained.unreadable(),
                             trained.features());
         }

@@ -27,7 +27,7 @@ final class TrainingOptions {
             description = "any key of 'gramian train --help', as --set " + EXAMPLE + "; may be given several times")
     private List<String> pairs = new ArrayList<>();
 
-    @Option(names = "--crops", paramLabel = "CROPS", description = "what is cut from a picture, as paper")
+    @Option(names = "--crops", paramLabel = "CROPS", description = "what is cut from an image, as paper")
     private @Nullable String crops;
 
     @Option(names = "--image-size", paramLabel = "N", description = "side of all crops in pixels, as 320")
@@ -45,14 +45,14 @@ final class TrainingOptions {
     @Option(
             names = "--validation",
             paramLabel = "SHARE",
-            description = "of the pictures, held back to judge epochs by; 0: by the training loss")
+            description = "share of the images for the validation set; 0: none, epochs by training loss")
     private @Nullable String validation;
 
     @Option(
             names = "--held-back-column",
             paramLabel = "NAME",
             description =
-                    "the column of a table that is true for pictures to judge epochs by, instead of a share of all")
+                    "the column of a table that is true for images to judge epochs by, instead of a share of all")
     private @Nullable String heldBack;
 
     @Option(names = "--backbone", paramLabel = "NAME", description = "the network, as googlenet")
@@ -139,7 +139,7 @@ final class TrainingOptions {
         }
         asked = new CropOptions(imageSize, testSize, tta).applyTo(asked);
         if (heldBack != null && asked.has(Keys.VALIDATION)) {
-            throw new IllegalArgumentException("--held-back-column says which pictures judge epochs, and "
+            throw new IllegalArgumentException("--validation-column says which images judge epochs, and "
                     + Keys.VALIDATION.name() + " (--validation) that a share is chosen: leave one of them out");
         }
         return asked;
@@ -158,7 +158,7 @@ final class TrainingOptions {
         DataType type = pictures.rows().select(found).schema().apply(0).dataType();
         if (!type.equals(DataTypes.BooleanType)) {
             throw new IllegalArgumentException(
-                    "--held-back-column: expected booleans in '" + heldBack + "', found " + type.simpleString());
+                    "--validation-column: expected booleans in '" + heldBack + "', found " + type.simpleString());
         }
         return Optional.of(found);
     }

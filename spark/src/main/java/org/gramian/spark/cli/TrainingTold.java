@@ -27,7 +27,7 @@ final class TrainingTold implements AutoCloseable {
     /** Begins with what comes before all events. */
     static TrainingTold begin(SparkSession session, Console console) {
         return new TrainingTold(
-                session, console, JobProgress.of(session, console, "reading names and classes of pictures", ""));
+                session, console, JobProgress.of(session, console, "reading names and classes of images", ""));
     }
 
     /** What happened. */
@@ -67,7 +67,7 @@ final class TrainingTold implements AutoCloseable {
                 ? "reading features"
                 : String.format(
                         Locale.ROOT,
-                        "%s, %,d of %,d pictures before this part",
+                        "%s, %,d of %,d images before this part",
                         collecting.task(),
                         collecting.done(),
                         collecting.all());

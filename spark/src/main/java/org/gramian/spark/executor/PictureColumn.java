@@ -41,7 +41,7 @@ public record PictureColumn(int index, SerializableConfiguration hadoop) impleme
     public Reading read(Row row, boolean last) {
         @Nullable Object cell = row.get(index);
         return switch (cell) {
-            case null -> new Unreadable(Problem.EMPTY, "expected a picture, found null");
+            case null -> new Unreadable(Problem.EMPTY, "expected an image, found null");
             case byte[] bytes -> READER.read(bytes);
             case String path -> readPath(path, last);
             default -> throw new IllegalArgumentException("expected bytes or a path, found " + cell.getClass());

@@ -115,7 +115,7 @@ record Catalogue(
                 found.getLong(2) + " nulls");
         require(
                 found.getLong(3) == all,
-                "a name of its own for each of " + all + " pictures in '" + columns.name() + "'",
+                "a name of its own for each of " + all + " images in '" + columns.name() + "'",
                 found.getLong(3) + " different ones");
     }
 
@@ -131,7 +131,7 @@ record Catalogue(
         });
         for (int label = 0; label < classes.size(); label++) {
             if (!learned.contains(label)) {
-                throw new IllegalArgumentException("there is no picture to train on of "
+                throw new IllegalArgumentException("there is no image to train on of "
                         + Found.text(classes.get(label))
                         + (judging.containsKey(label) ? ": all its " + judging.get(label) + " judge epochs" : "")
                         + "; add some, or leave the class out");

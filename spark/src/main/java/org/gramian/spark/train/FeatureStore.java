@@ -132,7 +132,7 @@ record FeatureStore(String path, FeatureForm form) {
         }
         if (found.getLong(0) != expected || found.getLong(1) != expected) {
             throw new IOException(path + ": expected " + expected + " rows, one for each crop of " + pictures
-                    + " pictures, found " + found.getLong(0) + ", of which " + found.getLong(1)
+                    + " images, found " + found.getLong(0) + ", of which " + found.getLong(1)
                     + " are different crops; remove the folder, and the features are computed again");
         }
     }

@@ -85,7 +85,7 @@ final class SparkWorkers implements HeadWorkers {
 
     @Override
     public Judgement judge() {
-        Shards shards = Objects.requireNonNull(heldBack, "pictures that judge");
+        Shards shards = Objects.requireNonNull(heldBack, "images that judge");
         return ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), new JudgeWork(work.batch()))
                 .stream()
                 .reduce(JudgedPictures.NONE, JudgedPictures::plus)

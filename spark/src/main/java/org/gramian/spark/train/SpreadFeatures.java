@@ -109,7 +109,7 @@ record SpreadFeatures(
                 .forEach(row -> counts[row.getInt(0)] = row.getLong(1));
         for (int label = 0; label < counts.length; label++) {
             if (counts[label] == 0) {
-                throw new IllegalArgumentException("there is no readable picture to train on of "
+                throw new IllegalArgumentException("there is no readable image to train on of "
                         + Found.text(catalogue.classes().get(label)) + reason(spark, label)
                         + "; add some, or leave the class out");
             }

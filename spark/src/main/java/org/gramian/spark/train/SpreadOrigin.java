@@ -73,12 +73,12 @@ record SpreadOrigin(SequencedMap<String, String> entries) {
             if (!entry.getValue().equals(other)) {
                 throw new IOException("expected a model with " + entry.getKey() + " " + entry.getValue()
                         + ", found one with " + other
-                        + "; name another folder, or train with the pictures and settings that it was begun with");
+                        + "; name another folder, or train with the images and settings that it was begun with");
             }
         }
         Matcher counts = Counted.TEXT.matcher(pictures);
         if (!counts.matches()) {
-            throw new IOException("expected how many pictures a model was trained on, found " + Found.text(pictures));
+            throw new IOException("expected how many images a model was trained on, found " + Found.text(pictures));
         }
         return new Counted(Long.parseLong(counts.group(1)), Long.parseLong(counts.group(2)));
     }

@@ -65,7 +65,7 @@ final class SpreadRun {
             if (lost > 0) {
                 control.remarks()
                         .accept(lost + " of " + catalogue.all()
-                                + " pictures cannot be read and take no part; the table of features has their reasons");
+                                + " images cannot be read and take no part; the table of features has their reasons");
             }
             Optional<Shards> judges = Optional.ofNullable(judging).filter(shards -> shards.count() > 0);
             Optional<Breaks.Reason> early = train(features, training, judges, folder);

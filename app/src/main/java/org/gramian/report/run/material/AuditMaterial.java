@@ -56,7 +56,7 @@ public record AuditMaterial(int pictures, int classes, int unreadable, int copie
                     file + ": expected an audit in JSON, found what is none: " + damaged.getOriginalMessage(), damaged);
         }
         if (!root.path("pictures").isInt() || !root.path("findings").isArray()) {
-            throw new IOException(file + ": expected an audit with pictures and findings, found something else");
+            throw new IOException(file + ": expected an audit with images and findings, found something else");
         }
         List<Found> findings = new ArrayList<>();
         for (JsonNode finding : root.path("findings")) {

@@ -81,7 +81,7 @@ public record Csv(Optional<Path> root) implements Layout {
         if (dataset.classes().size() < 2) {
             throw new DatasetException(
                     place,
-                    "expected pictures of at least two classes, found only the class '"
+                    "expected images of at least two classes, found only the class '"
                             + dataset.classes().getFirst() + "' among those that are there",
                     dataset);
         }
@@ -117,7 +117,7 @@ public record Csv(Optional<Path> root) implements Layout {
             Path file = root.resolve(row.path()).normalize();
             if (!file.startsWith(root) || file.equals(root)) {
                 throw row.wrong("expected a path below " + survey.root() + ", found '" + row.path()
-                        + "', which leaves it; give a root above all pictures");
+                        + "', which leaves it; give a root above all images");
             }
             return survey.name(survey.root().resolve(root.relativize(file)));
         } catch (InvalidPathException wrong) {
@@ -132,7 +132,7 @@ public record Csv(Optional<Path> root) implements Layout {
             String hint = first.path().contains("\\") ? "; write paths with '/'" : "; give another root";
             throw new DatasetException(
                     first.file(),
-                    "expected pictures below " + survey.root() + ", found none of the " + rows.size()
+                    "expected images below " + survey.root() + ", found none of the " + rows.size()
                             + " listed, the first being '" + first.path() + "'" + hint);
         }
     }

@@ -50,13 +50,13 @@ final class DtdLists {
             throws DatasetException {
         for (ListLine line : ListLine.read(file)) {
             if (line.text().indexOf('/') < 1) {
-                throw line.wrong("expected CLASS/PICTURE, found '" + line.text() + "'");
+                throw line.wrong("expected CLASS/IMAGE, found '" + line.text() + "'");
             }
             Part before = partOfName.put(line.text(), part);
             if (before == part) {
                 survey.note(Kind.REPEATED_ROWS, line.text() + " in " + Listing.name(file));
             } else if (before != null) {
-                throw line.wrong("expected every picture in one list of a split, found '" + line.text()
+                throw line.wrong("expected every image in one list of a split, found '" + line.text()
                         + "' also in the list for " + before.word());
             }
         }

@@ -33,7 +33,7 @@ public record Flat() implements Layout {
         Survey survey = new Survey(place);
         collect(survey, place);
         if (survey.entries().isEmpty()) {
-            throw new DatasetException(place, "expected pictures in this folder or below it, found none");
+            throw new DatasetException(place, "expected images in this folder or below it, found none");
         }
         return survey.whole(this, new Assignment.None());
     }

@@ -32,18 +32,18 @@ public final class Layouts {
     }
 
     private static final List<Rule> RULES = List.of(
-            new Rule("folders", "CLASS/PICTURE.jpg: a folder per class", plain(new Folders())),
-            new Rule("splits", "train/CLASS/PICTURE.jpg, the same under val/ and test/", plain(new SplitFolders())),
+            new Rule("folders", "CLASS/IMAGE.jpg: a folder per class", plain(new Folders())),
+            new Rule("splits", "train/CLASS/IMAGE.jpg, the same under val/ and test/", plain(new SplitFolders())),
             new Rule(
                     "csv[:<root>]",
                     "a file with the columns path,label[,fold], paths relative to it or to <root>",
                     root -> new Csv(root.map(Path::of))),
             new Rule(
                     "dtd[:<folder of lists>]",
-                    "images/CLASS/PICTURE.jpg, labels/train1.txt, val1.txt, test1.txt, ...",
+                    "images/CLASS/IMAGE.jpg, labels/train1.txt, val1.txt, test1.txt, ...",
                     lists -> new Dtd(lists.map(Path::of))),
-            new Rule("fmd", "image/CLASS/PICTURE.jpg; mask/ is not used", plain(new Fmd())),
-            new Rule("kth-tips-2b", "CLASS/sample_a/PICTURE.png to sample_d", plain(new KthTips2b())),
+            new Rule("fmd", "image/CLASS/IMAGE.jpg; mask/ is not used", plain(new Fmd())),
+            new Rule("kth-tips-2b", "CLASS/sample_a/IMAGE.png to sample_d", plain(new KthTips2b())),
             new Rule(
                     "cub-200-2011",
                     "images/, images.txt, image_class_labels.txt, classes.txt, train_test_split.txt",
@@ -52,7 +52,7 @@ public final class Layouts {
                     "fgvc-aircraft[:variant|family|manufacturer]",
                     "data/images/NUMBER.jpg, data/images_variant_train.txt, _val.txt, _test.txt",
                     level -> new FgvcAircraft(level.map(Layouts::level).orElse(FgvcAircraft.Level.VARIANT))),
-            new Rule("flat", "pictures without classes at any depth, for features only", plain(new Flat())));
+            new Rule("flat", "images without classes at any depth, for features only", plain(new Flat())));
 
     /** Layouts that give themselves away; a folder with none of their signs has class folders, or nothing of use. */
     private static final List<Layout> WITH_SIGNS = List.of(
@@ -123,12 +123,12 @@ public final class Layouts {
     /** The layout that a folder's or a file's content shows. */
     public static Layout detect(Path place) throws IOException {
         if (!Files.exists(place)) {
-            throw new DatasetException(place, "expected a folder of pictures or a CSV file, found nothing");
+            throw new DatasetException(place, "expected a folder of images or a CSV file, found nothing");
         }
         Csv csv = new Csv();
         if (!Files.isDirectory(place)) {
             if (!csv.matches(place)) {
-                throw new DatasetException(place, "expected a folder of pictures or a file *.csv, found another file");
+                throw new DatasetException(place, "expected a folder of images or a file *.csv, found another file");
             }
             return csv;
         }

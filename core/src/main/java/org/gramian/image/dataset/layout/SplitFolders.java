@@ -102,7 +102,7 @@ public record SplitFolders() implements Layout {
         if (!missing.isEmpty()) {
             throw new DatasetException(
                     dataset.root(),
-                    "expected pictures of every class in every split, found none of " + String.join(", ", missing),
+                    "expected images of every class in every split, found none of " + String.join(", ", missing),
                     dataset);
         }
     }

@@ -152,10 +152,10 @@ final class Survey {
     private void requireTwo(Dataset dataset) throws DatasetException {
         List<String> classes = dataset.classes();
         if (classes.size() < 2) {
-            String found = classes.isEmpty() ? "no picture in a class" : "only the class '" + classes.getFirst() + "'";
+            String found = classes.isEmpty() ? "no image in a class" : "only the class '" + classes.getFirst() + "'";
             StringJoiner notes = new StringJoiner("; ", " (", ")").setEmptyValue("");
             notebook.notes().forEach(note -> notes.add(note.text()));
-            String problem = "expected pictures of at least two classes, as in CLASS/PICTURE.jpg; found " + found
+            String problem = "expected images of at least two classes, as in CLASS/IMAGE.jpg; found " + found
                     + notes + "; if the classes lie in a deeper folder, open that one";
             throw classes.isEmpty()
                     ? new DatasetException(root, problem)

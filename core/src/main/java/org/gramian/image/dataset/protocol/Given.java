@@ -24,14 +24,14 @@ public record Given() implements Official {
             case Assignment.Splits(List<Split> splits) ->
                 splits.stream()
                         .filter(split -> !split.parts().containsAll(List.of(Part.TRAIN, Part.TEST)))
-                        .map(split -> "its split '" + split.name() + "' has no picture to "
+                        .map(split -> "its split '" + split.name() + "' has no image to "
                                 + (split.parts().contains(Part.TRAIN) ? "test" : "train on"))
                         .findFirst();
             case Assignment.Folds(List<Integer> numbers) ->
                 numbers.stream().distinct().count() > 1
                         ? Optional.empty()
-                        : Optional.of("all its pictures have the same fold number");
-            case Assignment.Groups _ -> Optional.of("it says which sample a picture shows, but not who trains");
+                        : Optional.of("all its images have the same fold number");
+            case Assignment.Groups _ -> Optional.of("it says which sample an image shows, but not who trains");
             case Assignment.None() ->
                 Optional.of("it comes with no folds (no train and test folders, no lists, no fold column)");
         };

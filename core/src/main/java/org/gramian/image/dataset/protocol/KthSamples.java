@@ -28,7 +28,7 @@ public record KthSamples(boolean oneTrains) implements Official {
     public Optional<String> misfit(Dataset dataset, Duplicates duplicates) {
         if (!(dataset.assignment() instanceof Assignment.Groups(List<String> letters))) {
             return PublishedSplits.wrongLayout(dataset, LAYOUT)
-                    .or(() -> Optional.of("it does not say which sample a picture shows"));
+                    .or(() -> Optional.of("it does not say which sample an image shows"));
         }
         SortedSet<String> all = new TreeSet<>(letters);
         if (all.size() != SAMPLES) {

@@ -83,11 +83,11 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
         }
         String where = "the protocol " + protocol.text() + " does not fit this data set: '" + fold.name() + "' has ";
         if (!untrained.isEmpty()) {
-            throw new IllegalArgumentException(where + "no picture to train on of " + String.join(", ", untrained)
+            throw new IllegalArgumentException(where + "no image to train on of " + String.join(", ", untrained)
                     + "; add some, or leave these classes out");
         }
         if (tested.isEmpty()) {
-            throw new IllegalArgumentException(where + "no picture to test");
+            throw new IllegalArgumentException(where + "no image to test");
         }
     }
 

@@ -38,7 +38,7 @@ public sealed interface Protocol permits Seeded, Official {
         if (misfit.isPresent()) {
             List<String> fitting = Protocols.fitting(dataset, duplicates);
             String advice = fitting.isEmpty()
-                    ? "every class needs at least 2 different pictures"
+                    ? "every class needs at least 2 different images"
                     : "what fits is " + String.join(", ", fitting);
             throw new IllegalArgumentException(
                     "the protocol " + text() + " does not fit this data set: " + misfit.get() + "; " + advice);

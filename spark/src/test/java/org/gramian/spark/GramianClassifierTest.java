@@ -138,7 +138,7 @@ class GramianClassifierTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> classifier().fit(table))
-                .withMessageContaining("expected pictures in the column 'content', found the columns label");
+                .withMessageContainingAll("'content'", "label");
     }
 
     @Test
@@ -150,14 +150,12 @@ class GramianClassifierTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> classifier().transformSchema(noLabel))
-                .withMessage("expected a column 'label', found content, path");
+                .withMessageContainingAll("'label'", "content, path");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> classifier().transformSchema(truthAsLabel))
-                .withMessageContaining("expected labels in the column 'label' as string")
-                .withMessageEndingWith("found boolean");
+                .withMessageContainingAll("'label'", "string", "boolean");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> classifier.transformSchema(textHeldBack))
-                .withMessageContaining("expected the column 'judges' to say by true and false")
-                .withMessageEndingWith("(boolean), found string");
+                .withMessageContainingAll("'judges'", "boolean", "string");
     }
 }

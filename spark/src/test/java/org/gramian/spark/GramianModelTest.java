@@ -105,11 +105,11 @@ class GramianModelTest {
                         .select("error")
                         .as(Encoders.STRING())
                         .collectAsList())
-                .containsExactly(
-                        "expected a picture, found null",
-                        "expected a file, found nothing of that name",
-                        "expected a file, found a directory",
-                        "expected the path of a file, found: No FileSystem for scheme \"nowhere\"");
+                .satisfiesExactly(
+                        absent -> assertThat(absent).contains("null"),
+                        gone -> assertThat(gone).isNotBlank(),
+                        directory -> assertThat(directory).isNotBlank(),
+                        scheme -> assertThat(scheme).contains("\"nowhere\""));
     }
 
     @Test
@@ -130,10 +130,10 @@ class GramianModelTest {
                         .select("error")
                         .as(Encoders.STRING())
                         .collectAsList())
-                .containsExactly(
-                        null,
-                        "expected a picture, found a file of no bytes",
-                        "expected a file, found nothing of that name");
+                .satisfiesExactly(
+                        none -> assertThat(none).isNull(),
+                        empty -> assertThat(empty).isNotBlank(),
+                        gone -> assertThat(gone).isNotBlank());
     }
 
     @Test
@@ -145,10 +145,11 @@ class GramianModelTest {
 
         assertThatThrownBy(() -> column.read(row, false))
                 .isInstanceOf(UncheckedIOException.class)
-                .hasMessage("silent:/picture.png cannot be read at present: 503 Slow Down");
-        assertThat(column.read(row, true))
-                .isEqualTo(new Reading.Unreadable(
-                        Reading.Problem.INACCESSIBLE, "expected a file that can be read, found: 503 Slow Down"));
+                .hasMessageContainingAll("silent:/picture.png", "503 Slow Down");
+        assertThat(column.read(row, true)).isInstanceOfSatisfying(Reading.Unreadable.class, unreadable -> {
+            assertThat(unreadable.problem()).isEqualTo(Reading.Problem.INACCESSIBLE);
+            assertThat(unreadable.reason()).contains("503 Slow Down");
+        });
     }
 
     /** A store that is too busy. */
@@ -291,21 +292,19 @@ class GramianModelTest {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> model.transform(paths()))
-                .withMessage("expected pictures in the column 'content', found the columns path;"
-                        + " name it by setInputCol");
+                .withMessageContainingAll("'content'", "path", "setInputCol");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> model.transform(paths().selectExpr("length(path) AS content")))
-                .withMessage("expected pictures in the column 'content' as binary (their bytes) or string (their"
-                        + " paths), found int");
+                .withMessageContainingAll("'content'", "binary", "string", "int");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> model.setClassCol("Path").transform(bytes()))
-                .withMessageContaining("the column 'Path' for CLASS is there already");
+                .withMessageContainingAll("'Path'", "CLASS");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> model.setClassCol("prediction").transform(bytes()))
-                .withMessageContaining("the column 'prediction' for CLASS is there already");
+                .withMessageContainingAll("'prediction'", "CLASS");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> model.setClassCol("shows").setDevice("gpu").transform(bytes()))
-                .withMessage("device: expected cpu, cuda, cuda:<number> or auto, found 'gpu'");
+                .withMessageContainingAll("device", "cpu", "cuda", "cuda:<number>", "auto", "'gpu'");
     }
 
     @Test
@@ -314,12 +313,12 @@ class GramianModelTest {
 
         assertThatThrownBy(() -> GramianModel.fromFile(noModel.toString()))
                 .isInstanceOf(ModelFileException.class)
-                .hasMessageStartingWith(noModel + ": cannot be read as a model");
+                .hasMessageStartingWith(noModel + ": ");
         assertThatThrownBy(() -> GramianFeaturizer.fromFile("missing.safetensors"))
                 .isInstanceOf(ModelFileException.class)
-                .hasMessageStartingWith("missing.safetensors: there is no such file");
+                .hasMessageStartingWith("missing.safetensors: ");
         assertThatThrownBy(() -> GramianModel.fromFile("file:///missing.safetensors"))
                 .isInstanceOf(ModelFileException.class)
-                .hasMessageStartingWith("file:///missing.safetensors: there is no such file");
+                .hasMessageStartingWith("file:///missing.safetensors: ");
     }
 }

@@ -63,8 +63,9 @@ class FailuresTest {
         Failures.say(ofTask(new IOException("disk full")), line, line.parseArgs());
 
         assertThat(said.toString())
-                .contains("the job failed: it cannot be unpacked; set GRAMIAN_CACHE")
-                .contains("the job failed: disk full");
+                .contains("it cannot be unpacked; set GRAMIAN_CACHE")
+                .contains("disk full")
+                .contains("GRAMIAN_DEBUG=1");
     }
 
     @Test

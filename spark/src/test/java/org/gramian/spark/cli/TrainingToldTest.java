@@ -80,8 +80,7 @@ class TrainingToldTest {
         features.get(60, TimeUnit.SECONDS);
 
         assertThat(said.toString().lines().findFirst().orElseThrow())
-                .matches(
-                        "train: computing features, 5 of 1,200 pictures before this part: \\d of 2 tasks done, 0 crops.*");
+                .matches("train: computing features\\D+5 of 1,200\\D+\\d of 2\\D+0 crops.*");
     }
 
     @Test

@@ -53,10 +53,7 @@ final class TableOptions {
             description = "what the others are tested against (default: the first that is finished)")
     private @Nullable String baseline;
 
-    @Option(
-            names = "--out",
-            paramLabel = "FOLDER",
-            description = "the table's folder (default: runs/<table>-<images>)")
+    @Option(names = "--out", paramLabel = "FOLDER", description = "the table's folder (default: runs/<table>-<images>)")
     private @Nullable Path out;
 
     @Option(

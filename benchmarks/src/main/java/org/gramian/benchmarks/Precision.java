@@ -54,8 +54,7 @@ public enum Precision {
 
     void requireOn(Device device) {
         if (this == TF32 && device.kind() == Device.Kind.CPU) {
-            throw new IllegalArgumentException(
-                    "tf32 is a way of the GPU to multiply: on the CPU measure f32 or bf16");
+            throw new IllegalArgumentException("tf32 is a way of the GPU to multiply: on the CPU measure f32 or bf16");
         }
     }
 }

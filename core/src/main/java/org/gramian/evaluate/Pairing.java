@@ -50,8 +50,8 @@ record Pairing(List<Row> rows) {
         List<String> onlyFirst = without(firstNames, secondNames);
         List<String> onlySecond = without(secondNames, firstNames);
         if (!onlyFirst.isEmpty() || !onlySecond.isEmpty()) {
-            throw refused("they predict different images: the first lacks " + shown(onlySecond)
-                    + ", the second lacks " + shown(onlyFirst));
+            throw refused("they predict different images: the first lacks " + shown(onlySecond) + ", the second lacks "
+                    + shown(onlyFirst));
         }
     }
 

@@ -45,8 +45,9 @@ public record FoldPlan(String place, String name, Parts parts) {
         Holdout holdout = new Holdout(holding.share);
         if (part.counts().stream().anyMatch(count -> count < LEAST)
                 || holdout.misfit(part, copies).isPresent()) {
-            holding.remarks.accept(Found.text(fold.name()) + " has a class with fewer than " + LEAST
-                    + " different images to train on, so there is no validation set: epochs are compared by their training loss");
+            holding.remarks.accept(
+                    Found.text(fold.name()) + " has a class with fewer than " + LEAST
+                            + " different images to train on, so there is no validation set: epochs are compared by their training loss");
             return new FoldPlan(placed.place, fold.name(), new Parts(training, List.of(), test));
         }
         Fold divided = holdout.folds(part, copies, holding.seed).getFirst();

@@ -85,8 +85,7 @@ public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles
                     + " points wide: smaller differences between runs say nothing by themselves.");
         }
         if (evaluations.size() > 1) {
-            remarks.add(
-                    "Matrix, classes, mistakes and calibration below take the test images of all folds together.");
+            remarks.add("Matrix, classes, mistakes and calibration below take the test images of all folds together.");
         }
         afterFirst(run, evaluations).ifPresent(remarks::add);
         remarks.addAll(run.reasons(Missing.Part.FOLD));

@@ -50,8 +50,7 @@ public record Note(Kind kind, int count, List<String> examples) {
                 "images are in no list and have no label: they were left out"),
         REPEATED_ROWS("row that repeats an earlier one was left out", "rows that repeat earlier ones were left out"),
         UNUSED_COLUMNS("column was not used", "columns were not used"),
-        UNVALIDATED_CLASSES(
-                "class has no image to validate in a fold", "classes have no image to validate in a fold"),
+        UNVALIDATED_CLASSES("class has no image to validate in a fold", "classes have no image to validate in a fold"),
         UNTESTED_CLASSES("class has no image to test in a fold", "classes have no image to test in a fold"),
         STRADDLING_COPIES(
                 "set of identical files lies on both sides of a split that is given, which flatters the result",

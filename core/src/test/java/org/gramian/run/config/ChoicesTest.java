@@ -252,7 +252,9 @@ final class ChoicesTest {
         Settings auto = Choices.complete(asked("stage1.rate=auto", "stage2.rate=AUTO"), at(Device.Kind.CUDA));
         assertThat(auto.without(Keys.STAGE1_RATE).without(Keys.STAGE2_RATE))
                 .isEqualTo(plain.without(Keys.STAGE1_RATE).without(Keys.STAGE2_RATE));
-        assertThat(auto.values().get("stage2.rate").text()).isEqualTo("auto");
+        assertThat(auto.values())
+                .hasEntrySatisfying(
+                        "stage2.rate", rate -> assertThat(rate.text()).isEqualTo("auto"));
         Recipe recipe = RunConfig.of(auto).recipe();
         assertThat(recipe.stage1().autoRate()).isTrue();
         assertThat(recipe.stage2().autoRate()).isTrue();

@@ -71,10 +71,11 @@ final class OutputFileTest {
 
     @Test
     void anAbsentFolderIsNamed() {
-        Path path = folder.resolve("absent").resolve("file");
+        Path absent = folder.resolve("absent");
+        Path path = absent.resolve("file");
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> OutputFile.write(path, channel -> {}))
-                .has(facts(path, path.getParent()));
+                .has(facts(path, absent));
     }
 
     @Test

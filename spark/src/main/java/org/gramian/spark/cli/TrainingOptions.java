@@ -51,8 +51,7 @@ final class TrainingOptions {
     @Option(
             names = "--held-back-column",
             paramLabel = "NAME",
-            description =
-                    "the column of a table that is true for images to judge epochs by, instead of a share of all")
+            description = "the column of a table that is true for images to judge epochs by, instead of a share of all")
     private @Nullable String heldBack;
 
     @Option(names = "--backbone", paramLabel = "NAME", description = "the network, as googlenet")

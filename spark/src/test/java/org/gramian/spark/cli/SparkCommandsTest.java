@@ -375,7 +375,9 @@ class SparkCommandsTest {
         Ended nothing = run("predict", model, missing, "--out", out);
         assertThat(nothing.code()).isEqualTo(Main.USAGE);
         assertThat(nothing.output()).isEmpty();
-        assertThat(nothing.errors()).startsWith("gramian spark predict: " + missing + ": ").hasLineCount(1);
+        assertThat(nothing.errors())
+                .startsWith("gramian spark predict: " + missing + ": ")
+                .hasLineCount(1);
         assertThat(run("predict", missing, folder, "--out", out).code()).isEqualTo(Main.MODEL);
         Ended misspelt = run("predict", model, folder, "--out", out, "--overwrit");
         assertThat(misspelt.code()).isEqualTo(Main.USAGE);

@@ -116,7 +116,8 @@ class BrokenTrainingTest {
                 .collectAsList();
         assertThat(rows)
                 .allSatisfy(row -> assertThat(row.<Object>getAs("feature")).isNull());
-        assertThat(rows).allSatisfy(row -> assertThat(row.<String>getAs("reason")).isNotBlank());
+        assertThat(rows)
+                .allSatisfy(row -> assertThat(row.<String>getAs("reason")).isNotBlank());
     }
 
     @Test

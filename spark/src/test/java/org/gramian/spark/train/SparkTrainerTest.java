@@ -86,8 +86,7 @@ class SparkTrainerTest {
         assertThat(header.card().origin())
                 .hasEntrySatisfying(
                         "pictures",
-                        counts -> assertThat(counts)
-                                .matches(trained.training() + "\\D+" + trained.heldBack() + "\\D+"))
+                        counts -> assertThat(counts).matches(trained.training() + "\\D+" + trained.heldBack() + "\\D+"))
                 .doesNotContainKey("config.data.protocol");
     }
 
@@ -121,22 +120,13 @@ class SparkTrainerTest {
     void whatCannotBeTrainedIsSaidBeforeAnythingIsComputed() {
         Settings asked = SmallTraining.asked("center:48", 1);
         Dataset<Row> table = SmallTraining.table(spark, whole, 0);
-        assertRefused(
-                table.union(table), asked, "72", "'path'", "36");
+        assertRefused(table.union(table), asked, "72", "'path'", "36");
         assertRefused(table.drop("label"), asked, "'label'", "path, judges");
         assertRefused(table.where("label = 'glass'"), asked, "2 classes", "1");
         assertRefused(
-                table.withColumn("label", functions.expr("IF(label = 'glass', NULL, label)")),
-                asked,
-                "'label'", "12");
-        assertRefused(
-                table.withColumn("label", functions.expr("IF(label = 'glass', 3, 0)")),
-                asked,
-                "'1'");
-        assertRefused(
-                table.withColumn("judges", functions.expr("label = 'glass'")),
-                asked,
-                "'glass'", "12");
+                table.withColumn("label", functions.expr("IF(label = 'glass', NULL, label)")), asked, "'label'", "12");
+        assertRefused(table.withColumn("label", functions.expr("IF(label = 'glass', 3, 0)")), asked, "'1'");
+        assertRefused(table.withColumn("judges", functions.expr("label = 'glass'")), asked, "'glass'", "12");
         assertRefused(table.withColumn("label", functions.lit(0.5)), asked, "0", "100000");
         assertRefused(table, asked.with(Keys.LOGIT_NORM, true), "batch");
         assertRefused(table, asked.with(Keys.STAGE2_EPOCHS, 2), "epoch");

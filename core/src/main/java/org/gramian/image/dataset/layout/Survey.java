@@ -155,8 +155,8 @@ final class Survey {
             String found = classes.isEmpty() ? "no image in a class" : "only the class '" + classes.getFirst() + "'";
             StringJoiner notes = new StringJoiner("; ", " (", ")").setEmptyValue("");
             notebook.notes().forEach(note -> notes.add(note.text()));
-            String problem = "expected images of at least two classes, as in CLASS/IMAGE.jpg; found " + found
-                    + notes + "; if the classes lie in a deeper folder, open that one";
+            String problem = "expected images of at least two classes, as in CLASS/IMAGE.jpg; found " + found + notes
+                    + "; if the classes lie in a deeper folder, open that one";
             throw classes.isEmpty()
                     ? new DatasetException(root, problem)
                     : new DatasetException(root, problem, dataset);

@@ -25,7 +25,7 @@ import picocli.CommandLine.Spec;
         name = "compare",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        header = "Whether one model is better than another; tables of methods.",
+        header = "Compare models by McNemar's test, or train a table of methods.",
         customSynopsis = {
             "gramian compare [--json=FILE] [--curves=FILE] RESULT RESULT...",
             "       gramian compare DIR... --methods=ROWS | --preset=WORD [OPTIONS]",

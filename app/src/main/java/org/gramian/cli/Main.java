@@ -15,16 +15,16 @@ import picocli.CommandLine.Spec;
         name = "gramian",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
-        description = "Second-order image classification.",
+        description = "Second-order image classification: train, evaluate and serve models on your own images.",
         synopsisSubcommandLabel = "COMMAND",
         footer = {
             "",
-            "On a cluster, or over tables: gramian spark predict, embed, audit, train; see gramian spark --help.",
-            "Exit codes: 0 done; 1 a check failed, or the program did; 2 usage: wrong options, configuration or files;",
-            "3 data: something that would spoil training, or images that could not be read and were left out;",
-            "4 model: a model or weights that are missing or cannot be used; 5 interrupted, and can be resumed.",
+            "Options of a command: gramian COMMAND --help. On Apache Spark: gramian spark --help.",
+            "Exit codes: 0 success; 1 failed check or internal error; 2 wrong options, configuration or files;",
+            "3 data errors, or unreadable images were skipped; 4 missing or unusable model or weights;",
+            "5 interrupted, can be resumed.",
             "Environment: GRAMIAN_LIBTORCH, GRAMIAN_CACHE, GRAMIAN_WEIGHTS, GRAMIAN_JAVA_OPTS;",
-            "GRAMIAN_DEBUG=1 shows stack traces."
+            "GRAMIAN_DEBUG=1 prints stack traces, NO_COLOR=1 turns colors off."
         },
         subcommands = {
             DemoCommand.class,
@@ -48,7 +48,9 @@ import picocli.CommandLine.Spec;
             ShowCommand.class,
             PoolCommand.class,
             GradcheckCommand.class,
-            BenchCommand.class
+            BenchCommand.class,
+            CompletionCommand.class,
+            HelpCommand.class
         })
 public final class Main implements Runnable {
     /** The commands' exit codes. */
@@ -92,6 +94,7 @@ public final class Main implements Runnable {
                 .setParameterExceptionHandler(Main::misused)
                 .setExecutionStrategy(Failures::run)
                 .setExecutionExceptionHandler(Failures::say);
+        CommandGroups.show(line);
         footer(line, PoolCommand.stages(), "pool", "gradcheck");
         footer(line, Listings.layouts(), "audit", "embed");
         footer(line, Listings.crops() + Listings.layouts(), "features");

@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "pool",
         mixinStandardHelpOptions = true,
-        header = "Descriptors of feature maps that you bring.",
+        header = "Pool your own feature maps into descriptors.",
         description = {
             "Computes descriptors of feature maps [n, channels, height, width].",
             "FEATURES is a .npy file, or a .safetensors file with the key 'features'. OUT gets the key 'descriptors',",

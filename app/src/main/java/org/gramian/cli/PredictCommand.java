@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "predict",
         mixinStandardHelpOptions = true,
-        header = "What images show, by a trained model.",
+        header = "Classify images.",
         description = {
             "Names the likeliest classes of every image, with their probabilities, as soon as they are known.",
             "An image that cannot be read is reported in its place and does not end the work; the exit code is 3 then.",

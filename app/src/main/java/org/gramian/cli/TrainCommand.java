@@ -43,7 +43,7 @@ import picocli.CommandLine.Parameters;
         name = "train",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        header = "From a folder of images to a model and numbers that can be trusted.",
+        header = "Train a model on a folder of images and test it.",
         description = {
             "Looks at all images, chooses what was left open, trains the new layers on features of a frozen network",
             "(stage 1), then all layers (stage 2), and measures on images that played no part in it. The run's folder",

@@ -341,10 +341,10 @@ class SparkCommandsTest {
         assertThat(trained.code()).as(trained.errors()).isEqualTo(Main.DONE);
         assertThat(trained.output()).contains("learned from 9 pictures, judged by 3");
         assertThat(run(with(words, "--held-back-column", "kind")).errors())
-                .contains("--held-back-column: expected booleans in 'kind', found string");
-        assertThat(run(with(words, "--held-back-column", "judges", "--validation", 0.2))
+                .contains("--validation-column: expected booleans in 'kind', found string");
+        assertThat(run(with(words, "--validation-column", "judges", "--validation", 0.2))
                         .errors())
-                .contains("leave one of them out");
+                .contains("leave one out");
         assertThat(run(with(words, "--device", "gpu")).errors())
                 .contains("--device: expected cpu, cuda, cuda:<number> or auto, found 'gpu'");
     }

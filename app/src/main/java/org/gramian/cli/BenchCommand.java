@@ -64,7 +64,7 @@ final class BenchCommand implements Callable<Integer> {
     private List<String> only = new ArrayList<>();
 
     @Option(
-            names = "--batch",
+            names = {"--batch", "--batch-size"},
             split = ",",
             paramLabel = "N",
             description = "images at once, as 32,128 (default: 32; a network on the CPU 8)")

@@ -51,7 +51,7 @@ final class DemoCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     @Option(
-            names = "--out",
+            names = {"--out", "--output"},
             paramLabel = "DIR",
             defaultValue = "runs/demo",
             description = "where everything is kept, new or empty, or of the same demo (default: ${DEFAULT-VALUE})")

@@ -84,7 +84,7 @@ final class EvaluateCommand implements Callable<Integer> {
     private @Nullable String plan;
 
     @Option(
-            names = "--batch",
+            names = {"--batch", "--batch-size"},
             paramLabel = "N",
             defaultValue = "" + Scoring.DEFAULT_BATCH,
             description = "crops at a time (default: ${DEFAULT-VALUE})")

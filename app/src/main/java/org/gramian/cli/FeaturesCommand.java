@@ -87,7 +87,7 @@ final class FeaturesCommand implements Callable<Integer> {
     private Precision precision;
 
     @Option(
-            names = "--batch",
+            names = {"--batch", "--batch-size"},
             paramLabel = "N",
             defaultValue = "" + FeatureExtractor.DEFAULT_BATCH,
             description = "crops at a time (default: ${DEFAULT-VALUE})")

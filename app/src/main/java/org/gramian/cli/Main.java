@@ -119,18 +119,16 @@ public final class Main implements Runnable {
     private static void suggest(CommandLine.UnmatchedArgumentException wrong, PrintWriter err) {
         String typed = wrong.getUnmatched().getFirst().replaceFirst("=.*", "");
         CommandSpec command = wrong.getCommandLine().getCommandSpec();
-        NearestWord.of(
-                        typed,
-                        typed.startsWith("-")
-                                ? command.optionsMap().keySet()
-                                : command.subcommands().keySet())
-                .ifPresent(name -> err.println("did you mean '" + name + "'?"));
+        (typed.startsWith("-")
+                        ? OptionHints.of(typed, command)
+                        : NearestWord.of(typed, command.subcommands().keySet()).map(name -> "did you mean '" + name + "'?"))
+                .ifPresent(err::println);
     }
 
     private static String sentence(CommandLine.ParameterException wrong) {
         return wrong instanceof CommandLine.OverwrittenOptionException twice
                         && twice.getOverwritten() instanceof OptionSpec option
-                ? RepeatedOptions.sentence(option.longestName())
+                ? RepeatedOptions.sentence(option)
                 : Objects.toString(wrong.getMessage());
     }
 

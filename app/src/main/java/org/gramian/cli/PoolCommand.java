@@ -93,7 +93,7 @@ final class PoolCommand implements Callable<Integer> {
     private long seed;
 
     @Option(
-            names = "--batch",
+            names = {"--batch", "--batch-size"},
             paramLabel = "N",
             defaultValue = "32",
             description = "images at a time (default: ${DEFAULT-VALUE})")

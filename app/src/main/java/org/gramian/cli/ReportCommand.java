@@ -33,7 +33,7 @@ final class ReportCommand implements Callable<Integer> {
     private final Console console = new Console();
 
     @Option(
-            names = "--out",
+            names = {"--out", "--output"},
             paramLabel = "FILE",
             description = {
                 "the page, as report.html (default: " + RunReport.FILE + " in the run's folder; of several runs, "

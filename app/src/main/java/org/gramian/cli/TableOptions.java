@@ -54,7 +54,7 @@ final class TableOptions {
     private @Nullable String baseline;
 
     @Option(
-            names = "--out",
+            names = {"--out", "--output"},
             paramLabel = "FOLDER",
             description = "the table's folder (default: runs/<table>-<images>)")
     private @Nullable Path out;
@@ -76,7 +76,7 @@ final class TableOptions {
     private @Nullable Duration keepEvery;
 
     @Option(
-            names = "--decode-threads",
+            names = {"--decode-threads", "--workers"},
             paramLabel = "N",
             description = "images to decode at the same time (default: all cores)")
     private @Nullable Integer threads;

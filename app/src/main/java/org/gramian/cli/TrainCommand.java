@@ -65,7 +65,7 @@ final class TrainCommand implements Callable<Integer> {
             description = "a folder of images, or a CSV file that lists them")
     private @Nullable Path pictures;
 
-    @Option(names = "--out", paramLabel = "RUN", description = "the run's folder (default: runs/<date>-<name>)")
+    @Option(names = {"--out", "--output"}, paramLabel = "RUN", description = "the run's folder (default: runs/<date>-<name>)")
     private @Nullable Path out;
 
     @Option(names = "--resume", paramLabel = "RUN", description = "go on with a run that was broken")
@@ -99,7 +99,7 @@ final class TrainCommand implements Callable<Integer> {
     private Duration keepEvery = Keeper.DEFAULT_INTERVAL;
 
     @Option(
-            names = "--decode-threads",
+            names = {"--decode-threads", "--workers"},
             paramLabel = "N",
             description = "images to decode at the same time (default: all cores)")
     private int threads = Runtime.getRuntime().availableProcessors();

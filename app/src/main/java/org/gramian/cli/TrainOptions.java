@@ -60,7 +60,7 @@ final class TrainOptions {
         @Option(names = "--crops", paramLabel = "CROPS", description = "crops of an image, as center:224+flips or paper")
         private @Nullable String crops;
 
-        @Option(names = "--image-size", paramLabel = "N", description = "image size: side of all crops in pixels, as 320")
+        @Option(names = {"--image-size", "--img-size", "--imgsz"}, paramLabel = "N", description = "image size: side of all crops in pixels, as 320")
         private @Nullable String imageSize;
 
         @Option(
@@ -135,7 +135,7 @@ final class TrainOptions {
         private @Nullable String epochs;
 
         @Option(
-                names = "--lr",
+                names = {"--lr", "--learning-rate"},
                 paramLabel = "RATE",
                 description = "learning rate of the head; auto: range test, also for fine-tuning")
         private @Nullable String rate;
@@ -152,7 +152,7 @@ final class TrainOptions {
         @Option(names = "--backbone-rate", paramLabel = "FACTOR", description = "factor on the learning rate of the backbone in fine-tuning")
         private @Nullable String backboneRate;
 
-        @Option(names = "--batch", paramLabel = "N", description = "batch size")
+        @Option(names = {"--batch", "--batch-size"}, paramLabel = "N", description = "batch size")
         private @Nullable String batch;
 
         @Option(names = "--optimizer", paramLabel = "NAME", description = "optimizer: sgd or adamw")

@@ -30,7 +30,7 @@ final class TrainingOptions {
     @Option(names = "--crops", paramLabel = "CROPS", description = "crops of an image, as center:224+flips or paper")
     private @Nullable String crops;
 
-    @Option(names = "--image-size", paramLabel = "N", description = "image size: side of all crops in pixels, as 320")
+    @Option(names = {"--image-size", "--img-size", "--imgsz"}, paramLabel = "N", description = "image size: side of all crops in pixels, as 320")
     private @Nullable String imageSize;
 
     @Option(names = "--test-size", paramLabel = "N", description = "image size for validation and prediction")
@@ -73,13 +73,13 @@ final class TrainingOptions {
     @Option(names = "--epochs", paramLabel = "N", description = "maximum epochs")
     private @Nullable String epochs;
 
-    @Option(names = "--lr", paramLabel = "RATE", description = "learning rate; auto: range test")
+    @Option(names = {"--lr", "--learning-rate"}, paramLabel = "RATE", description = "learning rate; auto: range test")
     private @Nullable String rate;
 
     @Option(names = "--schedule", paramLabel = "SCHEDULE", description = "learning rate schedule, as cosine or steps:6,7")
     private @Nullable String schedule;
 
-    @Option(names = "--batch", paramLabel = "N", description = "batch size over all executors")
+    @Option(names = {"--batch", "--batch-size"}, paramLabel = "N", description = "batch size over all executors")
     private @Nullable String batch;
 
     @Option(names = "--optimizer", paramLabel = "NAME", description = "optimizer: sgd or adamw")

@@ -75,4 +75,16 @@ class HelpTest {
         assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.err()).has(facts("bash", "zsh", "fish", "'tcsh'"));
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"train", "compare"})
+    void aLongHelpIsShortAtFirst(String command) {
+        String brief = Run.of(command, "--help").out();
+        assertThat(brief.lines()).hasSizeLessThan(30).allSatisfy(line -> assertThat(line)
+                .hasSizeLessThan(120));
+        assertThat(brief).contains("--backbone NAME", "--help-all").doesNotContain("--cutmix", "stiefel.metric");
+        assertThat(Run.of("help", command).out()).isEqualTo(brief);
+        assertThat(Run.of(command, "--help-all").out())
+                .contains("--cutmix", "stiefel.metric", "Exit codes", "--learning-rate", "kth-1v3");
+    }
 }

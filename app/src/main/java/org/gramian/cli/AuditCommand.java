@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "audit",
         mixinStandardHelpOptions = true,
-        header = "What in a folder of images would spoil training.",
+        header = "Check a dataset: unreadable images, duplicates, class imbalance.",
         description = {
             "Reads every image once and shows the classes and their counts, images that cannot be read and why,",
             "equal and almost equal images (also across classes and splits), classes that are small or unbalanced,",

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "backbones",
         mixinStandardHelpOptions = true,
-        header = "The networks that compute features, and their layers.",
+        header = "List backbones and their layers.",
         description = {
             "Without NAME: all networks with the layer they are cut at unless told otherwise, its features, the",
             "parameters up to it and in all, where weights come from, and their licence.",

@@ -25,7 +25,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
-        header = "How fast head and network are on this machine, alone and against PyTorch.",
+        header = "Benchmark head and backbone on this machine, also against PyTorch.",
         description = {
             "Times forward and training steps of a head, and of a network with its head, on made-up numbers: no images and",
             "no weights are needed. Each side is a process of its own; they take turns, and are timed only when they compute",
@@ -64,7 +64,7 @@ final class BenchCommand implements Callable<Integer> {
     private List<String> only = new ArrayList<>();
 
     @Option(
-            names = "--batch",
+            names = {"--batch", "--batch-size"},
             split = ",",
             paramLabel = "N",
             description = "images at once, as 32,128 (default: 32; a network on the CPU 8)")

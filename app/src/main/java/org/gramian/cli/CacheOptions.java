@@ -9,29 +9,29 @@ import org.gramian.train.feature.FeatureRecipe;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options of every command that computes features: where they are kept, if they are. */
+/** Options of the feature cache. */
 final class CacheOptions {
     @Option(
             names = "--cache-dir",
             paramLabel = "DIR",
-            description = "where features are kept (default: the folder 'features' of GRAMIAN_CACHE)")
+            description = "feature cache (default: the folder 'features' of GRAMIAN_CACHE)")
     private @Nullable Path folder;
 
-    @Option(names = "--no-cache", description = "neither use features that were kept nor keep new ones")
+    @Option(names = "--no-cache", description = "neither read nor write the feature cache")
     private boolean none;
 
     void check() {
         if (none && folder != null) {
-            throw new IllegalArgumentException("--cache-dir and --no-cache exclude each other");
+            throw new IllegalArgumentException("expected --cache-dir or --no-cache, found both");
         }
     }
 
-    /** The folder of caches; nothing where none is wanted. */
+    /** Returns the folder of the cache; empty with {@code --no-cache}. */
     Optional<Path> root() {
         return none ? Optional.empty() : Optional.of(folder == null ? FeatureCache.defaultRoot() : folder);
     }
 
-    /** The cache for a recipe; nothing where none is wanted. */
+    /** Opens the cache of a recipe; null with {@code --no-cache}. */
     @Nullable
     FeatureCache open(FeatureRecipe recipe, Consumer<String> warnings) throws IOException {
         Optional<Path> root = root();

@@ -25,22 +25,14 @@ import picocli.CommandLine.Spec;
         name = "compare",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        header = "Whether one model is better than another; tables of methods.",
-        customSynopsis = {
-            "gramian compare [--json=FILE] [--curves=FILE] RESULT RESULT...",
-            "       gramian compare DIR... --methods=ROWS | --preset=WORD [OPTIONS]",
-            ""
-        },
+        header = "Compare models by McNemar's test, or train a table of methods.",
         description = {
-            "Compares results on the same images: files of 'gramian evaluate --json', or folders of runs, whose folds are",
-            "compared together. The first is held against each of the others by McNemar's test, which asks whether the",
-            "images that only one of both got right could be split that way by chance. Results on other images, labels",
-            "or folds are refused: their difference would say nothing about the models.",
+            "Compares results on the same test images: files of 'gramian evaluate --json', or run folders. McNemar's test",
+            "compares the first with each of the others. Results on different images, labels or folds are rejected.",
             "",
-            "With --methods or --preset, trains every method on the same folds and crops of each folder of images and",
-            "shows a table: method by data set, mean and spread over the folds, a paired test against a baseline, sizes",
-            "and times. The table's folder gets a run for each row and table.md, .csv, .tex, .html and .json. The same",
-            "command goes on with a table that was broken."
+            "With --methods or --preset, trains every method on the same splits and crops of each dataset and prints a",
+            "table: accuracy (mean and standard deviation over folds), a paired test against a baseline, sizes and times.",
+            "The folder gets one run per row and table.md, .csv, .tex, .html and .json. The same command resumes it."
         })
 final class CompareCommand implements Callable<Integer> {
     private static final Path STANDARD_OUTPUT = Path.of("-");
@@ -51,19 +43,19 @@ final class CompareCommand implements Callable<Integer> {
     @Option(
             names = "--json",
             paramLabel = "FILE",
-            description = "also write the comparison as JSON; '-' prints it, and nothing else, instead")
+            description = "also write JSON; '-' prints only JSON to standard output")
     private @Nullable Path json;
 
     @Option(
             names = "--curves",
             paramLabel = "FILE",
-            description = "also draw the accuracies of runs, epoch by epoch (of the first fold), as PNG")
+            description = "also draw the accuracy per epoch (first fold) as PNG")
     private @Nullable Path curves;
 
     @Parameters(
             arity = "0..*",
             paramLabel = "RESULT|DIR",
-            description = "a file of an evaluation, or a run's folder; for a table: a folder of images")
+            description = "evaluation file or run folder; for a table: dataset folder")
     private List<Path> places = new ArrayList<>();
 
     @Mixin

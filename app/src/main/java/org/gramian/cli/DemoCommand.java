@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
         name = "demo",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        header = "From nothing to a report: draws textures, trains first and second order, compares them.",
+        header = "Train and compare two models on synthetic textures; needs no data.",
         description = {
             "Needs no images, no weights and no network. Draws images of ten textures, trains 'average' and the paper's",
             "pooling on the same images with a fixed bank of filters, tells how good both are on images that neither has",
@@ -51,7 +51,7 @@ final class DemoCommand implements Callable<Integer> {
     private CommandSpec spec;
 
     @Option(
-            names = "--out",
+            names = {"--out", "--output"},
             paramLabel = "DIR",
             defaultValue = "runs/demo",
             description = "where everything is kept, new or empty, or of the same demo (default: ${DEFAULT-VALUE})")

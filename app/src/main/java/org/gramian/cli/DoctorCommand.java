@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "doctor",
         mixinStandardHelpOptions = true,
-        header = "What is installed, whether it computes right, and how fast.",
+        header = "Check the installation: libtorch, GPU, numerical accuracy, speed.",
         description = {
             "Shows versions, device, libtorch and threads, checks the gradient of every layer against central",
             "differences, and times a matrix product and a training step. Exit code 1 if anything is wrong."

@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "embed",
         mixinStandardHelpOptions = true,
-        header = "Descriptors of images, by a trained model.",
+        header = "Write descriptors (embeddings) of images.",
         description = {
             "Computes what the model's pooling ends with, for use in other programs: search, clustering, another classifier.",
             "OUT gets 'descriptors' [rows, d], 'labels' [rows] and 'image' [rows], an index into the metadata 'names';",

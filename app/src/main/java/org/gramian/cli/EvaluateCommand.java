@@ -45,7 +45,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "evaluate",
         mixinStandardHelpOptions = true,
-        header = "How good a model is on labelled images.",
+        header = "Evaluate a model on labelled images: accuracy, F1, confusion matrix.",
         description = {
             "Shows accuracy with its interval, calibration, every class, who is taken for whom and the surest mistakes.",
             "On the data set that the model was trained on, its own test images are measured; on others, all images.",
@@ -84,7 +84,7 @@ final class EvaluateCommand implements Callable<Integer> {
     private @Nullable String plan;
 
     @Option(
-            names = "--batch",
+            names = {"--batch", "--batch-size"},
             paramLabel = "N",
             defaultValue = "" + Scoring.DEFAULT_BATCH,
             description = "crops at a time (default: ${DEFAULT-VALUE})")

@@ -34,7 +34,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "explain",
         mixinStandardHelpOptions = true,
-        header = "Which regions of an image, and which pairs of feature maps, drive a model's decision.",
+        header = "Explain a prediction by image regions and channel pairs.",
         description = {
             "Differentiates the score of a class back to the feature maps, through classifier, SPD layers and kernel, and",
             "writes an image: where the score comes from, and the pairs of feature maps that contribute most."

@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "export",
         mixinStandardHelpOptions = true,
-        header = "A trained model as an ONNX file, for other programs.",
+        header = "Export a model to ONNX.",
         description = {
             "Writes the whole classifier, pooling included, by ONNX's standard operators. Input 'images' [n, 3, s, s], any",
             "n: crops as the model's card says, which stands in the file's metadata. Outputs 'scores' [n, k],",

@@ -20,28 +20,31 @@ import picocli.CommandLine;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.RunLast;
 
-/** What is said when a command fails: what a person did wrong is one sentence; what we did wrong says so. */
+/** Reports failures of commands: user errors in one sentence, internal errors as such, with the exit code of each kind. */
 final class Failures {
     private Failures() {}
 
-    /** Runs the command that was typed; a full memory, which picocli does not care for, is said like any other failure. */
+    /** Runs the given command; reports an {@link OutOfMemoryError}, which picocli does not catch, like other failures. */
     static int run(ParseResult parsed) {
         RepeatedOptions.refuse(parsed);
+        if (BriefHelp.print(last(parsed))) {
+            return Main.DONE;
+        }
         try {
             int code = new RunLast().execute(parsed);
-            return typed(parsed).getOut().checkError() ? lost(code, typed(parsed)) : code;
+            CommandLine command = last(parsed).commandSpec().commandLine();
+            return command.getOut().checkError() ? lost(code, command) : code;
         } catch (OutOfMemoryError full) {
-            return outOfMemory(full, typed(parsed));
+            return outOfMemory(full, last(parsed).commandSpec().commandLine());
         }
     }
 
-    private static CommandLine typed(ParseResult parsed) {
-        return parsed.hasSubcommand()
-                ? typed(parsed.subcommand())
-                : parsed.commandSpec().commandLine();
+    /** The innermost command, as {@code get} of {@code weights get}. */
+    private static ParseResult last(ParseResult parsed) {
+        return parsed.hasSubcommand() ? last(parsed.subcommand()) : parsed;
     }
 
-    /** Results that reached nobody are no success. */
+    /** Lost output is a failure. */
     private static int lost(int code, CommandLine line) {
         println(Written.LOST, line);
         return code == Main.DONE ? Main.USAGE : code;
@@ -80,7 +83,7 @@ final class Failures {
         };
     }
 
-    /** What is said of a failure, in a sentence. */
+    /** Returns the message of a failure. */
     static String said(Throwable failed) {
         return switch (failed) {
             case UncheckedIOException wrapped -> sentence(Objects.requireNonNull(wrapped.getCause()));
@@ -91,17 +94,17 @@ final class Failures {
             case LibtorchException wrong -> message(wrong);
             default ->
                 "internal error: " + failed
-                        + "; please report it with what you typed and the output of GRAMIAN_DEBUG=1";
+                        + "; please report it with the command and the output of GRAMIAN_DEBUG=1";
         };
     }
 
-    /** Java names only the file where it is missing or locked. */
+    /** Completes messages of Java that name only the file. */
     static String sentence(IOException exception) {
         return switch (exception) {
             case NoSuchFileException missing
-            when missing.getReason() == null -> missing.getFile() + ": there is no such file or folder";
+            when missing.getReason() == null -> missing.getFile() + ": no such file or folder";
             case AccessDeniedException locked
-            when locked.getReason() == null -> locked.getFile() + ": this user may not read or write it";
+            when locked.getReason() == null -> locked.getFile() + ": permission denied";
             case FileSystemException other
             when other.getReason() == null ->
                 other.getMessage() + ": " + other.getClass().getSimpleName();
@@ -122,9 +125,9 @@ final class Failures {
 
     private static String full(OutOfMemoryError full) {
         long most = Runtime.getRuntime().maxMemory();
-        return "memory is full (" + full.getMessage() + "; Java may take " + Sizes.text(most)
-                + "): allow more by GRAMIAN_JAVA_OPTS=-Xmx" + Math.ceilDiv(2 * most, 1L << 30)
-                + "g, or take smaller batches, images or files";
+        return "out of memory (" + full.getMessage() + "; the Java heap has " + Sizes.text(most)
+                + "); try GRAMIAN_JAVA_OPTS=-Xmx" + Math.ceilDiv(2 * most, 1L << 30)
+                + "g, or smaller batches, images or files";
     }
 
     private static void println(String sentence, CommandLine line) {

@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "features",
         mixinStandardHelpOptions = true,
-        header = "Feature maps of a folder of images.",
+        header = "Extract and cache feature maps of images.",
         description = {
             "Computes feature maps of all images of a data set, for use in other programs.",
             "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'image' [rows], an index into the",
@@ -87,7 +87,7 @@ final class FeaturesCommand implements Callable<Integer> {
     private Precision precision;
 
     @Option(
-            names = "--batch",
+            names = {"--batch", "--batch-size"},
             paramLabel = "N",
             defaultValue = "" + FeatureExtractor.DEFAULT_BATCH,
             description = "crops at a time (default: ${DEFAULT-VALUE})")

@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "fidelity",
         mixinStandardHelpOptions = true,
-        header = "Where the paper, its authors' code and the corrected mathematics differ.",
+        header = "Show where the paper, its authors' code and this program differ.",
         description = {
             "Without WORD: every point, as printed in the paper, as in its authors' released code, and corrected, which is",
             "what holds unless told otherwise. With WORD: what it changes, and how to use it."

@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "gradcheck",
         mixinStandardHelpOptions = true,
-        header = "The gradients of a pooling against central differences.",
+        header = "Check the gradients of a pooling against central differences.",
         description = {
             "Compares the gradients of a pooling with central differences in double precision,",
             "on small random features, for 8 to 100 elements of the features and of every parameter.",

@@ -2,6 +2,7 @@ package org.gramian.cli;
 
 import java.io.PrintWriter;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import org.gramian.basis.NearestWord;
 import picocli.CommandLine;
@@ -10,21 +11,21 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Spec;
 
-/** The program {@code gramian}: its commands hang below this one. */
+/** The command line {@code gramian} and its exit codes. */
 @Command(
         name = "gramian",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
-        description = "Second-order image classification.",
+        description = "Second-order image classification: train, evaluate and serve models on your own images.",
         synopsisSubcommandLabel = "COMMAND",
         footer = {
             "",
-            "On a cluster, or over tables: gramian spark predict, embed, audit, train; see gramian spark --help.",
-            "Exit codes: 0 done; 1 a check failed, or the program did; 2 usage: wrong options, configuration or files;",
-            "3 data: something that would spoil training, or images that could not be read and were left out;",
-            "4 model: a model or weights that are missing or cannot be used; 5 interrupted, and can be resumed.",
+            "Options of a command: gramian COMMAND --help. On Apache Spark: gramian spark --help.",
+            "Exit codes: 0 success; 1 failed check or internal error; 2 wrong options, configuration or files;",
+            "3 data errors, or unreadable images were skipped; 4 missing or unusable model or weights;",
+            "5 interrupted, can be resumed.",
             "Environment: GRAMIAN_LIBTORCH, GRAMIAN_CACHE, GRAMIAN_WEIGHTS, GRAMIAN_JAVA_OPTS;",
-            "GRAMIAN_DEBUG=1 shows stack traces."
+            "GRAMIAN_DEBUG=1 prints stack traces, NO_COLOR=1 turns colors off."
         },
         subcommands = {
             DemoCommand.class,
@@ -48,10 +49,12 @@ import picocli.CommandLine.Spec;
             ShowCommand.class,
             PoolCommand.class,
             GradcheckCommand.class,
-            BenchCommand.class
+            BenchCommand.class,
+            CompletionCommand.class,
+            HelpCommand.class
         })
 public final class Main implements Runnable {
-    /** The commands' exit codes. */
+    /** Exit codes of all commands. */
     static final int DONE = 0;
 
     static final int FAILED = 1;
@@ -62,9 +65,45 @@ public final class Main implements Runnable {
 
     private static final String EXIT_CODES = """
 
-            Exit codes: 0 done; 1 the program failed; 2 wrong options or configuration; 3 images that would spoil
-            training, or that could not be read and were left out; 4 weights that are missing or cannot be used;
-            5 interrupted: go on by --resume, with a table by the same command.""";
+            Exit codes: 0 success; 1 internal error; 2 wrong options or configuration; 3 data errors, or unreadable
+            images were skipped; 4 missing or unusable weights; 5 interrupted: resume with --resume, a table with
+            the same command.""";
+
+    private static final List<String> TRAIN_OPTIONS = List.of(
+            "--backbone",
+            "--weights",
+            "--pooling",
+            "--quality",
+            "--epochs",
+            "--fine-tune",
+            "--lr",
+            "--batch",
+            "--augment",
+            "--image-size",
+            "--out",
+            "--resume",
+            "--time-budget",
+            "--dry-run",
+            "--device",
+            "--seed",
+            "--help-all");
+
+    private static final List<String> COMPARE_OPTIONS = List.of(
+            "--json",
+            "--methods",
+            "--preset",
+            "--baseline",
+            "--only",
+            "--format",
+            "--backbone",
+            "--weights",
+            "--protocol",
+            "--quality",
+            "--out",
+            "--dry-run",
+            "--device",
+            "--seed",
+            "--help-all");
 
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -72,15 +111,15 @@ public final class Main implements Runnable {
 
     private Main() {}
 
-    /** Without a command: the help. */
+    /** Prints the help. */
     @Override
     public void run() {
         spec.commandLine().usage(spec.commandLine().getOut());
     }
 
-    /** Runs one command and ends the process with its exit code. */
+    /** Runs one command and exits with its code. */
     public static void main(String[] arguments) {
-        // Not picocli's own writer, which never learns that what it wrote is lost.
+        // picocli's own writer does not report lost output.
         PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
         Interruption.exit(commandLine().setOut(out).execute(arguments));
     }
@@ -92,6 +131,7 @@ public final class Main implements Runnable {
                 .setParameterExceptionHandler(Main::misused)
                 .setExecutionStrategy(Failures::run)
                 .setExecutionExceptionHandler(Failures::say);
+        CommandGroups.show(line);
         footer(line, PoolCommand.stages(), "pool", "gradcheck");
         footer(line, Listings.layouts(), "audit", "embed");
         footer(line, Listings.crops() + Listings.layouts(), "features");
@@ -101,37 +141,41 @@ public final class Main implements Runnable {
                 TrainOptions.keys() + Listings.protocols() + Listings.crops() + Listings.layouts() + EXIT_CODES,
                 "train",
                 "compare");
+        BriefHelp.install(subcommand(line, "train"), "[OPTIONS] DIR | --resume RUN", TRAIN_OPTIONS);
+        BriefHelp.install(
+                subcommand(line, "compare"),
+                "[OPTIONS] RESULT RESULT... | DIR... --methods ROWS | DIR... --preset WORD",
+                COMPARE_OPTIONS);
         return line;
     }
 
     private static void footer(CommandLine line, String text, String... commands) {
         for (String command : commands) {
-            Objects.requireNonNull(line.getSubcommands().get(command))
-                    .getCommandSpec()
-                    .usageMessage()
-                    .footer(text.split("\n", -1));
+            subcommand(line, command).getCommandSpec().usageMessage().footer(text.split("\n", -1));
         }
+    }
+
+    private static CommandLine subcommand(CommandLine line, String name) {
+        return Objects.requireNonNull(line.getSubcommands().get(name), name);
     }
 
     private static void suggest(CommandLine.UnmatchedArgumentException wrong, PrintWriter err) {
         String typed = wrong.getUnmatched().getFirst().replaceFirst("=.*", "");
         CommandSpec command = wrong.getCommandLine().getCommandSpec();
-        NearestWord.of(
-                        typed,
-                        typed.startsWith("-")
-                                ? command.optionsMap().keySet()
-                                : command.subcommands().keySet())
-                .ifPresent(name -> err.println("did you mean '" + name + "'?"));
+        (typed.startsWith("-")
+                        ? OptionHints.of(typed, command)
+                        : NearestWord.of(typed, command.subcommands().keySet()).map(name -> "did you mean '" + name + "'?"))
+                .ifPresent(err::println);
     }
 
     private static String sentence(CommandLine.ParameterException wrong) {
         return wrong instanceof CommandLine.OverwrittenOptionException twice
                         && twice.getOverwritten() instanceof OptionSpec option
-                ? RepeatedOptions.sentence(option.longestName())
+                ? RepeatedOptions.sentence(option)
                 : Objects.toString(wrong.getMessage());
     }
 
-    /** A wrong command line: what is wrong, what may have been meant, and where help is; not the whole help. */
+    /** Reports a wrong command line: the error, a suggestion, and how to get help. */
     private static int misused(CommandLine.ParameterException wrong, String[] arguments) {
         PrintWriter err = wrong.getCommandLine().getErr();
         String command = wrong.getCommandLine().getCommandSpec().qualifiedName();

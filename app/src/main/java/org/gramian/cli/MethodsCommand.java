@@ -19,7 +19,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "methods",
         mixinStandardHelpOptions = true,
-        header = "The methods from feature maps to a decision, with formula and reference.",
+        header = "List pooling methods with formula and reference.",
         description = {
             "Without NAME: all methods, family by family, each with the numbers in its descriptor and in its pooling's",
             "parameters on a backbone. With NAME: one in full, its formula, its reference, and what its words mean.",

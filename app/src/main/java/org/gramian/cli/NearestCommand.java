@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "nearest",
         mixinStandardHelpOptions = true,
-        header = "The training images that new ones resemble most, as a model sees them.",
+        header = "Find the training images nearest to an image.",
         description = {
             "Compares descriptors with those in the gallery that 'gramian train' left beside the model, and names the nearest",
             "training images of every image with their classes and distances: 0 is the same, 1.41 has nothing in common.",

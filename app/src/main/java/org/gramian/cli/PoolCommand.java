@@ -26,7 +26,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "pool",
         mixinStandardHelpOptions = true,
-        header = "Descriptors of feature maps that you bring.",
+        header = "Pool your own feature maps into descriptors.",
         description = {
             "Computes descriptors of feature maps [n, channels, height, width].",
             "FEATURES is a .npy file, or a .safetensors file with the key 'features'. OUT gets the key 'descriptors',",
@@ -93,7 +93,7 @@ final class PoolCommand implements Callable<Integer> {
     private long seed;
 
     @Option(
-            names = "--batch",
+            names = {"--batch", "--batch-size"},
             paramLabel = "N",
             defaultValue = "32",
             description = "images at a time (default: ${DEFAULT-VALUE})")

@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "predict",
         mixinStandardHelpOptions = true,
-        header = "What images show, by a trained model.",
+        header = "Classify images.",
         description = {
             "Names the likeliest classes of every image, with their probabilities, as soon as they are known.",
             "An image that cannot be read is reported in its place and does not end the work; the exit code is 3 then.",
@@ -54,7 +54,7 @@ final class PredictCommand implements Callable<Integer> {
             description = "answer 'unknown' where the likeliest class is less probable than P, as 0.6")
     private double reject;
 
-    @Option(names = "--out", paramLabel = "FILE", description = "write the results there (default: standard output)")
+    @Option(names = {"--out", "--output"}, paramLabel = "FILE", description = "write the results there (default: standard output)")
     private @Nullable Path out;
 
     @Mixin

@@ -7,21 +7,21 @@ import picocli.CommandLine.OverwrittenOptionException;
 import picocli.CommandLine.ParseResult;
 
 /**
- * Refuses an option that takes one value and was given two.
+ * Rejects a single-valued option that is given twice.
  *
- * <p>picocli refuses it by itself where the option stands alone. Of an option in a group it takes the second for the beginning of another
- * group, and forgets every other option of the first: {@code --epochs 9 --fine-tune 0 --epochs 1} would fine-tune.
+ * <p>picocli does so for options outside groups. For an option in a group it starts a second group and drops every other option
+ * of the first: {@code --epochs 9 --fine-tune 0 --epochs 1} would fine-tune.
  */
 final class RepeatedOptions {
     private RepeatedOptions() {}
 
-    /** Looks through the commands that were typed, outermost first. */
+    /** Checks the given commands, outermost first. */
     static void refuse(ParseResult parsed) {
         Set<OptionSpec> seen = new HashSet<>();
         for (OptionSpec option : parsed.matchedOptions()) {
             if (!option.isMultiValue() && !seen.add(option)) {
                 throw new OverwrittenOptionException(
-                        parsed.commandSpec().commandLine(), option, sentence(option.longestName()));
+                        parsed.commandSpec().commandLine(), option, sentence(option));
             }
         }
         if (parsed.hasSubcommand()) {
@@ -29,8 +29,8 @@ final class RepeatedOptions {
         }
     }
 
-    /** What is said of it, by whichever of the two it is found. */
-    static String sentence(String name) {
-        return "expected " + name + " once, found it more often; leave out all but one";
+    /** Returns the message, with all names of the option. */
+    static String sentence(OptionSpec option) {
+        return "expected " + String.join(" or ", option.names()) + " once, found it more often; leave out all but one";
     }
 }

@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "report",
         mixinStandardHelpOptions = true,
-        header = "A run as a page to look at, or several runs side by side.",
+        header = "Write an HTML report of one or several runs.",
         description = {
             "Writes one HTML file that needs nothing else and no network: accuracy with its interval, learning curves, the",
             "confusion matrix with the images behind it, every class, the surest mistakes, calibration, a map of the test",
@@ -33,7 +33,7 @@ final class ReportCommand implements Callable<Integer> {
     private final Console console = new Console();
 
     @Option(
-            names = "--out",
+            names = {"--out", "--output"},
             paramLabel = "FILE",
             description = {
                 "the page, as report.html (default: " + RunReport.FILE + " in the run's folder; of several runs, "

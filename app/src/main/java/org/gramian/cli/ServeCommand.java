@@ -16,7 +16,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "serve",
         mixinStandardHelpOptions = true,
-        header = "A model behind HTTP, with a page for people.",
+        header = "Serve a model over HTTP, with a web page.",
         description = {
             "Answers POST /v1/predict and /v1/embed, GET /v1/model, /health, /metrics and /openapi.json, and has a page at /",
             "where an image is dropped or pasted. Requests of many are computed together. Ctrl-C or SIGTERM: answers what",

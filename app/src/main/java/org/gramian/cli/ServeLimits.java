@@ -40,7 +40,7 @@ final class ServeLimits {
     private int queue;
 
     @Option(
-            names = "--batch",
+            names = {"--batch", "--batch-size"},
             paramLabel = "N",
             defaultValue = "16",
             description = "most crops that are computed together" + DEFAULT)

@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "show",
         mixinStandardHelpOptions = true,
-        header = "What a model file says of itself.",
+        header = "Show the metadata of a model file.",
         description = {
             "Architecture, number of parameters, classes, what it expects of images, how it was trained, and what was",
             "measured. Only the file's header is read; libtorch is not needed."

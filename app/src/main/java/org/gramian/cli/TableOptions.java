@@ -23,9 +23,8 @@ final class TableOptions {
             names = "--methods",
             paramLabel = "ROWS",
             description = {
-                "train these and compare them, as average,bcnn,mine=conv:64/covariance/log/triu:",
-                "methods of 'gramian methods', poolings, and poolings under a label; may be given",
-                "several times"
+                "methods to train and compare, as average,bcnn,mine=conv:64/covariance/log/triu",
+                "(names of 'gramian methods', poolings, or LABEL=POOLING); repeatable"
             })
     private List<String> methods = new ArrayList<>();
 
@@ -33,15 +32,14 @@ final class TableOptions {
             names = "--preset",
             paramLabel = "WORD",
             description = {
-                "train the rows of table1 or table2 of the paper, or of the second-order family;",
-                "--methods adds rows"
+                "methods of table1 or table2 of the paper, or the second-order family; --methods adds rows"
             })
     private @Nullable String preset;
 
     @Option(
             names = "--set-for",
             paramLabel = "ROW:KEY=VALUE",
-            description = {"a key for one row alone, as isqrt:stage1.rate=0.01; may be", "given several times"})
+            description = "a key for one row, as isqrt:stage1.rate=0.01; repeatable")
     private List<String> settings = new ArrayList<>();
 
     @Option(names = "--only", paramLabel = "ROW,...", description = "train only these rows, by name or title")
@@ -50,35 +48,38 @@ final class TableOptions {
     @Option(
             names = "--baseline",
             paramLabel = "ROW",
-            description = "what the others are tested against (default: the first that is finished)")
+            description = "baseline of the paired tests (default: the first finished row)")
     private @Nullable String baseline;
 
-    @Option(names = "--out", paramLabel = "FOLDER", description = "the table's folder (default: runs/<table>-<images>)")
+    @Option(
+            names = {"--out", "--output"},
+            paramLabel = "FOLDER",
+            description = "folder of the table (default: runs/<table>-<images>)")
     private @Nullable Path out;
 
     @Option(
             names = "--format",
             paramLabel = "FORM",
-            description = "print it as markdown, csv, latex, html or json; the folder gets all of them")
+            description = "print as markdown, csv, latex, html or json; the folder gets all of them")
     private @Nullable String format;
 
-    @Option(names = "--dry-run", description = "show rows, sizes and an estimate of the time; train nothing")
+    @Option(names = "--dry-run", description = "show rows, sizes and estimated time; do not train")
     private boolean dry;
 
     @Option(
             names = "--keep-every",
             paramLabel = "TIME",
             converter = Durations.class,
-            description = "how much work may be lost when the machine fails (default: 1m)")
+            description = "time between checkpoints (default: 1m)")
     private @Nullable Duration keepEvery;
 
     @Option(
-            names = "--decode-threads",
+            names = {"--decode-threads", "--workers"},
             paramLabel = "N",
-            description = "images to decode at the same time (default: all cores)")
+            description = "worker threads that decode images (default: all cores)")
     private @Nullable Integer threads;
 
-    @Option(names = "--deterministic", description = "the same bits in every run on a GPU, too; slower")
+    @Option(names = "--deterministic", description = "bit-identical results on a GPU; slower")
     private boolean deterministic;
 
     /** Whether a table is wanted. */

@@ -43,13 +43,11 @@ import picocli.CommandLine.Parameters;
         name = "train",
         mixinStandardHelpOptions = true,
         sortOptions = false,
-        header = "From a folder of images to a model and numbers that can be trusted.",
+        header = "Train a model on a folder of images and test it.",
         description = {
-            "Looks at all images, chooses what was left open, trains the new layers on features of a frozen network",
-            "(stage 1), then all layers (stage 2), and measures on images that played no part in it. The run's folder",
-            "gets model.safetensors, evaluation.json, predictions.csv, confusion.csv, history.csv, curves.png,",
-            "report.html to look at with what it shows (audit.json, gallery.safetensors, spd.json), and config.yaml, which",
-            "tells where each value came from. A run that was broken goes on by --resume."
+            "Checks the images, trains a classifier on features of a frozen backbone, fine-tunes all layers if that pays",
+            "off, and measures accuracy on the test set. The run folder gets the model (model.safetensors), report.html,",
+            "evaluation.json, predictions.csv, confusion.csv, history.csv and config.yaml with the origin of every value."
         })
 final class TrainCommand implements Callable<Integer> {
     /** Fewer training images of a class than this leave most to be gained by more of them. */
@@ -62,13 +60,13 @@ final class TrainCommand implements Callable<Integer> {
             index = "0",
             arity = "0..1",
             paramLabel = "DIR",
-            description = "a folder of images, or a CSV file that lists them")
+            description = "folder of images, one subfolder per class, or a CSV file of path,label[,fold]")
     private @Nullable Path pictures;
 
-    @Option(names = "--out", paramLabel = "RUN", description = "the run's folder (default: runs/<date>-<name>)")
+    @Option(names = {"--out", "--output"}, paramLabel = "RUN", description = "run folder (default: runs/<date>-<name>)")
     private @Nullable Path out;
 
-    @Option(names = "--resume", paramLabel = "RUN", description = "go on with a run that was broken")
+    @Option(names = "--resume", paramLabel = "RUN", description = "resume an interrupted run from its checkpoint")
     private @Nullable Path resumed;
 
     @Option(
@@ -76,38 +74,37 @@ final class TrainCommand implements Callable<Integer> {
             paramLabel = "FOLD",
             split = ",",
             description = {
-                "train only these folds of the protocol, by number from 1 on or by name (default: all; with --resume, those",
-                "that the run was begun with)"
+                "train only these folds of the protocol, by number or name (default: all; with --resume, those of the run)"
             })
     private List<String> folds = List.of();
 
-    @Option(names = "--dry-run", description = "show configuration, sizes and an estimate of the time; train nothing")
+    @Option(names = "--dry-run", description = "show configuration, sizes and estimated time; do not train")
     private boolean dry;
 
     @Option(
             names = "--time-budget",
             paramLabel = "TIME",
             converter = Durations.class,
-            description = "end training after this time, as 30m or 1h30m, with the best model so far")
+            description = "stop after this time, as 30m or 1h30m, and keep the best checkpoint")
     private @Nullable Duration budget;
 
     @Option(
             names = "--keep-every",
             paramLabel = "TIME",
             converter = Durations.class,
-            description = "how much work may be lost when the machine fails (default: 1m)")
+            description = "time between checkpoints (default: 1m)")
     private Duration keepEvery = Keeper.DEFAULT_INTERVAL;
 
     @Option(
-            names = "--decode-threads",
+            names = {"--decode-threads", "--workers"},
             paramLabel = "N",
-            description = "images to decode at the same time (default: all cores)")
+            description = "worker threads that decode images (default: all cores)")
     private int threads = Runtime.getRuntime().availableProcessors();
 
-    @Option(names = "--no-report", description = "do not write report.html into the run's folder")
+    @Option(names = "--no-report", description = "do not write report.html")
     private boolean noReport;
 
-    @Option(names = "--deterministic", description = "the same bits in every run on a GPU, too; slower")
+    @Option(names = "--deterministic", description = "bit-identical results on a GPU; slower")
     private boolean deterministic;
 
     @Mixin

@@ -19,66 +19,66 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * Options of training: the values of a run that are changed most, {@code --set} for all others, and a file of them.
+ * Options of training: one per commonly changed key, {@code --set} for all others, and {@code --config} for a file.
  *
- * <p>Texts are kept as typed; {@link #asked} reads them, so that a wrong one is said with its key. Defaults are not here:
- * they stand in {@link Keys}, and the help lists them from there.
+ * <p>Values stay text until {@link #asked} parses them, so that an error names both option and key. {@link Keys} holds the
+ * defaults.
  */
 final class TrainOptions {
     @Option(
             names = "--config",
             paramLabel = "FILE",
             description =
-                    "a YAML file of keys, as a run keeps one; options go before it, and let what it says was chosen be chosen anew")
+                    "YAML file of keys, as a run's config.yaml; options override it, and its automatic values are chosen again")
     private @Nullable Path config;
 
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
-            description = "any key of the list below, as --set stage2.warmup=1; may be given several times")
+            description = "set any key of the list below, as --set stage2.warmup=1; repeatable")
     private List<String> pairs = new ArrayList<>();
 
     @Mixin
     private final WeightsOptions weightsFolder = new WeightsOptions();
 
-    @ArgGroup(validate = false, order = 10, heading = "%nPictures:%n")
+    @ArgGroup(validate = false, order = 10, heading = "%nData:%n")
     private final PictureOptions pictures = new PictureOptions();
 
-    @ArgGroup(validate = false, order = 20, heading = "%nNetwork:%n")
+    @ArgGroup(validate = false, order = 20, heading = "%nModel:%n")
     private final NetworkOptions network = new NetworkOptions();
 
     @ArgGroup(validate = false, order = 30, heading = "%nTraining:%n")
     private final LearningOptions learning = new LearningOptions();
 
     private static final class PictureOptions {
-        @Option(names = "--layout", paramLabel = "LAYOUT", description = "how the images lie on disk")
+        @Option(names = "--layout", paramLabel = "LAYOUT", description = "directory layout of the dataset (default: detected)")
         private @Nullable String layout;
 
-        @Option(names = "--protocol", paramLabel = "PROTOCOL", description = "who trains and who tests, as thirds:3")
+        @Option(names = "--protocol", paramLabel = "PROTOCOL", description = "train/test splits, as thirds:3 (default: holdout:0.2)")
         private @Nullable String protocol;
 
-        @Option(names = "--crops", paramLabel = "CROPS", description = "what is cut from an image, as paper")
+        @Option(names = "--crops", paramLabel = "CROPS", description = "crops of an image, as center:224+flips or paper")
         private @Nullable String crops;
 
-        @Option(names = "--image-size", paramLabel = "N", description = "side of all crops in pixels, as 320")
+        @Option(names = {"--image-size", "--img-size", "--imgsz"}, paramLabel = "N", description = "image size: side of all crops in pixels, as 320")
         private @Nullable String imageSize;
 
         @Option(
                 names = "--test-size",
                 paramLabel = "N",
-                description = "side of the crops of validation, test and prediction")
+                description = "image size for validation, test and prediction")
         private @Nullable String testSize;
 
         @Option(
                 names = "--tta",
                 paramLabel = "WORD",
-                description = "test-time augmentation: none, flips, five or ten crops of an image")
+                description = "test-time augmentation: none, flips, five or ten crops")
         private @Nullable String tta;
 
         @Option(
                 names = "--test-crops",
                 paramLabel = "CROPS",
-                description = "crops of validation, test and prediction, as resize:288+flips")
+                description = "crops for validation, test and prediction, as resize:288+flips")
         private @Nullable String testCrops;
 
         CropOptions cropOptions() {
@@ -88,39 +88,39 @@ final class TrainOptions {
         @Option(
                 names = "--augment",
                 paramLabel = "POLICY",
-                description = "augmentation in stage 2: none, light, standard or strong, as standard+erase:0.25")
+                description = "augmentation in fine-tuning: none, light, standard or strong, as standard+erase:0.25")
         private @Nullable String augment;
 
         @Option(
                 names = "--validation",
-                paramLabel = "SHARE",
-                description = "share of the training images for the validation set; 0: none, epochs by training loss")
+                paramLabel = "FRACTION",
+                description = "fraction of training images for the validation set; 0: none")
         private @Nullable String validation;
     }
 
     private static final class NetworkOptions {
-        @Option(names = "--backbone", paramLabel = "NAME", description = "the network, as googlenet")
+        @Option(names = "--backbone", paramLabel = "NAME", description = "backbone, as googlenet (default: the best with installed weights)")
         private @Nullable String backbone;
 
-        @Option(names = "--layer", paramLabel = "LAYER", description = "where it is cut")
+        @Option(names = "--layer", paramLabel = "LAYER", description = "layer whose feature maps are pooled")
         private @Nullable String layer;
 
         @Option(
                 names = "--weights",
                 paramLabel = "FILE",
-                description = "a file of weights, or a name of 'gramian weights list'")
+                description = "pretrained weights: a file, or a name of 'gramian weights list'")
         private @Nullable String weights;
 
-        @Option(names = "--pooling", paramLabel = "SPEC", description = "features to descriptor, or a method, as bcnn")
+        @Option(names = "--pooling", paramLabel = "SPEC", description = "pooling: auto, a method of 'gramian methods' as bcnn, or stages joined by '/'")
         private @Nullable String pooling;
 
         @Option(
                 names = "--classifier",
                 paramLabel = "WORD",
-                description = "softmax, which is trained, or svm, logistic, mean or lda, which are solved for")
+                description = "classifier: softmax (trained by epochs), svm, logistic, mean or lda")
         private @Nullable String classifier;
 
-        @Option(names = "--fidelity", paramLabel = "WORD", description = "corrected, paper or authors")
+        @Option(names = "--fidelity", paramLabel = "WORD", description = "formulas and recipe: corrected, paper or authors")
         private @Nullable String fidelity;
     }
 
@@ -128,78 +128,78 @@ final class TrainOptions {
         @Option(
                 names = "--quality",
                 paramLabel = "WORD",
-                description = "fast (frozen features only), balanced or best (larger images, longer fine-tuning)")
+                description = "fast (frozen backbone), balanced or best (larger images, longer fine-tuning)")
         private @Nullable String quality;
 
-        @Option(names = "--epochs", paramLabel = "N", description = "most epochs of the new layers (stage 1)")
+        @Option(names = "--epochs", paramLabel = "N", description = "maximum epochs of training the head on a frozen backbone")
         private @Nullable String epochs;
 
         @Option(
-                names = "--lr",
+                names = {"--lr", "--learning-rate"},
                 paramLabel = "RATE",
-                description = "learning rate of the new layers (stage 1); auto: a range test for both stages")
+                description = "learning rate of the head; auto: range test, also for fine-tuning")
         private @Nullable String rate;
 
-        @Option(names = "--schedule", paramLabel = "SCHEDULE", description = "how it falls, as steps:6,7 (stage 1)")
+        @Option(names = "--schedule", paramLabel = "SCHEDULE", description = "learning rate schedule of the head, as cosine or steps:6,7")
         private @Nullable String schedule;
 
-        @Option(names = "--fine-tune", paramLabel = "N", description = "most epochs of all layers (stage 2); 0: none")
+        @Option(names = "--fine-tune", paramLabel = "N", description = "maximum epochs of fine-tuning all layers; 0: frozen backbone")
         private @Nullable String fineTune;
 
-        @Option(names = "--fine-tune-lr", paramLabel = "RATE", description = "learning rate in stage 2, or auto")
+        @Option(names = "--fine-tune-lr", paramLabel = "RATE", description = "learning rate of fine-tuning, or auto")
         private @Nullable String fineTuneRate;
 
-        @Option(names = "--backbone-rate", paramLabel = "FACTOR", description = "on that rate, for the network")
+        @Option(names = "--backbone-rate", paramLabel = "FACTOR", description = "factor on the learning rate of the backbone in fine-tuning")
         private @Nullable String backboneRate;
 
-        @Option(names = "--batch", paramLabel = "N", description = "crops at once")
+        @Option(names = {"--batch", "--batch-size"}, paramLabel = "N", description = "batch size")
         private @Nullable String batch;
 
-        @Option(names = "--optimizer", paramLabel = "NAME", description = "sgd or adamw")
+        @Option(names = "--optimizer", paramLabel = "NAME", description = "optimizer: sgd or adamw")
         private @Nullable String optimizer;
 
         @Option(names = "--weight-decay", paramLabel = "NUMBER", description = "weight decay")
         private @Nullable String weightDecay;
 
-        @Option(names = "--clip", paramLabel = "NORM", description = "largest norm of the gradient; 0: no clipping")
+        @Option(names = "--clip", paramLabel = "NORM", description = "gradient clipping: maximum norm; 0: off")
         private @Nullable String clip;
 
-        @Option(names = "--ema", paramLabel = "DECAY", description = "decay of averaged weights, as 0.999; 0: none")
+        @Option(names = "--ema", paramLabel = "DECAY", description = "exponential moving average of the weights: decay, as 0.999; 0: off")
         private @Nullable String ema;
 
-        @Option(names = "--label-smoothing", paramLabel = "SHARE", description = "of a label, spread over all classes")
+        @Option(names = "--label-smoothing", paramLabel = "FRACTION", description = "label smoothing, as 0.1")
         private @Nullable String smoothing;
 
-        @Option(names = "--mixup", paramLabel = "ALPHA", description = "mixup of images in stage 2; 0: off")
+        @Option(names = "--mixup", paramLabel = "ALPHA", description = "mixup alpha in fine-tuning; 0: off")
         private @Nullable String mixup;
 
-        @Option(names = "--cutmix", paramLabel = "ALPHA", description = "CutMix of images in stage 2; 0: off")
+        @Option(names = "--cutmix", paramLabel = "ALPHA", description = "CutMix alpha in fine-tuning; 0: off")
         private @Nullable String cutmix;
 
         @Option(
                 names = "--dropout",
-                paramLabel = "SHARE",
-                description = "of descriptor elements set to 0 in training steps, before the classifier")
+                paramLabel = "FRACTION",
+                description = "dropout rate before the classifier")
         private @Nullable String dropout;
 
-        @Option(names = "--class-weights", paramLabel = "WORD", description = "none, or balanced for rare classes")
+        @Option(names = "--class-weights", paramLabel = "WORD", description = "class weights of the loss: none or balanced")
         private @Nullable String classWeights;
 
-        @Option(names = "--seed", paramLabel = "N", description = "of first values, order, crops and folds")
+        @Option(names = "--seed", paramLabel = "N", description = "random seed")
         private @Nullable String seed;
 
         @Option(
                 names = "--no-gallery",
-                description = "leave no thumbnails and short descriptors of the images beside the model")
+                description = "do not store thumbnails and descriptors for the report")
         private boolean noGallery;
     }
 
-    /** Where weights are looked for. */
+    /** Returns the folder of installed weights. */
     WeightStore store() {
         return weightsFolder.store();
     }
 
-    /** The options that were typed. */
+    /** Returns the names of the given options. */
     List<String> typed() {
         List<String> names = new ArrayList<>();
         if (config != null) {
@@ -217,7 +217,7 @@ final class TrainOptions {
         return names;
     }
 
-    /** Short options for crops that were given; they change a value instead of being one. */
+    /** Returns the given options that modify the crops instead of setting a key. */
     private List<String> shortOptions() {
         List<String> names = new ArrayList<>();
         if (pictures.imageSize != null) {
@@ -233,8 +233,8 @@ final class TrainOptions {
     }
 
     /**
-     * What was asked for: options over the file. Beside options, a file counts with what somebody asked for in it: a rate that
-     * was chosen for one pooling may not suit another.
+     * Returns the given settings; options override the file. Beside options, only explicit values of the file count: a learning
+     * rate chosen automatically for one pooling may not suit another.
      *
      * @throws ConfigException naming file and line, or the option, and the key
      */
@@ -262,7 +262,7 @@ final class TrainOptions {
 
     private record Asked(Key<?> key, @Nullable String text) {}
 
-    /** The options by name: what each one sets, and its text if it was given. */
+    /** Returns the key and the given text of each option, by name. */
     private Map<String, Asked> flags() {
         Map<String, Asked> flags = new LinkedHashMap<>();
         flags.put("--layout", new Asked(Keys.LAYOUT, pictures.layout));
@@ -299,11 +299,11 @@ final class TrainOptions {
         return flags;
     }
 
-    /** All keys, for the end of the help. */
+    /** Lists all keys for the end of the help. */
     static String keys() {
-        StringBuilder text = new StringBuilder("\nKeys of --config and --set, and what holds without them:\n");
+        StringBuilder text = new StringBuilder("\nKeys of --config and --set:\n");
         for (Key<?> key : Keys.all()) {
-            text.append("  %s=%s; without it %s\n      %s\n"
+            text.append("  %s=%s (default: %s)\n      %s\n"
                     .formatted(key.name(), key.form().expected(), key.usualText(), key.meaning()));
         }
         return text.toString();

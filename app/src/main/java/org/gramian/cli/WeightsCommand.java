@@ -8,7 +8,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "weights",
         mixinStandardHelpOptions = true,
-        header = "Pretrained weights of backbones: list, get, import, verify.",
+        header = "List, download, import and verify pretrained weights.",
         description = {
             "Weights are kept in one folder, as NAME.safetensors: GRAMIAN_WEIGHTS, or --weights-dir, or 'weights' in the",
             "cache folder. NAME is a backbone's name, as vgg16, or that with a word behind it, as vgg16-keras."

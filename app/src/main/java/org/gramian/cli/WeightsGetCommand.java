@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "get",
         mixinStandardHelpOptions = true,
-        header = "Download public weights, verify and install them.",
+        header = "Download pretrained weights and verify them.",
         description = {
             "An interrupted download goes on where it ended. Without a network, put the file that 'weights list' names",
             "into the folder of weights and run this again."

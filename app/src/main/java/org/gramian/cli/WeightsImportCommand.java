@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "import",
         mixinStandardHelpOptions = true,
-        header = "Install weights from a file that you have.",
+        header = "Install weights from a local file.",
         description = {
             "FILE is a safetensors file, a PyTorch state dictionary (.pth), a Keras model (.h5) or a Caffe network",
             "(.caffemodel); its content tells which. No code in it is run. It is converted, and stays as it is."

@@ -22,7 +22,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** {@code gramian weights list}: what is installed, and what can be had. */
-@Command(name = "list", mixinStandardHelpOptions = true, header = "Which weights are installed, and which can be had.")
+@Command(name = "list", mixinStandardHelpOptions = true, header = "List installed and downloadable weights.")
 final class WeightsListCommand implements Callable<Integer> {
     private static final double MEBIBYTE = 1 << 20;
 

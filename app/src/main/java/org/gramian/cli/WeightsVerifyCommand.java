@@ -13,8 +13,8 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "verify",
         mixinStandardHelpOptions = true,
-        header = "Check installed weights against their fingerprint.",
-        description = "Reads every number. Exit code 1 if the file is damaged or was changed.")
+        header = "Check installed weights against their checksum.",
+        description = "Reads the whole file. Exit code 4 if it is damaged or was changed.")
 final class WeightsVerifyCommand implements Callable<Integer> {
     @Mixin
     private final Console console = new Console();
@@ -32,7 +32,7 @@ final class WeightsVerifyCommand implements Callable<Integer> {
         WeightName wanted = WeightName.parse(name);
         List<String> problems = store.verify(wanted);
         problems.forEach(console::say);
-        console.out().println(store.file(wanted) + (problems.isEmpty() ? " is right" : " IS WRONG"));
+        console.out().println(store.file(wanted) + (problems.isEmpty() ? ": checksum ok" : ": WRONG CHECKSUM"));
         return problems.isEmpty() ? Main.DONE : Main.MODEL;
     }
 }

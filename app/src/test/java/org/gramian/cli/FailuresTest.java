@@ -93,7 +93,7 @@ class FailuresTest {
 
     @Test
     void theHelpSaysWhatTheExitCodesMean() {
-        assertThat(Run.of("train", "--help").out())
+        assertThat(Run.of("train", "--help-all").out())
                 .containsPattern("\\b3 [a-z]")
                 .containsPattern("\\b5 [a-z]");
         assertThat(Run.of("--help").out())

@@ -1,12 +1,15 @@
 package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 class HelpTest {
@@ -23,5 +26,65 @@ class HelpTest {
                 .filter(Objects::nonNull)
                 .toList();
         assertThat(lines).allMatch(line -> line.length() < help.width());
+    }
+
+    @Test
+    void everyCommandIsInOneGroupWithAShortSummary() {
+        CommandLine root = Main.commandLine();
+        assertThat(CommandGroups.ALL.stream().flatMap(group -> group.commands().stream()))
+                .containsExactlyInAnyOrderElementsOf(root.getSubcommands().keySet());
+        String help = Run.of("--help").out();
+        CommandGroups.ALL.forEach(group -> assertThat(help).contains(group.title() + ":"));
+        assertThat(help.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThan(110));
+        assertThat(help.lines().filter(line -> line.matches("  [a-z]+ .*")))
+                .hasSameSizeAs(root.getSubcommands().keySet())
+                .allSatisfy(line -> assertThat(line).hasSizeLessThan(84));
+    }
+
+    @Test
+    void helpOfACommandIsWhatItsOptionPrints() {
+        assertThat(Run.of("help", "audit").out())
+                .isEqualTo(Run.of("audit", "--help").out());
+        assertThat(Run.of("help", "weights", "get").out())
+                .isEqualTo(Run.of("weights", "get", "--help").out());
+        assertThat(Run.of("help").out()).isEqualTo(Run.of("--help").out());
+        Run unknown = Run.of("help", "trian");
+        assertThat(unknown.code()).isEqualTo(Main.USAGE);
+        assertThat(unknown.err()).has(facts("'trian'", "'train'", "gramian --help"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"bash", "zsh", "fish"})
+    void aCompletionScriptKnowsCommandsAndOptions(String shell) {
+        Run run = Run.of("completion", shell);
+        assertThat(run.code()).as(run.err()).isZero();
+        assertThat(run.out()).contains("gramian", "weights", "import", "backbone-rate", "dry-run");
+    }
+
+    @Test
+    void aFishScriptCompletesSubcommandsAndWords() {
+        assertThat(Run.of("completion", "fish").out().lines())
+                .contains("complete -c gramian -n __fish_use_subcommand -f -a predict -d 'Classify images.'")
+                .anyMatch(line -> line.contains("seen_subcommand_from weights; and not") && line.contains("-a get"))
+                .anyMatch(line -> line.contains("-l engine -r -f -a 'auto libtorch onnx"));
+    }
+
+    @Test
+    void anUnknownShellIsRefused() {
+        Run run = Run.of("completion", "tcsh");
+        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.err()).has(facts("bash", "zsh", "fish", "'tcsh'"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"train", "compare"})
+    void aLongHelpIsShortAtFirst(String command) {
+        String brief = Run.of(command, "--help").out();
+        assertThat(brief.lines()).hasSizeLessThan(30).allSatisfy(line -> assertThat(line)
+                .hasSizeLessThan(120));
+        assertThat(brief).contains("--backbone NAME", "--help-all").doesNotContain("--cutmix", "stiefel.metric");
+        assertThat(Run.of("help", command).out()).isEqualTo(brief);
+        assertThat(Run.of(command, "--help-all").out())
+                .contains("--cutmix", "stiefel.metric", "Exit codes", "--learning-rate", "kth-1v3");
     }
 }

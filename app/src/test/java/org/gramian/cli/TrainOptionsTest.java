@@ -21,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.OptionSpec;
 
 class TrainOptionsTest {
     /** What each option is short for, with a text that it takes. */
@@ -66,7 +65,7 @@ class TrainOptionsTest {
         private final TrainOptions options = new TrainOptions();
     }
 
-    private static Settings asked(String... arguments) {
+    static Settings asked(String... arguments) {
         Train train = new Train();
         new CommandLine(train).parseArgs(arguments);
         return train.options.asked();
@@ -97,7 +96,7 @@ class TrainOptionsTest {
         List<String> others =
                 List.of("--config", "--set", "--weights-dir", "--no-gallery", "--image-size", "--test-size", "--tta");
         assertThat(new CommandLine(new Train()).getCommandSpec().options())
-                .extracting(OptionSpec::longestName)
+                .extracting(option -> option.names()[0])
                 .filteredOn(name -> !others.contains(name))
                 .containsExactlyInAnyOrderElementsOf(FLAGS.keySet().stream()
                         .map(text -> text.split("=", 2)[0])

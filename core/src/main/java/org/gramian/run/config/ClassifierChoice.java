@@ -15,7 +15,7 @@ import org.gramian.train.recipe.Recipe;
  * what has no place beside the latter.
  */
 final class ClassifierChoice {
-    static final String RULE = "that of the method which the pooling names, else softmax";
+    static final String RULE = "the classifier of the method that pooling names, else softmax";
 
     /** Nothing stands for softmax. */
     static final Form<Optional<LinearSolver>> FORM =

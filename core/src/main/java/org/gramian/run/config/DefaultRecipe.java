@@ -78,8 +78,8 @@ final class DefaultRecipe {
     static final String POOLING_RULE = "auto; default where stage 1 is trained by epochs";
     static final String REFIT_RULE = "svm where stage 1 trains a softmax classifier, else none";
     static final String CROPS_RULE = "resize:224, or resize:" + LARGE + " for networks trained on larger images";
-    static final String VALIDATION_RULE = "0.1 where something is trained by epochs; 0 where nothing is";
-    static final String LAYER_RULE = "the network's usual layer; two layers for the pooling auto";
+    static final String VALIDATION_RULE = "0.1 if the head is trained by epochs, else 0";
+    static final String LAYER_RULE = "the backbone's default layer; two layers for the pooling auto";
 
     private DefaultRecipe() {}
 

@@ -22,8 +22,8 @@ import org.gramian.pooling.Pooling;
 final class HeadRate {
     static final double USUAL = 1;
     static final double WORDS = 0.1;
-    static final String RULE = "1, or 0.1 if the pooling trains words; 0.002 under adamw";
-    static final String PER_LENGTH_RULE = "true under sgd if no rate is given and pooling has no final l2";
+    static final String RULE = "1, or 0.1 if the pooling trains codewords; 0.002 under adamw";
+    static final String PER_LENGTH_RULE = "true under sgd if stage1.rate is unset and pooling has no final l2";
 
     private HeadRate() {}
 

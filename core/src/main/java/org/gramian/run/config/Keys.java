@@ -28,8 +28,8 @@ import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
 
 /**
- * The table of all that can be configured in a training run: names, meanings, and what holds where nobody says otherwise,
- * each with its reason. The YAML file, the options and the help of the command line are made from it.
+ * The configuration keys of a training run: name, description and default, each with its reason. The YAML file, the options
+ * and the help of the command line are made from this table.
  */
 public final class Keys {
     private static final SgdOptions SGD = SgdOptions.defaults(0);
@@ -49,15 +49,15 @@ public final class Keys {
 
     public static final Key<String> LAYOUT = chosen(
             "data.layout",
-            "how the images lie on disk",
+            "directory layout of the dataset",
             Form.of("LAYOUT", Keys::layout, text -> text),
-            "what the folder shows");
+            "detected");
 
     public static final Key<Protocol> PROTOCOL = chosen(
             "data.protocol",
-            "who trains and who tests, as holdout:0.2 or thirds:3",
+            "train/test splits, as holdout:0.2 or thirds:3",
             Form.of("PROTOCOL", Protocols::parse, Protocol::text),
-            "the usual one of the data set, holdout:0.2 for images of one's own");
+            "the official split of a known dataset, else holdout:0.2");
 
     /** The whole image, once: a centre crop hides a quarter of it, the 15 crops of the paper cost 15 times as much. */
     public static final Key<CropPlan> CROPS = chosen(
@@ -66,10 +66,10 @@ public final class Keys {
             Form.of("CROPS", CropPlan::parse, CropPlan::text),
             DefaultRecipe.CROPS_RULE);
 
-    /** None: a run follows the crop plan alone. */
+    /** None without fine-tuning: frozen features are computed once. */
     public static final Key<Augmentation> AUGMENT = chosen(
             "data.augment",
-            "augmentation of training images in stage 2, as standard or light+erase:0.25",
+            "augmentation of training images in fine-tuning, as standard or light+erase:0.25",
             Form.of(
                     String.join("|", Augmentation.names()) + "[+PART:VALUE]...",
                     Augmentation::parse,
@@ -79,177 +79,177 @@ public final class Keys {
     /** The test crops of {@link #CROPS}: a model is tested as it was trained. A larger size often gains accuracy. */
     public static final Key<Optional<CropPlan>> TEST_CROPS = fixed(
             "data.test-crops",
-            "crops of validation, test and prediction, as resize:288+flips; same: the test crops of data.crops",
+            "crops for validation, test and prediction, as resize:288+flips; same: the test crops of data.crops",
             Form.of(
                     "CROPS|same",
                     Keys::testCrops,
                     plan -> plan.map(CropPlan::text).orElse("same")),
             Optional.empty());
 
-    /** A tenth: fewer pictures could not tell epochs apart, more are missed in training. */
+    /** A tenth: fewer images cannot rank epochs, more would be missing in training. */
     public static final Key<Double> VALIDATION = chosen(
             "data.validation",
-            "share of the training images in the validation set, if the protocol has none; 0: no validation set",
+            "fraction of training images for the validation set, if the protocol has none; 0: no validation set",
             Form.below(1),
             DefaultRecipe.VALIDATION_RULE);
 
     /**
-     * Singles: halves overflow in networks without normalization, and their rounding would enter every result. On FMD they
-     * changed no accuracy beyond noise and took half the disk; they are for folders whose features do not fit otherwise.
+     * float32: float16 overflows in backbones without normalization. On FMD it changed no accuracy beyond noise and took half
+     * the disk space.
      */
     public static final Key<DType> FEATURE_TYPE = fixed(
             "data.feature-type",
-            "precision in which features are kept",
+            "precision of cached features",
             Form.word(List.of(DType.F32, DType.F16), type -> type == DType.F32 ? "f32" : "f16"),
             DType.F32);
 
     public static final Key<String> BACKBONE = chosen(
             "network.backbone",
-            "the network that sees the images",
+            "backbone, as googlenet; 'gramian backbones' lists all",
             Form.of("NAME", name -> Backbone.of(name).name(), name -> name),
-            "the best whose weights are at hand; filters if there are none");
+            "the best with installed weights; filters if there are none");
 
     public static final Key<String> LAYER = chosen(
             "network.layer",
-            "where it is cut; a+b stacks the maps of two layers",
+            "layer whose feature maps are pooled; a+b concatenates the channels of two layers",
             Form.name("LAYER"),
             DefaultRecipe.LAYER_RULE);
 
     public static final Key<Optional<String>> WEIGHTS = chosen(
             "network.weights",
-            "a name of 'gramian weights list' or a file; none where the network needs none",
+            "pretrained weights: a name of 'gramian weights list' or a file; none: no weights",
             Form.of("FILE", Keys::weights, weights -> weights.orElse("none")),
-            "those of the network's name");
+            "the weights of the backbone's name");
 
     /**
-     * {@link org.gramian.pooling.Methods} says why. A text and no pooling yet: what it leaves out is decided by {@link
-     * #FIDELITY}, see {@link FaithfulPooling}.
+     * {@link org.gramian.pooling.Methods} gives the reasons. The value is text: {@link #FIDELITY} completes it, see {@link
+     * FaithfulPooling}.
      */
     public static final Key<String> POOLING = chosen(
             "network.pooling",
-            "features to descriptor: auto (a race on training images chooses), a method, or stages joined by '/'",
+            "pooling: auto (compares methods on training images), a method, or stages joined by '/'",
             Form.of("SPEC", Keys::pooling, text -> text),
             DefaultRecipe.POOLING_RULE);
 
-    /** A method that was published with another classifier is that method only with it; all others are trained. */
+    /** A method that was published with another classifier uses that one; all others use softmax. */
     public static final Key<Optional<LinearSolver>> CLASSIFIER = chosen(
             "network.classifier",
-            "softmax, trained, or solved for: svm[:C=NUMBER], logistic[:C=NUMBER], mean, lda[:shrinkage=NUMBER]",
+            "softmax (trained by epochs), svm[:C=NUMBER], logistic[:C=NUMBER], mean, lda[:shrinkage=NUMBER]",
             ClassifierChoice.FORM,
             ClassifierChoice.RULE);
 
-    /** None, as in the paper; only the authors' code has it. */
+    /** Off, as in the paper; the authors' code has it. */
     public static final Key<Boolean> LOGIT_NORM =
-            fixed("network.logit-norm", "batch normalization of the scores", Form.truth(), false);
+            fixed("network.logit-norm", "batch normalization of the logits", Form.truth(), false);
 
     public static final Key<Double> DROPOUT = chosen(
             "network.dropout",
-            "share of descriptor elements set to 0 in each training step (dropout before the classifier)",
+            "dropout rate before the classifier",
             Form.below(1),
             DefaultRecipe.DROPOUT_RULE);
 
     public static final Key<Integer> STAGE1_EPOCHS = chosen(
             "stage1.epochs",
-            "most epochs of the new layers on the frozen network; 0 leaves them out",
+            "maximum epochs of training the head on a frozen backbone; 0: none",
             EPOCHS,
             StageLength.EPOCHS_RULE);
 
     /** Empty: a range test finds it. */
     public static final Key<OptionalDouble> STAGE1_RATE =
-            chosen("stage1.rate", "learning rate of the new layers; auto: a range test finds it", RATE, HeadRate.RULE);
+            chosen("stage1.rate", "learning rate of the head; auto: learning rate range test", RATE, HeadRate.RULE);
 
     public static final Key<Boolean> PER_LENGTH = chosen(
             "stage1.per-length",
-            "whether the classifier's is divided by the squared length of the first descriptors about their mean",
+            "divide the classifier's learning rate by the mean squared norm of the centred descriptors",
             Form.truth(),
             HeadRate.PER_LENGTH_RULE);
 
-    /** A plateau ends a run that learns nothing more, so the number of epochs is only a bound then. */
+    /** Plateau stops early, so that the number of epochs is only an upper bound. */
     public static final Key<Schedule> STAGE1_SCHEDULE = chosen(
             "stage1.schedule",
-            "constant, steps:6,7, cosine or plateau[:PATIENCE[,DROPS]]",
+            "learning rate schedule: constant, steps:6,7, cosine or plateau[:PATIENCE[,DROPS]]",
             SCHEDULES,
             StageLength.SCHEDULE_RULE);
 
-    /** None: the new layers start small, and nothing learned can be lost. */
+    /** None: the head starts from small random weights, so there is nothing to protect. */
     public static final Key<Double> STAGE1_WARMUP =
-            fixed("stage1.warmup", "epochs in which the rate rises from 0", NUMBER, 0.0);
+            fixed("stage1.warmup", "warm-up epochs", NUMBER, 0.0);
 
-    /** Given epochs are kept to; a rate that falls by the number of epochs is 0 at their end. */
+    /** A given number of epochs is not exceeded; a cosine schedule ends at 0. */
     public static final Key<Boolean> STAGE1_EXTEND = chosen(
             "stage1.extend",
-            "whether constant and plateau go on, up to twice the epochs, while the validation loss still falls",
+            "train up to twice the epochs while the validation loss falls (schedules constant and plateau)",
             Form.truth(),
             StageLength.EXTEND_RULE);
 
-    /** Gradient steps come near the optimum of the classifier and seldom reach it; a solver reaches it within seconds. */
+    /** Gradient steps seldom reach the optimum of the linear classifier; a solver reaches it within seconds. */
     public static final Key<Optional<LinearSolver>> STAGE1_REFIT = chosen(
             "stage1.refit",
-            "solver of the classifier after the last epoch, kept if it makes no more validation errors; none",
+            "solver that refits the classifier after the last epoch, if validation accuracy does not fall; none",
             ClassifierChoice.REFIT_FORM,
             DefaultRecipe.REFIT_RULE);
 
     public static final Key<Integer> STAGE2_EPOCHS =
-            chosen("stage2.epochs", "most epochs of all layers together", EPOCHS, DefaultRecipe.EPOCHS_RULE);
+            chosen("stage2.epochs", "maximum epochs of fine-tuning all layers; 0: frozen backbone", EPOCHS, DefaultRecipe.EPOCHS_RULE);
 
     /** The paper's for SGD; {@link UpdateRule} has that of AdamW. Empty: a range test finds it. */
     public static final Key<OptionalDouble> STAGE2_RATE = chosen(
-            "stage2.rate", "learning rate in stage 2; auto: a range test finds it", RATE, UpdateRule.STAGE2_RATE_RULE);
+            "stage2.rate", "learning rate of fine-tuning; auto: learning rate range test", RATE, UpdateRule.STAGE2_RATE_RULE);
 
     public static final Key<Double> BACKBONE_RATE = chosen(
-            "stage2.backbone-rate", "factor on that rate for the network", NUMBER, DefaultRecipe.BACKBONE_RATE_RULE);
+            "stage2.backbone-rate", "factor on stage2.rate for the backbone", NUMBER, DefaultRecipe.BACKBONE_RATE_RULE);
 
-    /** None: it pays where the backbone is deep and the images are few, which no measurement here shows yet. */
+    /** None: no measurement here shows a gain yet. */
     public static final Key<Double> LAYER_DECAY = fixed(
             "stage2.layer-decay",
-            "factor on the backbone's learning rate per stage of the network, counted from the cut; 1: none",
+            "layer-wise learning rate decay of the backbone, per block; 1: none",
             Form.share(),
             1.0);
 
-    /** On plateau as in the paper; with a patience of one epoch, for an epoch of all layers costs much and gains little. */
+    /** Plateau as in the paper, with a patience of one epoch, since an epoch of fine-tuning is expensive. */
     public static final Key<Schedule> STAGE2_SCHEDULE =
-            chosen("stage2.schedule", "how the rate falls, as in stage 1", SCHEDULES, DefaultRecipe.SCHEDULE_RULE);
+            chosen("stage2.schedule", "learning rate schedule of fine-tuning, as stage1.schedule", SCHEDULES, DefaultRecipe.SCHEDULE_RULE);
 
     public static final Key<Double> STAGE2_WARMUP =
-            chosen("stage2.warmup", "epochs in which the rate rises from 0", NUMBER, DefaultRecipe.WARMUP_RULE);
+            chosen("stage2.warmup", "warm-up epochs of fine-tuning", NUMBER, DefaultRecipe.WARMUP_RULE);
 
     public static final Key<Boolean> STAGE2_EXTEND = chosen(
             "stage2.extend",
-            "whether it goes on while the validation loss still falls, as in stage 1",
+            "fine-tune longer while the validation loss falls, as stage1.extend",
             Form.truth(),
             StageLength.EXTEND_RULE);
 
     /** Smaller than test images: a random crop shows objects larger, and the time of an epoch falls with the area. */
     public static final Key<Integer> STAGE2_IMAGE_SIZE = chosen(
             "stage2.image-size",
-            "side of augmented training crops in fine-tuning, in pixels",
+            "size of augmented training crops in fine-tuning, in pixels",
             Form.whole(1),
             DefaultRecipe.IMAGE_SIZE_RULE);
 
-    public static final Key<Integer> BATCH = chosen("optimizer.batch", "crops at once", Form.whole(1), BatchSize.RULE);
+    public static final Key<Integer> BATCH = chosen("optimizer.batch", "batch size", Form.whole(1), BatchSize.RULE);
 
-    /** One batch makes a step, as in the paper; more stand for a larger batch where memory is short. */
+    /** One batch per step, as in the paper; more imitate a larger batch where memory is short. */
     public static final Key<Integer> ACCUMULATE =
-            fixed("optimizer.accumulate", "batches whose gradients make one step", Form.whole(1), 1);
+            fixed("optimizer.accumulate", "gradient accumulation: batches per optimizer step", Form.whole(1), 1);
 
     /** SGD, as in the paper. */
     public static final Key<UpdateRule> OPTIMIZER = chosen(
             "optimizer.name",
-            "sgd with momentum, or adamw (Riemannian Adam on the Stiefel manifold)",
+            "optimizer: sgd (with momentum) or adamw (with Riemannian Adam on the Stiefel manifold)",
             Form.constant(UpdateRule.class),
             DefaultRecipe.OPTIMIZER_RULE);
 
     /** {@link SgdOptions#defaults} says why. */
     public static final Key<Double> MOMENTUM =
-            fixed("optimizer.momentum", "share of the last step that goes on", Form.below(1), SGD.momentum());
+            fixed("optimizer.momentum", "momentum of sgd", Form.below(1), SGD.momentum());
 
     /** {@link AdamWOptions#defaults} says why. */
     public static final Key<Double> BETA1 =
-            fixed("optimizer.beta1", "decay of the first moment of adamw", Form.below(1), ADAMW.beta1());
+            fixed("optimizer.beta1", "beta1 of adamw: decay of the first moment", Form.below(1), ADAMW.beta1());
 
     /** {@link AdamWOptions#defaults} says why. */
     public static final Key<Double> BETA2 =
-            fixed("optimizer.beta2", "decay of the second moment of adamw", Form.below(1), ADAMW.beta2());
+            fixed("optimizer.beta2", "beta2 of adamw: decay of the second moment", Form.below(1), ADAMW.beta2());
 
     public static final Key<Double> WEIGHT_DECAY =
             chosen("optimizer.weight-decay", "weight decay", NUMBER, UpdateRule.WEIGHT_DECAY_RULE);
@@ -257,99 +257,99 @@ public final class Keys {
     /** None, as in the paper. */
     public static final Key<Double> CLIP = chosen(
             "optimizer.clip",
-            "largest norm of the gradient over all parameters; 0: no clipping",
+            "gradient clipping: maximum norm over all parameters; 0: off",
             NUMBER,
             DefaultRecipe.CLIP_RULE);
 
-    /** None: an average over many steps lags behind in short runs. */
+    /** Off: an average over many steps lags behind in short runs. */
     public static final Key<Double> EMA = fixed(
             "optimizer.ema",
-            "decay of the moving average of weights, which validation and the model use; 0: none",
+            "decay of the exponential moving average of the weights (EMA); 0: off",
             Form.below(1),
             0.0);
 
-    /** None: the paper has none, and it makes probabilities too timid. */
+    /** Off with SGD, as in the paper. */
     public static final Key<Double> LABEL_SMOOTHING = chosen(
             "optimizer.label-smoothing",
-            "share of a label spread over all classes",
+            "label smoothing",
             Form.below(1),
             DefaultRecipe.SMOOTHING_RULE);
 
-    /** None: accuracy counts every picture the same, and most data sets here are balanced. */
+    /** None: most datasets here are balanced, and accuracy weights every image equally. */
     public static final Key<ClassWeights> CLASS_WEIGHTS = fixed(
             "optimizer.class-weights",
-            "balanced: every class counts the same, however many images it has",
+            "class weights of the loss: none, or balanced (inverse to the class size)",
             Form.constant(ClassWeights.class),
             ClassWeights.NONE);
 
     public static final Key<Double> MIXUP = chosen(
             "optimizer.mixup",
-            "alpha of mixup in stage 2: images and labels are blended by a share from Beta(alpha, alpha); 0: off",
+            "mixup alpha in fine-tuning; 0: off",
             ALPHA,
             MIXUP_RULE);
 
     public static final Key<Double> CUTMIX = chosen(
             "optimizer.cutmix",
-            "alpha of CutMix in stage 2: a rectangle is pasted from another image of the batch; 0: off",
+            "CutMix alpha in fine-tuning; 0: off",
             ALPHA,
             CUTMIX_RULE);
 
     /**
-     * Single precision, the same on every device. On an H200, GoogLeNet at batches of 32 learned 1,750 crops a second in stage 2 so,
-     * 3,230 in bf16, with the same accuracy on FMD; tf32 moves stage 1, too (docs/performance.md).
+     * float32 gives the same results on every device. On an H200, GoogLeNet with batch size 32 fine-tunes on 1,750 crops per
+     * second in float32 and on 3,230 in bfloat16, with the same accuracy on FMD (docs/performance.md).
      */
     public static final Key<Precision> PRECISION = chosen(
             "optimizer.precision",
-            "of training steps on a GPU: f32, tf32, or bf16 (stage 2: convolutions bf16, head tf32)",
+            "precision of training on a GPU: f32, tf32, or bf16 (mixed precision: backbone bf16, head tf32)",
             Form.constant(Precision.class),
             DefaultRecipe.PRECISION_RULE);
 
     /** {@link StiefelOptions#defaults} and {@link AdamWOptions#STIEFEL_MULTIPLIER} say why. */
     public static final Key<Double> MULTIPLIER = chosen(
             "stiefel.multiplier",
-            "factor on the learning rate of matrices with orthonormal columns",
+            "factor on the learning rate of Stiefel matrices (orthonormal columns)",
             NUMBER,
             UpdateRule.MULTIPLIER_RULE);
 
     /** {@link StiefelOptions#defaults} says why. */
     public static final Key<Stiefel.Metric> METRIC =
-            fixed("stiefel.metric", "which Riemannian gradient", Form.constant(Stiefel.Metric.class), STIEFEL.metric());
+            fixed("stiefel.metric", "Riemannian metric of the gradient on the Stiefel manifold", Form.constant(Stiefel.Metric.class), STIEFEL.metric());
 
     /** {@link StiefelOptions#defaults} says why. */
     public static final Key<Retraction> RETRACTION = fixed(
             "stiefel.retraction",
-            "the way back onto the manifold",
+            "retraction onto the Stiefel manifold",
             Form.constant(Retraction.class),
             STIEFEL.retraction());
 
-    /** Only the authors' code has one. */
+    /** Used by the authors' code only. */
     public static final Key<OptionalDouble> CONSTANT_RATE = fixed(
             "stiefel.constant-rate",
-            "a rate of these matrices that nothing changes, without momentum; none: the factor counts",
+            "constant learning rate of Stiefel matrices, without momentum; none: use stiefel.multiplier",
             Form.numberOr("none"),
             STIEFEL.constantRate());
 
-    /** Balanced: the accuracy that more time would bring is small beside what fine-tuning brings. */
+    /** Balanced: fine-tuning gains far more accuracy than the extra time of best. */
     public static final Key<Quality> QUALITY = fixed(
             "quality",
-            "fast: frozen features only; balanced: fine-tuning where it pays; best: larger images and longer",
+            "fast: frozen backbone; balanced: may fine-tune on a GPU; best: larger images, longer training",
             Form.constant(Quality.class),
             Quality.BALANCED);
 
-    /** Any number would do; a fixed one makes runs repeatable without being asked. */
-    public static final Key<Long> SEED = fixed("seed", "of first values, order, crops and folds", Form.anyWhole(), 0L);
+    /** Fixed, so that runs are repeatable by default. */
+    public static final Key<Long> SEED = fixed("seed", "random seed of initialization, data order, crops and splits", Form.anyWhole(), 0L);
 
-    /** What is right, rather than what was printed or released. */
+    /** Corrected formulas rather than the printed or released ones. */
     public static final Key<Fidelity> FIDELITY = fixed(
             "fidelity",
-            "which mathematics and recipe: corrected, as printed, or as in the authors' code",
+            "formulas and recipe: corrected, paper (as printed) or authors (as in their code)",
             Form.word(Arrays.asList(Fidelity.values()), Fidelity::text),
             Fidelity.CORRECTED);
 
-    /** It costs little beside training, and a report without pictures says little. Tables have none unless asked. */
+    /** It costs little beside training, and the report needs it. Tables of methods leave it out by default. */
     public static final Key<Boolean> GALLERY = fixed(
             "gallery",
-            "whether thumbnails and short descriptors of the images, and a look into the pooling, are kept",
+            "store thumbnails, short descriptors and statistics of the pooling for the report",
             Form.truth(),
             true);
 
@@ -408,28 +408,28 @@ public final class Keys {
 
     private Keys() {}
 
-    /** All keys, those of a section together. */
+    /** Returns all keys, grouped by section. */
     public static List<Key<?>> all() {
         return ALL;
     }
 
     /**
-     * Whether the text of a key decides what model comes out: not where weights lie, which their content tells, nor what is
-     * laid beside the model.
+     * Returns whether a key influences the trained model. The path of the weights does not (their content is hashed), nor does
+     * the gallery.
      */
     public static boolean decides(String name) {
         return !name.equals(WEIGHTS.name()) && !name.equals(GALLERY.name());
     }
 
-    /** The names of all keys. */
+    /** Returns the names of all keys. */
     public static List<String> names() {
         return ALL.stream().map(Key::name).toList();
     }
 
     /**
-     * The key of a name.
+     * Returns the key of a name.
      *
-     * @throws ConfigException if there is none; the message says which one may have been meant
+     * @throws ConfigException if there is none; the message suggests the nearest name
      */
     public static Key<?> of(String name) {
         return ALL.stream()
@@ -465,7 +465,7 @@ public final class Keys {
 
     private static Optional<String> weights(String text) {
         if (text.isEmpty()) {
-            throw new IllegalArgumentException("expected a name of weights, a file or none, found nothing");
+            throw new IllegalArgumentException("expected a name of weights, a file or none, found an empty text");
         }
         return text.equals("none") ? Optional.empty() : Optional.of(text);
     }

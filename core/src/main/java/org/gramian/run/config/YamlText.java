@@ -7,8 +7,8 @@ import org.gramian.basis.Found;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Settings as YAML: a section per line group, a value per line, and behind each value where it came from; at the end a list
- * of the keys whose values nobody asked for. Nothing in it depends on the clock or the machine.
+ * Writes settings as YAML: one value per line with its origin as a comment, and at the end the list of keys that were chosen
+ * automatically. The text depends neither on the time nor on the machine.
  */
 final class YamlText {
     /** Words that mean themselves in YAML wherever a value may stand; {@code :} within is none at the end or before a space. */
@@ -20,8 +20,8 @@ final class YamlText {
     private static final int LONGEST_LINE = 100;
 
     private static final String ABOUT_CHOSEN = """
-            # What the program chose: it holds as it stands above, and is chosen again where an option asks for anything else.
-            # Remove a key from this list when you change its value, or to keep it in any case.
+            # Keys whose values were chosen automatically. Together with other options they are chosen again;
+            # remove a key from this list to keep its value.
             """;
 
     private YamlText() {}

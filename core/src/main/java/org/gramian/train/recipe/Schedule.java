@@ -14,10 +14,10 @@ import org.gramian.basis.NearestWord;
 public sealed interface Schedule {
     /** What schedules are called and mean, for help. */
     List<String> FORMS = List.of(
-            "constant: the same rate all the time",
+            "constant: a constant learning rate",
             "steps:6,7: a tenth after the 6th epoch, a hundredth after the 7th",
-            "cosine: falls to 0 along half a cosine",
-            "plateau[:PATIENCE[,DROPS]]: a tenth when PATIENCE epochs brought nothing better; ends after DROPS tenths");
+            "cosine: cosine decay to 0",
+            "plateau[:PATIENCE[,DROPS]]: a tenth after PATIENCE epochs without improvement; early stopping after DROPS reductions");
 
     /** The text that {@link #parse} reads back. */
     String text();

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * Options of training that decide what comes out: those of {@code gramian train} that mean something here, under the same names, and
- * {@code --set} for all others. Each stands for a key; what holds without it is chosen as there.
+ * Options of training: those of {@code gramian train} that apply on Spark, under the same names and with the same defaults, and
+ * {@code --set} for all other keys.
  */
 final class TrainingOptions {
     private static final String EXAMPLE = "optimizer.momentum=0.9";
@@ -24,82 +24,83 @@ final class TrainingOptions {
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
-            description = "any key of 'gramian train --help', as --set " + EXAMPLE + "; may be given several times")
+            description = "set any key of 'gramian train --help-all', as --set " + EXAMPLE + "; repeatable")
     private List<String> pairs = new ArrayList<>();
 
-    @Option(names = "--crops", paramLabel = "CROPS", description = "what is cut from an image, as paper")
+    @Option(names = "--crops", paramLabel = "CROPS", description = "crops of an image, as center:224+flips or paper")
     private @Nullable String crops;
 
-    @Option(names = "--image-size", paramLabel = "N", description = "side of all crops in pixels, as 320")
+    @Option(names = {"--image-size", "--img-size", "--imgsz"}, paramLabel = "N", description = "image size: side of all crops in pixels, as 320")
     private @Nullable String imageSize;
 
-    @Option(names = "--test-size", paramLabel = "N", description = "side of the crops of validation and prediction")
+    @Option(names = "--test-size", paramLabel = "N", description = "image size for validation and prediction")
     private @Nullable String testSize;
 
     @Option(
             names = "--tta",
             paramLabel = "WORD",
-            description = "test-time augmentation: none, flips, five or ten crops of an image")
+            description = "test-time augmentation: none, flips, five or ten crops")
     private @Nullable String tta;
 
     @Option(
             names = "--validation",
-            paramLabel = "SHARE",
-            description = "share of the images for the validation set; 0: none, epochs by training loss")
+            paramLabel = "FRACTION",
+            description = "fraction of images for the validation set; 0: none")
     private @Nullable String validation;
 
     @Option(
-            names = "--held-back-column",
+            names = {"--validation-column", "--held-back-column"},
             paramLabel = "NAME",
-            description = "the column of a table that is true for images to judge epochs by, instead of a share of all")
+            description =
+                    "boolean column of the table that marks the validation set, instead of a random fraction")
     private @Nullable String heldBack;
 
-    @Option(names = "--backbone", paramLabel = "NAME", description = "the network, as googlenet")
+    @Option(names = "--backbone", paramLabel = "NAME", description = "backbone, as googlenet")
     private @Nullable String backbone;
 
-    @Option(names = "--layer", paramLabel = "LAYER", description = "where it is cut")
+    @Option(names = "--layer", paramLabel = "LAYER", description = "layer whose feature maps are pooled")
     private @Nullable String layer;
 
     @Option(
             names = "--weights",
             paramLabel = "FILE",
-            description = "a file of weights on the driver, or a name of 'gramian weights list'")
+            description = "pretrained weights: a file on the driver, or a name of 'gramian weights list'")
     private @Nullable String weights;
 
-    @Option(names = "--pooling", paramLabel = "SPEC", description = "features to descriptor, or a method, as bcnn")
+    @Option(names = "--pooling", paramLabel = "SPEC", description = "pooling: a method as bcnn, or stages joined by '/'")
     private @Nullable String pooling;
 
-    @Option(names = "--epochs", paramLabel = "N", description = "most epochs")
+    @Option(names = "--epochs", paramLabel = "N", description = "maximum epochs")
     private @Nullable String epochs;
 
-    @Option(names = "--lr", paramLabel = "RATE", description = "learning rate; auto: a range test finds it")
+    @Option(names = {"--lr", "--learning-rate"}, paramLabel = "RATE", description = "learning rate; auto: range test")
     private @Nullable String rate;
 
-    @Option(names = "--schedule", paramLabel = "SCHEDULE", description = "how it falls, as steps:6,7")
+    @Option(names = "--schedule", paramLabel = "SCHEDULE", description = "learning rate schedule, as cosine or steps:6,7")
     private @Nullable String schedule;
 
-    @Option(names = "--batch", paramLabel = "N", description = "crops of a step, over all executors")
+    @Option(names = {"--batch", "--batch-size"}, paramLabel = "N", description = "batch size over all executors")
     private @Nullable String batch;
 
-    @Option(names = "--optimizer", paramLabel = "NAME", description = "sgd or adamw")
+    @Option(names = "--optimizer", paramLabel = "NAME", description = "optimizer: sgd or adamw")
     private @Nullable String optimizer;
 
     @Option(names = "--weight-decay", paramLabel = "NUMBER", description = "weight decay")
     private @Nullable String weightDecay;
 
-    @Option(names = "--clip", paramLabel = "NORM", description = "largest norm of the gradient; 0: no clipping")
+    @Option(names = "--clip", paramLabel = "NORM", description = "gradient clipping: maximum norm; 0: off")
     private @Nullable String clip;
 
-    @Option(names = "--ema", paramLabel = "DECAY", description = "decay of averaged weights, as 0.999; 0: none")
+    @Option(names = "--ema", paramLabel = "DECAY", description = "exponential moving average of the weights: decay, as 0.999; 0: off")
     private @Nullable String ema;
 
     @Option(
             names = "--dropout",
-            paramLabel = "SHARE",
-            description = "of descriptor elements set to 0 in training steps, before the classifier")
+            paramLabel = "FRACTION",
+            description = "dropout rate before the classifier")
     private @Nullable String dropout;
 
-    @Option(names = "--seed", paramLabel = "N", description = "of first values, order and crops")
+    @Option(names = "--seed", paramLabel = "N", description = "random seed")
     private @Nullable String seed;
 
     private record Asked(
@@ -138,16 +139,16 @@ final class TrainingOptions {
         }
         asked = new CropOptions(imageSize, testSize, tta).applyTo(asked);
         if (heldBack != null && asked.has(Keys.VALIDATION)) {
-            throw new IllegalArgumentException("--validation-column says which images judge epochs, and "
-                    + Keys.VALIDATION.name() + " (--validation) that a share is chosen: leave one of them out");
+            throw new IllegalArgumentException("expected --validation-column or "
+                    + Keys.VALIDATION.name() + " (--validation), found both; leave one out");
         }
         return asked;
     }
 
     /**
-     * The column of pictures that judge, empty where a share is chosen.
+     * Returns the column that marks the validation set; empty if a random fraction is used.
      *
-     * @throws IllegalArgumentException if the table does not have it, or as something else than booleans
+     * @throws IllegalArgumentException if the table has no such boolean column
      */
     Optional<Column> heldBack(InputOptions.Pictures pictures) {
         if (heldBack == null) {

@@ -341,10 +341,10 @@ class SparkCommandsTest {
         assertThat(trained.code()).as(trained.errors()).isEqualTo(Main.DONE);
         assertThat(trained.output()).containsPattern("\\b9\\D+3\\b");
         assertThat(run(with(words, "--held-back-column", "kind")).errors())
-                .contains("--held-back-column: ", "boolean", "'kind'", "string");
-        assertThat(run(with(words, "--held-back-column", "judges", "--validation", 0.2))
+                .contains("--validation-column: ", "boolean", "'kind'", "string");
+        assertThat(run(with(words, "--validation-column", "judges", "--validation", 0.2))
                         .errors())
-                .contains("--held-back-column", "--validation");
+                .contains("--validation-column", "--validation");
         assertThat(run(with(words, "--device", "gpu")).errors())
                 .contains("--device: ", "cpu", "cuda", "cuda:<number>", "auto", "'gpu'");
     }

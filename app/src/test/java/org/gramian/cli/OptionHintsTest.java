@@ -1,0 +1,53 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class OptionHintsTest {
+    @ParameterizedTest
+    @CsvSource({
+        "--model, --backbone NAME",
+        "--data, gramian train DIR",
+        "--amp, --set optimizer.precision=bf16",
+        "--num_workers, --workers N",
+        "--augmentation, --augment POLICY",
+        "--momentum, --set optimizer.momentum=NUMBER",
+        "--accumulate, --set optimizer.accumulate=N",
+        "--fine-tun, --fine-tune",
+        "--learning-rat, --learning-rate",
+        "--output-dir, --out",
+        "--freeze, --fine-tune 0"
+    })
+    void anOptionOfAnotherToolNamesTheOneOfTrain(String typed, String meant) {
+        Run run = Run.of("train", "nowhere", typed + "=1");
+        assertThat(run.code()).isEqualTo(Main.USAGE);
+        assertThat(run.err()).contains("did you mean '" + meant + "'?").contains("--help");
+    }
+
+    @Test
+    void aHintNamesAnOptionOfTheCommandOnly() {
+        assertThat(Run.of("show", "--amp").err()).doesNotContain("--set");
+        assertThat(Run.of("predict", "model", "image", "--top-k=3").err()).contains("did you mean '--top K'?");
+        assertThat(Run.of("show", "--data", "x").err()).doesNotContain("gramian show DIR");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--learning-rate=0.5, stage1.rate, 0.5, --lr",
+        "--batch-size=7, optimizer.batch, 7, --batch",
+        "--imgsz=96, data.crops, resize:96, --image-size",
+        "--img-size=96, data.crops, resize:96, --image-size"
+    })
+    void anAliasIsTheSameOption(String argument, String key, String value, String origin) {
+        Run run = Run.of("train", "nowhere", argument, argument);
+        assertThat(run.err()).contains(origin, argument.substring(0, argument.indexOf('=')), "once");
+        assertThat(TrainOptionsTest.asked(argument).values())
+                .hasEntrySatisfying(key, setting -> {
+                    assertThat(setting.text()).isEqualTo(value);
+                    assertThat(setting.origin().text()).isEqualTo(origin);
+                });
+    }
+}

@@ -87,8 +87,8 @@ class OptionsPageTest {
     }
 
     private static String written(OptionSpec option) {
-        String name = option.longestName();
-        return code(option.arity().max() == 0 ? name : name + " " + option.paramLabel());
+        String names = String.join(", ", option.names());
+        return code(option.arity().max() == 0 ? names : names + " " + option.paramLabel());
     }
 
     private static String row(Key<?> key) {

@@ -17,7 +17,7 @@ public final class Machine {
     public static SequencedMap<String, String> describe() {
         SequencedMap<String, String> facts = new LinkedHashMap<>();
         facts.put("system", System.getProperty("os.name") + " " + System.getProperty("os.arch"));
-        facts.put("processor", processor() + ", " + Runtime.getRuntime().availableProcessors() + " cores");
+        facts.put("CPU", processor() + ", " + Runtime.getRuntime().availableProcessors() + " cores");
         gpu().ifPresent(name -> facts.put("GPU", name));
         facts.put("JDK", Runtime.version() + " (" + System.getProperty("java.vendor") + ")");
         return facts;

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 /** The measured methods as Markdown. */
 final class Page {
     private static final List<String> HEADINGS =
-            List.of("method", "pooling", "descriptor", "parameters, MiB", "peak, MiB", "largest that leaves a stage");
+            List.of("method", "pooling", "descriptor", "parameters, MiB", "peak, MiB", "largest tensor");
 
     private Page() {}
 
@@ -21,13 +21,12 @@ final class Page {
      */
     static String of(String command, String input, Map<String, List<String>> rows, Map<String, String> facts) {
         StringBuilder text = new StringBuilder("# Peak memory of every method\n\n```\n" + command + "\n```\n\n");
-        text.append("Forward and backward of each method, gradient of the features included, on features ")
-                .append(input)
-                .append(".\n*Peak* is what comes on top of the features and the parameters of the pooling; the last")
-                .append(" column is the largest tensor\nthat one stage gives to the next, in the forward pass. No")
-                .append(
-                        " second-order method makes a matrix of positions by\npositions: `NoMatrixOfPositionsTest` holds")
-                .append(" them to that, and the others are not measured there.\n\n");
+        text.append("""
+                Forward and backward pass of each method, including the gradient of the features, on features %s.
+                *Peak* comes on top of the features and the parameters of the pooling. The last column is the largest tensor
+                between two stages of the forward pass. No second-order method makes a matrix of positions by positions.
+
+                """.formatted(input));
         text.append(row(HEADINGS)).append("|---|---|---:|---:|---:|---|\n");
         rows.forEach((method, cells) -> text.append("| `" + method + "` ").append(row(cells)));
         text.append("\n| | |\n|---|---|\n");

@@ -34,6 +34,7 @@ import picocli.CommandLine.Spec;
             MethodsCommand.class,
             FidelityCommand.class,
             WeightsCommand.class,
+            CacheCommand.class,
             FeaturesCommand.class,
             TrainCommand.class,
             EvaluateCommand.class,

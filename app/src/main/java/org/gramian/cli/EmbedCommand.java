@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.gramian.basis.WholeFile;
 import org.gramian.export.OpenModel;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.PictureReader;
@@ -29,8 +30,10 @@ import picocli.CommandLine.Parameters;
         header = "Write descriptors (embeddings) of images.",
         description = {
             "Computes what the model's pooling ends with, for use in other programs: search, clustering, another classifier.",
-            "OUT gets 'descriptors' [rows, d], 'labels' [rows] and 'image' [rows], an index into the metadata 'names';",
-            "'classes' and 'unreadable' are metadata too, each as JSON. A .npy file gets the descriptors alone.",
+            "The ending of OUT, or --format, chooses the format: .csv and .parquet have a row for each image with its name and",
+            "class; .npy has the values, and OUT.names.csv beside it the names and classes in the same order; .safetensors has",
+            "'descriptors' [rows, d], 'labels' [rows] and 'picture' [rows], an index into the metadata 'names', with 'classes'",
+            "and 'unreadable', each as JSON.",
             "Images that cannot be read are listed, the exit code is 3 then."
         })
 final class EmbedCommand implements Callable<Integer> {
@@ -53,6 +56,12 @@ final class EmbedCommand implements Callable<Integer> {
                     "how the images lie in DIR, as folders, csv or flat (default: what DIR looks like, flat where there are no classes)")
     private @Nullable String layout;
 
+    @Option(
+            names = "--format",
+            paramLabel = "FORMAT",
+            description = "csv, parquet, npy or safetensors (default: by the ending of OUT)")
+    private @Nullable EmbedFormat format;
+
     @Mixin
     private final EngineOptions engine = new EngineOptions();
 
@@ -63,13 +72,14 @@ final class EmbedCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path folder;
 
-    @Parameters(index = "2", paramLabel = "OUT", description = "a .safetensors or .npy file")
+    @Parameters(index = "2", paramLabel = "OUT", description = "a .csv, .parquet, .npy or .safetensors file")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path out;
 
     @Override
     public Integer call() throws IOException {
-        FeatureOutput.requireWritable(out, FeatureOutput.SAFETENSORS, FeatureOutput.NPY);
+        EmbedFormat form = EmbedFormat.of(format, out);
+        WholeFile.require(out);
         Path file = engine.model();
         ModelHeader header = OpenModel.header(file);
         if (Files.exists(out) && Files.isSameFile(out, file)) {
@@ -79,7 +89,7 @@ final class EmbedCommand implements Callable<Integer> {
                 ? Layouts.openPictures(folder)
                 : Layouts.parse(layout).read(folder);
         dataset.notes().forEach(note -> console.say(note.text()));
-        FeatureOutput.requireSpace(out, bytes(header, dataset), 0);
+        FeatureOutput.requireSpace(out, bytes(header, dataset, form), 0);
         try (OpenModel model = engine.open(file);
                 FeatureOutput rows = new FeatureOutput(out, "descriptors", dataset.samples())) {
             Scoring scoring = Scoring.of(model.engine(), model.card(), new PictureReader(PictureLimits.DEFAULT)::read);
@@ -88,24 +98,31 @@ final class EmbedCommand implements Callable<Integer> {
                 scoring.run(dataset.samples(), Engine.Rows.DESCRIPTORS, new DescriptorSink(rows, crops), progress);
             }
             rows.unreadable().forEach((name, reason) -> console.say(name + " was left out: " + reason));
-            return finish(rows, header, dataset);
+            return finish(rows, header, dataset, form);
         }
     }
 
-    private long bytes(ModelHeader header, Dataset dataset) {
+    private long bytes(ModelHeader header, Dataset dataset, EmbedFormat form) {
         long each = crops == DescriptorSink.Crops.EACH
                 ? header.card().crops().testing().count()
                 : 1;
         long rows = Math.multiplyExact(each, dataset.samples().size());
-        return Math.multiplyExact(rows, Math.multiplyExact(header.descriptorSize(), Float.BYTES));
+        return Math.multiplyExact(rows, Math.multiplyExact(header.descriptorSize(), form.bytesPerValue()));
     }
 
-    private int finish(FeatureOutput rows, ModelHeader header, Dataset dataset) throws IOException {
+    private int finish(FeatureOutput rows, ModelHeader header, Dataset dataset, EmbedFormat form) throws IOException {
         if (rows.rows() == 0) {
             console.say("no image could be read: " + out + " was not written");
             return Main.DATA;
         }
-        rows.write(Shape.of(header.descriptorSize()), DType.F32, about(header, dataset));
+        Map<String, String> about = about(header, dataset);
+        if (form == EmbedFormat.SAFETENSORS) {
+            rows.write(Shape.of(header.descriptorSize()), DType.F32, about);
+        } else {
+            boolean each = crops == DescriptorSink.Crops.EACH;
+            int length = Math.toIntExact(header.descriptorSize());
+            rows.writeTable(form, length, dataset.classes(), each, about);
+        }
         console.out().printf("%s: %d descriptors of length %d%n", out, rows.rows(), header.descriptorSize());
         return rows.unreadable().isEmpty() ? Main.DONE : Main.DATA;
     }

@@ -13,11 +13,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SequencedMap;
 import java.util.UUID;
 import java.util.stream.LongStream;
 import org.gramian.basis.WholeFile;
@@ -25,7 +25,6 @@ import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
-import org.gramian.tensor.file.Npy;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.train.feature.FeatureSink;
@@ -40,7 +39,6 @@ import tools.jackson.databind.json.JsonMapper;
  */
 final class FeatureOutput implements FeatureSink, AutoCloseable {
     static final String SAFETENSORS = ".safetensors";
-    static final String NPY = ".npy";
 
     private static final JsonMapper JSON = JsonMapper.builder().build();
 
@@ -73,9 +71,9 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
     }
 
     /** Says before the work, not after it, that the result could not be written. */
-    static void requireWritable(Path path, String... endings) throws IOException {
-        if (Arrays.stream(endings).noneMatch(path.toString()::endsWith)) {
-            throw new IllegalArgumentException("OUT must end with " + String.join(" or ", endings) + ", found " + path);
+    static void requireWritable(Path path, String ending) throws IOException {
+        if (!path.toString().endsWith(ending)) {
+            throw new IllegalArgumentException("OUT must end with " + ending + ", found " + path);
         }
         WholeFile.require(path);
     }
@@ -141,10 +139,7 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
         return rows;
     }
 
-    /**
-     * Writes the real file; {@code about} goes into its metadata, with the names and what could not be read. A {@code .npy}
-     * file holds the features alone.
-     */
+    /** Writes the real file; {@code about} goes into its metadata, with the names and what could not be read. */
     void write(Shape feature, DType type, Map<String, String> about) throws IOException {
         Map<String, String> metadata = new LinkedHashMap<>(about);
         metadata.put("names", json(names));
@@ -154,13 +149,48 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
             long[] sizes = LongStream.concat(LongStream.of(rows), LongStream.of(feature.sizes()))
                     .toArray();
             StoredTensor stored = new StoredTensor(type, Shape.of(sizes), features);
-            if (path.toString().endsWith(NPY)) {
-                Npy.write(path, stored);
-            } else {
-                Safetensors.write(
-                        path,
-                        Map.of(tensor, stored, "labels", longs(labels, arena), "picture", longs(pictures, arena)),
-                        metadata);
+            Safetensors.write(
+                    path,
+                    Map.of(tensor, stored, "labels", longs(labels, arena), "picture", longs(pictures, arena)),
+                    metadata);
+        }
+    }
+
+    /**
+     * Writes descriptors as a table, with a name and class in each row.
+     *
+     * @param length of a descriptor
+     * @param classes names of the labels
+     * @param crops whether an image may have several rows, which then tell the crop's number
+     */
+    void writeTable(EmbedFormat format, int length, List<String> classes, boolean crops, Map<String, String> about)
+            throws IOException {
+        long[] image = pictures.build().toArray();
+        long[] label = labels.build().toArray();
+        List<String> nameColumn = new ArrayList<>();
+        List<String> classColumn = new ArrayList<>();
+        List<String> cropColumn = new ArrayList<>();
+        int crop = 0;
+        for (int row = 0; row < image.length; row++) {
+            crop = row > 0 && image[row] == image[row - 1] ? crop + 1 : 0;
+            nameColumn.add(names.get((int) image[row]));
+            classColumn.add(classes.get((int) label[row]));
+            cropColumn.add(Integer.toString(crop));
+        }
+        SequencedMap<String, List<String>> columns = new LinkedHashMap<>();
+        columns.put("name", nameColumn);
+        columns.put("class", classColumn);
+        if (crops) {
+            columns.put("crop", cropColumn);
+        }
+        try (Arena arena = Arena.ofShared()) {
+            MemorySegment values = scratch.map(MapMode.READ_ONLY, 0, scratch.size(), arena);
+            EmbedFormat.Table table = new EmbedFormat.Table(columns, length, values, about);
+            switch (format) {
+                case NPY -> table.npy(path);
+                case CSV -> table.csv(path);
+                case PARQUET -> table.parquet(path);
+                case SAFETENSORS -> throw new IllegalArgumentException("safetensors files are no tables");
             }
         }
     }

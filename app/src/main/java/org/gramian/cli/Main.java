@@ -35,6 +35,7 @@ import picocli.CommandLine.Spec;
             MethodsCommand.class,
             FidelityCommand.class,
             WeightsCommand.class,
+            CacheCommand.class,
             FeaturesCommand.class,
             TrainCommand.class,
             EvaluateCommand.class,

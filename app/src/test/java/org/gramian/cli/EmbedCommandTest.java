@@ -7,6 +7,8 @@ import static org.gramian.testing.Facts.facts;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -92,7 +94,51 @@ class EmbedCommandTest {
     }
 
     @Test
-    void anNpyFileHoldsTheSameDescriptorsAlone() throws IOException {
+    void aCsvFileHasNamesClassesAndTheSameValues() throws IOException {
+        Path csv = folder.resolve("out.csv");
+        assertThat(Run.of("embed", "--device=cpu", model, photos, out).code()).isZero();
+        assertThat(Run.of("embed", "--device=cpu", model, photos, csv).code()).isZero();
+        List<String> lines = Files.readAllLines(csv);
+        assertThat(lines.getFirst()).isEqualTo("name,class,d0,d1,d2,d3,d4,d5");
+        try (Arena arena = Arena.ofConfined()) {
+            float[] values = floats(Safetensors.read(out, arena).get("descriptors"));
+            for (int row = 0; row < 3; row++) {
+                String[] cells = lines.get(row + 1).split(",", -1);
+                assertThat(cells[0]).isEqualTo(List.of("paper/a.bmp", "stone/b.bmp", "stone/c.bmp").get(row));
+                assertThat(cells[1]).isEqualTo(row == 0 ? "paper" : "stone");
+                for (int i = 0; i < LENGTH; i++) {
+                    assertThat(Float.parseFloat(cells[2 + i])).isEqualTo(values[row * LENGTH + i]);
+                }
+            }
+        }
+        Path each = folder.resolve("each.txt");
+        assertThat(Run.of("embed", "--device=cpu", "--crops=each", "--format=csv", model, photos, each).code()).isZero();
+        assertThat(Files.readAllLines(each)).hasSize(16).element(5).asString().startsWith("paper/a.bmp,paper,4,");
+    }
+
+    /** Read back by hand: parquet-hadoop 1.17 reads these files, but is no dependency. */
+    @Test
+    void aParquetFileHoldsTheValuesAsTheyAre() throws IOException {
+        Path parquet = folder.resolve("out.parquet");
+        assertThat(Run.of("embed", "--device=cpu", model, photos, out).code()).isZero();
+        assertThat(Run.of("embed", "--device=cpu", model, photos, parquet).code()).isZero();
+        byte[] bytes = Files.readAllBytes(parquet);
+        String text = new String(bytes, StandardCharsets.ISO_8859_1);
+        assertThat(text).startsWith("PAR1").endsWith("PAR1");
+        assertThat(text).contains("name", "class", "descriptor", "element", "stone/c.bmp", "pooling");
+        int footer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(bytes.length - 8);
+        assertThat(footer).isBetween(1, bytes.length - 12);
+        try (Arena arena = Arena.ofConfined()) {
+            byte[] values = Safetensors.read(out, arena).get("descriptors").data().toArray(ValueLayout.JAVA_BYTE);
+            String levels = "\u0002\u0000\n\u0001".repeat(3); // a list of 6 values: one 0, five times 1
+            assertThat(text.substring(0, bytes.length - 8 - footer))
+                    .endsWith("\f\u0000\u0000\u0000" + levels + "\u0002\u0000\u0000\u0000$\u0001"
+                            + new String(values, StandardCharsets.ISO_8859_1));
+        }
+    }
+
+    @Test
+    void anNpyFileHasTheSameValuesAndItsNamesBesideIt() throws IOException {
         Path npy = folder.resolve("out.npy");
         assertThat(Run.of("embed", "--device=cpu", model, photos, out).code()).isZero();
         assertThat(Run.of("embed", "--device=cpu", "--layout=flat", model, photos, npy)
@@ -104,6 +150,9 @@ class EmbedCommandTest {
             assertThat(floats(all))
                     .isEqualTo(floats(Safetensors.read(out, arena).get("descriptors")));
         }
+        assertThat(Files.readAllLines(folder.resolve("out.names.csv")))
+                .containsExactly(
+                        "name,class", "paper/a.bmp,unlabelled", "stone/b.bmp,unlabelled", "stone/c.bmp,unlabelled");
     }
 
     @Test
@@ -118,7 +167,7 @@ class EmbedCommandTest {
     @Test
     void wrongInputIsOneSentence() throws IOException {
         assertRefused(
-                Main.USAGE, facts(".safetensors", ".npy"), Run.of("embed", model, photos, folder.resolve("out.txt")));
+                Main.USAGE, facts(".safetensors", ".npy", ".csv", ".parquet"), Run.of("embed", model, photos, folder.resolve("out.txt")));
         assertRefused(Main.USAGE, facts(model), Run.of("embed", model, photos, model));
         assertRefused(Main.DATA, facts("absent"), Run.of("embed", model, folder.resolve("absent"), out));
         Files.writeString(model, "no model");

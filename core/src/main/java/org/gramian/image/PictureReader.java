@@ -2,6 +2,7 @@ package org.gramian.image;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -88,8 +89,16 @@ public final class PictureReader {
             return new Unreadable(Problem.INACCESSIBLE, "expected a file, found " + kind);
         }
         return attributes.size() > limits.bytes()
-                ? tooManyBytes(attributes.size())
+                ? tooLarge(file, attributes.size())
                 : readContent(Files.readAllBytes(file));
+    }
+
+    /** A file of that size is often a video, which no larger limit helps. */
+    private Reading tooLarge(Path file, long size) throws IOException {
+        try (InputStream content = Files.newInputStream(file)) {
+            byte[] first = content.readNBytes(UnsupportedFormat.MAGIC_BYTES);
+            return UnsupportedFormat.of(first).isPresent() ? readContent(first) : tooManyBytes(size);
+        }
     }
 
     private Reading readSized(PictureContent file) throws IOException {
@@ -108,7 +117,10 @@ public final class PictureReader {
         if (format.isEmpty()) {
             return new Unreadable(
                     Problem.UNKNOWN_FORMAT,
-                    "expected a JPEG, PNG, GIF, BMP, TIFF or WebP, found content that begins like none of them");
+                    "expected a JPEG, PNG, GIF, BMP, TIFF or WebP, found "
+                            + UnsupportedFormat.of(content)
+                                    .map(UnsupportedFormat::advice)
+                                    .orElse("content that begins like none of them"));
         }
         Bounds bounds = new Bounds(format.get(), limits, content.length);
         try {

@@ -18,6 +18,9 @@ public record Note(Kind kind, int count, List<String> examples) {
         NOT_PICTURES(
                 "file that is no image by name or content was left out",
                 "files that are no images by name or content were left out"),
+        VIDEOS(
+                "video was left out (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)",
+                "videos were left out (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)"),
         OUTSIDE_LAYOUT(
                 "image that lies outside the layout's folders was left out",
                 "images that lie outside the layout's folders were left out"),

@@ -7,6 +7,7 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
+import org.gramian.basis.FolderUse;
 import org.gramian.basis.ProcessLock;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +27,7 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
     /** The unpacked libraries of an artifact, unpacking them if they are missing or damaged. */
     LibtorchFolder provide(LibtorchArtifact artifact) {
         Path folder = root.resolve("libtorch-" + artifact.version() + "-" + artifact.classifier());
+        markInUse(folder);
         if (damage(folder, artifact) != null) {
             Path realRoot = createRoot();
             Path target = realRoot.resolve(folder.getFileName());
@@ -37,9 +39,21 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
             } catch (IOException e) {
                 throw UnpackingFailures.notWritable(realRoot, e);
             }
+            markInUse(folder);
         }
         String origin = "Maven artifact " + artifact.release() + " unpacked into the cache";
         return new LibtorchFolder(folder, origin, artifact.release());
+    }
+
+    /** Until the process ends, since libraries are loaded from the folder at any time. */
+    private void markInUse(Path folder) {
+        if (Files.isDirectory(root)) {
+            try {
+                FolderUse.of(folder);
+            } catch (IOException _) {
+                // a folder that cannot be marked is not pruned either
+            }
+        }
     }
 
     private Path unpackUnlessDone(Path target, LibtorchArtifact artifact) {

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.gramian.basis.FolderUse;
 import org.gramian.basis.WholeFile;
 import org.gramian.tensor.library.CacheFolder;
 import org.gramian.train.feature.FeatureSegment.Location;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * Features of one {@link FeatureRecipe} on disk, mapped into memory; any number of processes may use it at once.
  *
  * <p>Each writer appends records to a file of its own (see {@link RecordHeader} for their form), with no locks and nothing
- * ever changed or moved afterwards. A record counts only if it is whole and its checksums are right, which is checked
+ * ever changed or moved afterwards; {@link FeatureCaches} removes whole files, but none of a recipe in use. A record counts only if it is whole and its checksums are right, which is checked
  * whenever it is read: so a writer may be killed at any moment, a file cut short or damaged, and the worst that follows is
  * a feature that is computed again. Two processes that compute the same feature keep it twice.
  *
@@ -33,9 +34,13 @@ import org.jspecify.annotations.Nullable;
  * removed its files meanwhile: what was in it is computed again.
  */
 public final class FeatureCache implements AutoCloseable {
+    static final String DESCRIPTION = "recipe.json";
+
+    private final Path root;
     private final Path folder;
     private final FeatureRecipe recipe;
     private final Consumer<String> warnings;
+    private final FolderUse use;
     private final Map<Path, FeatureSegment> segments = new TreeMap<>();
     private final Map<FeatureKey, List<Location>> index = new HashMap<>();
     private @Nullable FeatureSegmentWriter writer;
@@ -44,10 +49,12 @@ public final class FeatureCache implements AutoCloseable {
     private boolean readable = true;
     private boolean closed;
 
-    private FeatureCache(Path folder, FeatureRecipe recipe, Consumer<String> warnings) {
-        this.folder = folder;
+    private FeatureCache(Path root, FeatureRecipe recipe, Consumer<String> warnings, FolderUse use) {
+        this.root = root;
+        this.folder = root.resolve(recipe.folder());
         this.recipe = recipe;
         this.warnings = warnings;
+        this.use = use;
     }
 
     /** Where features are kept unless one is told: {@code features} in {@link CacheFolder}. */
@@ -63,19 +70,27 @@ public final class FeatureCache implements AutoCloseable {
      */
     public static FeatureCache open(Path root, FeatureRecipe recipe, Consumer<String> warnings) throws IOException {
         Path folder = root.resolve(recipe.folder());
+        FolderUse use = null;
         try {
+            if (!Files.isDirectory(root)) { // createDirectories refuses a link to a folder
+                Files.createDirectories(root);
+            }
+            use = FolderUse.of(folder); // before the folder is made, for an unused one may be removed at any time
             Files.createDirectories(folder);
-            Path description = folder.resolve("recipe.json");
+            Path description = folder.resolve(DESCRIPTION);
             if (!Files.exists(description)) {
                 WholeFile.put(description, partial -> Files.writeString(partial, recipe.json()));
             }
         } catch (IOException e) {
+            if (use != null) {
+                use.close();
+            }
             throw new IOException(
                     "the feature cache cannot be kept in " + folder + " (" + reason(e)
                             + "); name another folder by --cache-dir, or go without by --no-cache",
                     e);
         }
-        FeatureCache cache = new FeatureCache(folder, recipe, warnings);
+        FeatureCache cache = new FeatureCache(root, recipe, warnings, use);
         cache.refresh();
         return cache;
     }
@@ -228,12 +243,19 @@ public final class FeatureCache implements AutoCloseable {
         return e.getMessage() == null ? kind : kind + ": " + e.getMessage();
     }
 
+    /** Ends the use of the cache, then removes the least recently used features above {@link FeatureCaches#limit}. */
     @Override
     public synchronized void close() throws IOException {
-        if (writer != null) {
-            writer.close();
-            writer = null;
+        if (closed) {
+            return;
         }
         closed = true;
+        try (use) {
+            if (writer != null) {
+                writer.close();
+                writer = null;
+            }
+        }
+        FeatureCaches.keepWithinLimit(root, warnings);
     }
 }

@@ -5,8 +5,11 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 
@@ -21,6 +24,7 @@ final class FeatureSegment {
     record Location(FeatureSegment segment, long offset, RecordHeader header) {
         /** The feature, if its bytes are those that were written. */
         Optional<MemorySegment> read() throws IOException {
+            segment.touch();
             return segment.bytes(offset + RecordHeader.BYTES, header.bytes()).filter(header::matches);
         }
     }
@@ -28,6 +32,7 @@ final class FeatureSegment {
     private final Path file;
     private MemorySegment mapped = MemorySegment.NULL;
     private long scanned;
+    private boolean touched;
 
     FeatureSegment(Path file) {
         this.file = file;
@@ -51,6 +56,18 @@ final class FeatureSegment {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
             if (channel.size() > mapped.byteSize()) {
                 mapped = channel.map(MapMode.READ_ONLY, 0, channel.size(), Arena.ofAuto());
+            }
+        }
+    }
+
+    /** Sets the file's time at the first read, for removal goes by the last use. */
+    private void touch() {
+        if (!touched) {
+            touched = true;
+            try {
+                Files.setLastModifiedTime(file, FileTime.from(Instant.now()));
+            } catch (IOException _) {
+                // a read-only cache is not pruned either
             }
         }
     }

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Set;
 import org.gramian.image.PictureFormat;
+import org.gramian.image.UnsupportedFormat;
 
 /** Tells whether a file of a folder is meant to be a picture; what it really is, the decoder says. */
 public final class PictureNames {
@@ -31,16 +32,33 @@ public final class PictureNames {
         return READ.contains(extension) || NOT_READ.contains(extension);
     }
 
-    /** Whether a file with any other name, as {@code img_0001} or {@code a.jpg_large}, begins as a picture does. */
+    /**
+     * Whether a file with any other name, as {@code img_0001} or {@code a.jpg_large}, begins as an image does, of a format
+     * that is read or one that the reader names.
+     */
     static boolean beginsAsPicture(Path file) {
+        byte[] first = first(file);
+        return PictureFormat.of(first).isPresent()
+                || UnsupportedFormat.of(first)
+                        .filter(format -> format != UnsupportedFormat.VIDEO)
+                        .isPresent();
+    }
+
+    /** Whether a file begins as a video does. */
+    static boolean beginsAsVideo(Path file) {
+        return UnsupportedFormat.of(first(file))
+                .filter(UnsupportedFormat.VIDEO::equals)
+                .isPresent();
+    }
+
+    private static byte[] first(Path file) {
         if (isHidden(Listing.name(file)) || !Files.isRegularFile(file)) {
-            return false;
+            return new byte[0];
         }
         try (InputStream content = Files.newInputStream(file)) {
-            return PictureFormat.of(content.readNBytes(PictureFormat.MAGIC_BYTES))
-                    .isPresent();
+            return content.readNBytes(UnsupportedFormat.MAGIC_BYTES);
         } catch (IOException unreadable) {
-            return false; // noted as a file that is no picture, like any of such a name
+            return new byte[0]; // noted as a file that is no image, like any of such a name
         }
     }
 

@@ -93,10 +93,12 @@ final class Survey {
         }
     }
 
-    /** Notes hidden folders and files that are not pictures. */
+    /** Notes hidden folders, videos and other files that are no images. */
     void noteOthers(Listing listing) {
         noteAll(Kind.HIDDEN_FOLDERS, listing.hidden());
-        noteAll(Kind.NOT_PICTURES, listing.others());
+        for (Path file : listing.others()) {
+            note(PictureNames.beginsAsVideo(file) ? Kind.VIDEOS : Kind.NOT_PICTURES, name(file));
+        }
     }
 
     /** Notes a folder that is no part of the layout; that it holds pictures is said, for they may be missed. */

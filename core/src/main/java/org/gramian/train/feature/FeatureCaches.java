@@ -1,0 +1,201 @@
+package org.gramian.train.feature;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.gramian.basis.ByteSize;
+import org.gramian.basis.FolderUse;
+
+/**
+ * The feature caches of all recipes below one folder: what they take, and the removal of what was not used for longest.
+ *
+ * <p>A file of features counts as used when it is written or read. Files of a recipe that a running process has open are
+ * never removed.
+ */
+public final class FeatureCaches {
+    /** Limits the feature cache, as {@code 2GB}; {@code none} removes the limit. */
+    public static final String LIMIT_VARIABLE = "GRAMIAN_CACHE_SIZE";
+
+    static final long DEFAULT_LIMIT = 10_000_000_000L;
+    private static final int DISK_SHARE = 10;
+
+    private FeatureCaches() {}
+
+    /**
+     * Features of one recipe.
+     *
+     * @param files number of files of features
+     * @param bytes their size
+     * @param lastUse when one of them was written or read last
+     */
+    public record Entry(Path folder, int files, long bytes, Instant lastUse) {}
+
+    /**
+     * Which files to remove: those last used before a time, then the least recently used until the rest fits.
+     *
+     * @param before removes files last used before this time
+     * @param maxBytes the most that may remain
+     * @param dryRun removes nothing, only counts
+     */
+    public record Rule(Instant before, long maxBytes, boolean dryRun) {
+        /** Removes the least recently used files until the rest fits. */
+        public static Rule atMost(long bytes) {
+            return new Rule(Instant.MIN, bytes, false);
+        }
+    }
+
+    /**
+     * What was removed.
+     *
+     * @param files removed
+     * @param bytes their size
+     * @param remaining bytes that are left
+     * @param busy bytes that the rule names but a running process uses
+     */
+    public record Pruned(int files, long bytes, long remaining, long busy) {}
+
+    private record Stored(Path file, long bytes, Instant lastUse) {
+        static Optional<Stored> of(Path file) throws IOException {
+            try {
+                return Optional.of(new Stored(
+                        file,
+                        Files.size(file),
+                        Files.getLastModifiedTime(file).toInstant()));
+            } catch (NoSuchFileException _) {
+                return Optional.empty(); // another process removed it meanwhile
+            }
+        }
+
+        Path folder() {
+            return Objects.requireNonNull(file.getParent(), "it lies in the folder of a recipe");
+        }
+    }
+
+    /** Lists the recipes with features, the least recently used first. */
+    public static List<Entry> list(Path root) throws IOException {
+        List<Entry> entries = new ArrayList<>();
+        List<Stored> stored = stored(root);
+        for (Path folder :
+                new HashSet<>(stored.stream().map(Stored::folder).toList())) {
+            List<Stored> files =
+                    stored.stream().filter(one -> one.folder().equals(folder)).toList();
+            entries.add(new Entry(
+                    folder,
+                    files.size(),
+                    files.stream().mapToLong(Stored::bytes).sum(),
+                    files.stream().map(Stored::lastUse).max(Comparator.naturalOrder()).orElseThrow()));
+        }
+        entries.sort(Comparator.comparing(Entry::lastUse).thenComparing(Entry::folder));
+        return entries;
+    }
+
+    private static List<Stored> stored(Path root) throws IOException {
+        List<Stored> stored = new ArrayList<>();
+        if (Files.isDirectory(root)) {
+            try (Stream<Path> files = Files.find(root, 2, (file, about) -> about.isRegularFile()
+                    && file.toString().endsWith(FeatureSegmentWriter.SUFFIX))) {
+                for (Path file : (Iterable<Path>) files::iterator) {
+                    Stored.of(file).ifPresent(stored::add);
+                }
+            } catch (UncheckedIOException e) {
+                throw new IOException(e.getMessage(), e);
+            }
+        }
+        stored.sort(Comparator.comparing(Stored::lastUse).thenComparing(Stored::file));
+        return stored;
+    }
+
+    /** Removes files of features by a rule. */
+    public static Pruned prune(Path root, Rule rule) throws IOException {
+        List<Stored> stored = stored(root);
+        long remaining = stored.stream().mapToLong(Stored::bytes).sum();
+        int files = 0;
+        long bytes = 0;
+        long busy = 0;
+        for (Stored one : stored) {
+            if (!one.lastUse.isBefore(rule.before) && remaining <= rule.maxBytes) {
+                continue;
+            }
+            if (FolderUse.exclusively(one.folder(), () -> remove(one, rule.dryRun))) {
+                files++;
+                bytes += one.bytes;
+                remaining -= one.bytes;
+            } else {
+                busy += one.bytes;
+            }
+        }
+        return new Pruned(files, bytes, remaining, busy);
+    }
+
+    private static void remove(Stored one, boolean dryRun) throws IOException {
+        if (dryRun) {
+            return;
+        }
+        Files.deleteIfExists(one.file);
+        Set<String> rest = new HashSet<>();
+        try (Stream<Path> names = Files.list(one.folder())) {
+            names.forEach(path -> rest.add(String.valueOf(path.getFileName())));
+        }
+        if (rest.equals(Set.of(FeatureCache.DESCRIPTION))) {
+            Files.delete(one.folder().resolve(FeatureCache.DESCRIPTION));
+            Files.delete(one.folder());
+        }
+    }
+
+    /**
+     * The most bytes that features may take after a run: {@code GRAMIAN_CACHE_SIZE}, else 10 GB or a tenth of the disk space
+     * that is free without them, whichever is smaller.
+     *
+     * @throws IllegalArgumentException if the variable holds no size
+     */
+    public static long limit(Path root) throws IOException {
+        String asked = System.getenv(LIMIT_VARIABLE);
+        if (asked != null && !asked.isBlank()) {
+            return limit(asked.strip());
+        }
+        FileStore store = Files.getFileStore(root);
+        // Some network file systems know no sizes and answer zero to everything.
+        if (store.getTotalSpace() == 0) {
+            return DEFAULT_LIMIT;
+        }
+        long kept = stored(root).stream().mapToLong(Stored::bytes).sum();
+        return Math.min(DEFAULT_LIMIT, (store.getUsableSpace() + kept) / DISK_SHARE);
+    }
+
+    static long limit(String asked) {
+        try {
+            return asked.equals("none") ? Long.MAX_VALUE : ByteSize.parse(asked);
+        } catch (IllegalArgumentException wrong) {
+            throw new IllegalArgumentException(
+                    LIMIT_VARIABLE + ": expected a size such as 500MB or 2GB, or none, found '" + asked + "'", wrong);
+        }
+    }
+
+    /** Removes the least recently used features above the limit; a failure is a message, for the run itself succeeded. */
+    static void keepWithinLimit(Path root, Consumer<String> messages) {
+        try {
+            long limit = limit(root);
+            Pruned pruned = prune(root, Rule.atMost(limit));
+            if (pruned.files > 0) {
+                messages.accept("feature cache: removed " + ByteSize.text(pruned.bytes)
+                        + " of the least recently used features, limit " + ByteSize.text(limit) + "; set "
+                        + LIMIT_VARIABLE + " to change it");
+            }
+        } catch (IOException | IllegalArgumentException e) {
+            messages.accept("feature cache: could not be pruned (" + e.getMessage() + ")");
+        }
+    }
+}

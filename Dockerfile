@@ -23,7 +23,8 @@ RUN useradd --system --create-home --home-dir /home/gramian gramian \
     && mkdir -p /model /var/cache/gramian \
     && chown gramian /var/cache/gramian
 COPY --from=build /source/app/target/gramian/*.jar /opt/gramian/
-ENV GRAMIAN_CACHE=/var/cache/gramian GRAMIAN_COMMAND=gramian
+# Without a UTF-8 locale, Java loses every letter of a file name that is not ASCII.
+ENV GRAMIAN_CACHE=/var/cache/gramian GRAMIAN_COMMAND=gramian LC_ALL=C.UTF-8
 USER gramian
 # Unpacks libtorch into the image and checks that it computes right: no start has to do it, and the container may be read-only.
 RUN java --enable-native-access=ALL-UNNAMED -cp "/opt/gramian/*" org.gramian.cli.Main doctor --device cpu

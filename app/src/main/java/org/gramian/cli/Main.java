@@ -1,9 +1,12 @@
 package org.gramian.cli;
 
 import java.io.PrintWriter;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
+import org.gramian.basis.FileNames;
 import org.gramian.basis.NearestWord;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -128,6 +131,7 @@ public final class Main implements Runnable {
     static CommandLine commandLine() {
         CommandLine line = new CommandLine(new Main())
                 .setCaseInsensitiveEnumValuesAllowed(true)
+                .registerConverter(Path.class, Main::path)
                 .setUsageHelpWidth(120)
                 .setParameterExceptionHandler(Main::misused)
                 .setExecutionStrategy(Failures::run)
@@ -148,6 +152,15 @@ public final class Main implements Runnable {
                 "[OPTIONS] RESULT RESULT... | DIR... --methods ROWS | DIR... --preset WORD",
                 COMPARE_OPTIONS);
         return line;
+    }
+
+    private static Path path(String text) {
+        try {
+            return Path.of(text);
+        } catch (InvalidPathException wrong) {
+            throw new CommandLine.TypeConversionException(
+                    FileNames.isUtf8() ? String.valueOf(wrong.getMessage()) : FileNames.problem(text));
+        }
     }
 
     private static void footer(CommandLine line, String text, String... commands) {

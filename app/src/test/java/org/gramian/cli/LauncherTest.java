@@ -78,6 +78,24 @@ final class LauncherTest {
     }
 
     @Test
+    void namesAreUtf8WhereTheLocaleIsAscii() throws Exception {
+        checkout.java("25");
+        Checkout.script(
+                checkout.folderOfJdks().resolve("jdk-25/bin/java"), "echo \"locale ${LC_ALL-none} ${LANG-none}\"");
+        assertThat(checkout.built().run().output()).contains("locale C.UTF-8 none");
+
+        Checkout.script(
+                checkout.tools().resolve("locale"),
+                "if [ \"$1\" = -a ]; then echo C; echo de_DE.utf8; else echo ANSI_X3.4-1968; fi");
+        assertThat(checkout.run().output()).contains("locale de_DE.utf8 none");
+
+        Checkout.script(checkout.tools().resolve("locale"), "echo UTF-8");
+        assertThat(checkout.run().output()).contains("locale none none");
+        Checkout.script(checkout.tools().resolve("locale"), "echo ISO-8859-1");
+        assertThat(checkout.run().output()).as("names there are in that set").contains("locale none none");
+    }
+
+    @Test
     void theProgramTakesThePlaceOfTheScriptSoThatSignalsReachIt() throws Exception {
         checkout.built().java("25");
 

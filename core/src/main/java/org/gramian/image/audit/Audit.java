@@ -195,7 +195,8 @@ public final class Audit {
         return switch (kind) {
             case OUTSIDE_LAYOUT, NESTED, UNUSED_PICTURES, UNUSED_FOLDERS, EMPTY_CLASSES ->
                 "Everything else was read; another --layout may read more.";
-            case NOT_PICTURES, VIDEOS, HIDDEN_FOLDERS, MASKS, UNUSED_COLUMNS, REPEATED_ROWS -> "Everything else was read.";
+            case NOT_PICTURES, VIDEOS, UNDECODABLE_NAMES, HIDDEN_FOLDERS, MASKS, UNUSED_COLUMNS, REPEATED_ROWS ->
+                "Everything else was read.";
             case VALIDATION_TESTS ->
                 "Settings that are chosen by these images are then tested with them, which flatters the result.";
             case ABSENT_CLASSES, ABSENT_PICTURES ->

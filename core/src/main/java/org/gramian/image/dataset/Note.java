@@ -21,6 +21,9 @@ public record Note(Kind kind, int count, List<String> examples) {
         VIDEOS(
                 "video was left out (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)",
                 "videos were left out (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)"),
+        UNDECODABLE_NAMES(
+                "file name is not UTF-8 and is shown with replaced letters (rename with: convmv -f latin1 -t utf8 -r DIR)",
+                "file names are not UTF-8 and are shown with replaced letters (rename with: convmv -f latin1 -t utf8 -r DIR)"),
         OUTSIDE_LAYOUT(
                 "image that lies outside the layout's folders was left out",
                 "images that lie outside the layout's folders were left out"),

@@ -127,6 +127,31 @@ class StageLoopTest {
         }
     }
 
+    @Test
+    void checkpointsAtTheEndsOfShortEpochsTakeATenthOfTheTime(@TempDir Path folder) throws IOException {
+        long[] seconds = {0};
+        Keeper keeper = new Keeper(
+                folder.resolve("checkpoint"), "this", Duration.ofMinutes(5), _ -> seconds[0] += 2); // writing takes 2 s
+        Saver saver = new Saver(
+                Optional.of(keeper),
+                new Stopwatch(() -> Duration.ofSeconds(seconds[0]).toNanos()));
+        try (Model model = model("average");
+                Optimizer optimizer = Recipes.usual().optimizer().create();
+                Snapshot best = new Snapshot()) {
+            Checkpoint.State state =
+                    new Checkpoint.State(new Trainee(model, 1, 1, Recipe.Precision.F32), optimizer, best);
+            List<Long> written = new ArrayList<>();
+            for (; seconds[0] < 50; seconds[0]++) {
+                long epochEnd = seconds[0];
+                saver.saveAfterEpoch(Position.startOf(1, Judgement.NONE, 1), state);
+                if (Files.deleteIfExists(keeper.file())) {
+                    written.add(epochEnd);
+                }
+            }
+            assertThat(written).containsExactly(0L, 22L, 44L);
+        }
+    }
+
     /** The slope of the root at 0 is 1/(2√ε), here 1e17; times a weight of the classifier it has no end. */
     @Test
     void aGradientThatIsNoNumberIsToldBeforeItMovesAnything() {

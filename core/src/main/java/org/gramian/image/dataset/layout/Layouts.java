@@ -101,6 +101,7 @@ public final class Layouts {
 
     /** Opens a folder, or a CSV file, in the layout that its content shows. */
     public static Dataset open(Path place) throws IOException {
+        SplitFolders.requireSpelling(place);
         return detect(place).read(place);
     }
 

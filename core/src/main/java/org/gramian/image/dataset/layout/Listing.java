@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
+import org.gramian.basis.FileNames;
 import org.gramian.image.dataset.DatasetException;
 
 /**
@@ -27,12 +29,24 @@ record Listing(List<Path> folders, List<Path> hidden, List<Path> pictures, List<
             List<Path> sorted = new ArrayList<>();
             children.forEach(sorted::add);
             sorted.sort(Comparator.comparing(Listing::name));
+            requireNames(folder, sorted);
             sorted.forEach(found::place);
+        } catch (DatasetException unnamed) {
+            throw unnamed;
         } catch (DirectoryIteratorException | IOException failure) {
             String reason = failure.getClass().getSimpleName().replace("Exception", "");
             throw new DatasetException(folder, "expected a folder that can be listed, found: " + reason, failure);
         }
         return found;
+    }
+
+    /** Names that lost letters would become class names, and different files might get the same one. */
+    private static void requireNames(Path folder, List<Path> children) throws DatasetException {
+        Optional<String> damaged =
+                children.stream().map(Listing::name).filter(FileNames::isDamaged).findFirst();
+        if (damaged.isPresent() && !FileNames.isUtf8()) {
+            throw new DatasetException(folder, FileNames.problem(damaged.get()));
+        }
     }
 
     private void place(Path child) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
@@ -13,6 +14,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Note.Kind;
@@ -41,6 +43,47 @@ public record SplitFolders() implements Layout {
             }
         }
         return withClasses.size() >= 2 && withClasses.contains(Part.TRAIN);
+    }
+
+    /**
+     * Refuses a folder whose name is nearly that of a split, as {@code trian} beside {@code test}: its images would take no
+     * part, or {@code train} and {@code tests} would be read as classes. Both must hold a class of the same name.
+     *
+     * @throws DatasetException with the name that was probably meant
+     */
+    static void requireSpelling(Path place) throws DatasetException {
+        if (!Files.isDirectory(place)) {
+            return;
+        }
+        Map<String, Set<String>> named = new TreeMap<>();
+        Map<String, Set<String>> misspelt = new TreeMap<>();
+        for (Path folder : Listing.of(place).folders()) {
+            String name = Listing.name(folder);
+            boolean part = PartNames.of(name).isPresent();
+            if (part || PartNames.near(name).isPresent()) {
+                Listing inside = Listing.of(folder);
+                Set<String> classes = new TreeSet<>();
+                inside.folders().forEach(one -> classes.add(Listing.name(one)));
+                if (!classes.isEmpty() && inside.pictures().isEmpty()) {
+                    (part ? named : misspelt).put(name, classes);
+                }
+            }
+        }
+        for (Map.Entry<String, Set<String>> wrong : misspelt.entrySet()) {
+            Optional<String> beside = Stream.concat(named.entrySet().stream(), misspelt.entrySet().stream())
+                    .filter(other -> !other.getKey().equals(wrong.getKey()))
+                    .filter(other -> !Collections.disjoint(other.getValue(), wrong.getValue()))
+                    .map(Map.Entry::getKey)
+                    .findFirst();
+            if (beside.isPresent()) {
+                throw new DatasetException(
+                        place,
+                        "expected the folders train, val and test, found " + wrong.getKey() + "/ beside "
+                                + beside.get() + "/: did you mean "
+                                + PartNames.near(wrong.getKey()).orElseThrow()
+                                + "/? Rename it, or choose another --layout");
+            }
+        }
     }
 
     @Override

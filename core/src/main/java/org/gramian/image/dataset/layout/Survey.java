@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.StringJoiner;
 import java.util.TreeMap;
+import org.gramian.basis.FileNames;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
@@ -51,6 +52,9 @@ final class Survey {
     }
 
     void add(Entry entry) {
+        if (FileNames.isDamaged(entry.name())) {
+            note(Kind.UNDECODABLE_NAMES, entry.name());
+        }
         entries.add(entry);
     }
 

@@ -21,6 +21,7 @@ import org.gramian.image.dataset.Split;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class SplitFoldersTest {
@@ -45,6 +46,38 @@ final class SplitFoldersTest {
         }
         assertThat(parts).containsOnly(Part.TRAIN, Part.VALIDATION, Part.TEST);
         assertThat(dataset.notes()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "trian;test, trian/, train/",
+        "train;tests, tests/, test/",
+        "train;vaild;test, vaild/, valid/",
+        "train;val;tets, tets/, test/",
+        "training;testing, testing/, test/",
+        "Trian;Test, Trian/, train/"
+    })
+    void aMisspeltSplitIsRefusedWithTheNameThatWasMeant(String folders, String found, String meant)
+            throws IOException {
+        DatasetTrees.splits(root, List.of(folders.split(";", -1)), "a", "b");
+        assertThatExceptionOfType(DatasetException.class)
+                .isThrownBy(() -> Layouts.open(root))
+                .withMessageContaining(found + " beside ")
+                .withMessageContaining("did you mean " + meant + "?");
+    }
+
+    @Test
+    void classesThatAreSpeltLikeSplitsAreClasses() throws IOException {
+        for (String name : List.of("train", "trail", "text", "vale")) {
+            file(root, name + "/1.jpg");
+            file(root, name + "/2.jpg");
+        }
+        assertThat(Layouts.open(root).classes()).containsExactly("text", "trail", "train", "vale");
+        DatasetTrees.splits(root.resolve("deep"), List.of("train", "test"), "a", "b");
+        file(root, "deep/text/other/1.jpg");
+        assertThat(Layouts.open(root.resolve("deep")).classes())
+                .as("a folder without a class of the splits")
+                .containsExactly("a", "b");
     }
 
     @Test

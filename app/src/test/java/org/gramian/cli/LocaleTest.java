@@ -1,0 +1,60 @@
+package org.gramian.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.gramian.basis.FileNames;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.api.io.TempDir;
+
+/** File names that are not ASCII, in locales that have their letters and in one that has not. */
+@EnabledOnOs(OS.LINUX)
+final class LocaleTest {
+    @TempDir
+    Path folder;
+
+    @BeforeEach
+    void paint() throws IOException {
+        Assumptions.assumeTrue(FileNames.isUtf8(), "this process could not make such files");
+        new PictureFolder(folder)
+                .add("photos/größe/bäume.bmp", 1)
+                .add("photos/größe/b.bmp", 2)
+                .add("photos/klein/c.bmp", 3)
+                .add("photos/klein/d.bmp", 4);
+    }
+
+    private record Outcome(int code, String text) {}
+
+    private Outcome gramian(String locale, String... arguments) throws IOException, InterruptedException {
+        ProcessBuilder builder = new ProcessBuilder(Program.command(List.of(arguments)))
+                .redirectErrorStream(true)
+                .directory(folder.toFile());
+        builder.environment().put("LC_ALL", locale);
+        Process process = builder.start();
+        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        return new Outcome(process.waitFor(), text);
+    }
+
+    @Test
+    void aUtf8LocaleReadsThem() throws IOException, InterruptedException {
+        Outcome audit = gramian("C.UTF-8", "audit", "photos");
+        assertThat(audit.text()).contains("größe");
+    }
+
+    @Test
+    void anAsciiLocaleIsNamedWithWhatToDo() throws IOException, InterruptedException {
+        String whole = folder.resolve("photos").toString();
+        for (String place : List.of("photos", whole, "photos/größe")) {
+            Outcome audit = gramian("C", "audit", place);
+            assertThat(audit.code()).as(audit.text()).isIn(Main.DATA, Main.USAGE);
+            assertThat(audit.text()).contains("cannot be represented", "export LC_ALL=C.UTF-8");
+        }
+    }
+}

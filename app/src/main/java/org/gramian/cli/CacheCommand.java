@@ -54,7 +54,8 @@ final class CacheCommand implements Callable<Integer> {
         List<Row> rows = rows(folder);
         long total = rows.stream().mapToLong(Row::bytes).sum();
         Path features = folder.resolve(FEATURES);
-        long limit = Files.isDirectory(features) ? FeatureCaches.limit(features) : FeatureCaches.limit(existing(folder));
+        long limit =
+                Files.isDirectory(features) ? FeatureCaches.limit(features) : FeatureCaches.limit(existing(folder));
         if (json) {
             Map<String, Object> content = new LinkedHashMap<>();
             content.put("folder", folder.toString());
@@ -63,8 +64,7 @@ final class CacheCommand implements Callable<Integer> {
             content.put(
                     "entries",
                     rows.stream()
-                            .map(row -> Map.of(
-                                    "name", row.name, "bytes", row.bytes, "lastUse", row.lastUse.toString()))
+                            .map(row -> Map.of("name", row.name, "bytes", row.bytes, "lastUse", row.lastUse.toString()))
                             .toList());
             console.out().println(IndentedJson.of(content));
             return Main.DONE;
@@ -102,8 +102,8 @@ final class CacheCommand implements Callable<Integer> {
             String name = String.valueOf(entry.getFileName());
             if (name.equals(FEATURES)) {
                 FeatureCaches.list(entry)
-                        .forEach(one -> rows.add(new Row(
-                                FEATURES + "/" + one.folder().getFileName(), one.bytes(), one.lastUse())));
+                        .forEach(one -> rows.add(
+                                new Row(FEATURES + "/" + one.folder().getFileName(), one.bytes(), one.lastUse())));
             } else if (name.equals("weights") && Files.isDirectory(entry)) {
                 for (Path file : children(entry)) {
                     rows.add(row(name + "/" + file.getFileName(), file));

@@ -65,7 +65,8 @@ final class CachePruneCommand implements Callable<Integer> {
         public Duration convert(String text) {
             Matcher days = DAYS.matcher(text.strip());
             if (days.matches()) {
-                return Duration.ofDays(Long.parseLong(days.group(1)) * (days.group(2).equals("w") ? 7 : 1));
+                return Duration.ofDays(
+                        Long.parseLong(days.group(1)) * (days.group(2).equals("w") ? 7 : 1));
             }
             try {
                 return new Durations().convert(text);

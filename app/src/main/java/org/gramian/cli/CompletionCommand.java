@@ -62,8 +62,8 @@ final class CompletionCommand implements Runnable {
             command.getSubcommands().forEach((inner, below) -> {
                 script.append("complete -c gramian -n %s -f -a %s -d %s\n"
                         .formatted(
-                                quoted("__fish_seen_subcommand_from " + name
-                                        + "; and not __fish_seen_subcommand_from " + words(command)),
+                                quoted("__fish_seen_subcommand_from " + name + "; and not __fish_seen_subcommand_from "
+                                        + words(command)),
                                 inner,
                                 quoted(header(below.getCommandSpec()))));
                 append(

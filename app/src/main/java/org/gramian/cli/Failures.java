@@ -96,8 +96,7 @@ final class Failures {
             case IllegalStateException wrong -> message(wrong);
             case LibtorchException wrong -> message(wrong);
             default ->
-                "internal error: " + failed
-                        + "; please report it with the command and the output of GRAMIAN_DEBUG=1";
+                "internal error: " + failed + "; please report it with the command and the output of GRAMIAN_DEBUG=1";
         };
     }
 

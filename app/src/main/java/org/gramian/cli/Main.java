@@ -178,7 +178,8 @@ public final class Main implements Runnable {
         CommandSpec command = wrong.getCommandLine().getCommandSpec();
         (typed.startsWith("-")
                         ? OptionHints.of(typed, command)
-                        : NearestWord.of(typed, command.subcommands().keySet()).map(name -> "did you mean '" + name + "'?"))
+                        : NearestWord.of(typed, command.subcommands().keySet())
+                                .map(name -> "did you mean '" + name + "'?"))
                 .ifPresent(err::println);
     }
 

@@ -54,7 +54,10 @@ final class PredictCommand implements Callable<Integer> {
             description = "answer 'unknown' where the likeliest class is less probable than P, as 0.6")
     private double reject;
 
-    @Option(names = {"--out", "--output"}, paramLabel = "FILE", description = "write the results there (default: standard output)")
+    @Option(
+            names = {"--out", "--output"},
+            paramLabel = "FILE",
+            description = "write the results there (default: standard output)")
     private @Nullable Path out;
 
     @Mixin

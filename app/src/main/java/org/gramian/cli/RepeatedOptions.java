@@ -20,8 +20,7 @@ final class RepeatedOptions {
         Set<OptionSpec> seen = new HashSet<>();
         for (OptionSpec option : parsed.matchedOptions()) {
             if (!option.isMultiValue() && !seen.add(option)) {
-                throw new OverwrittenOptionException(
-                        parsed.commandSpec().commandLine(), option, sentence(option));
+                throw new OverwrittenOptionException(parsed.commandSpec().commandLine(), option, sentence(option));
             }
         }
         if (parsed.hasSubcommand()) {

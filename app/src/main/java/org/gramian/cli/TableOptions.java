@@ -31,9 +31,7 @@ final class TableOptions {
     @Option(
             names = "--preset",
             paramLabel = "WORD",
-            description = {
-                "methods of table1 or table2 of the paper, or the second-order family; --methods adds rows"
-            })
+            description = {"methods of table1 or table2 of the paper, or the second-order family; --methods adds rows"})
     private @Nullable String preset;
 
     @Option(

@@ -63,7 +63,10 @@ final class TrainCommand implements Callable<Integer> {
             description = "folder of images, one subfolder per class, or a CSV file of path,label[,fold]")
     private @Nullable Path pictures;
 
-    @Option(names = {"--out", "--output"}, paramLabel = "RUN", description = "run folder (default: runs/<date>-<name>)")
+    @Option(
+            names = {"--out", "--output"},
+            paramLabel = "RUN",
+            description = "run folder (default: runs/<date>-<name>)")
     private @Nullable Path out;
 
     @Option(names = "--resume", paramLabel = "RUN", description = "resume an interrupted run from its checkpoint")

@@ -51,22 +51,31 @@ final class TrainOptions {
     private final LearningOptions learning = new LearningOptions();
 
     private static final class PictureOptions {
-        @Option(names = "--layout", paramLabel = "LAYOUT", description = "directory layout of the dataset (default: detected)")
+        @Option(
+                names = "--layout",
+                paramLabel = "LAYOUT",
+                description = "directory layout of the dataset (default: detected)")
         private @Nullable String layout;
 
-        @Option(names = "--protocol", paramLabel = "PROTOCOL", description = "train/test splits, as thirds:3 (default: holdout:0.2)")
+        @Option(
+                names = "--protocol",
+                paramLabel = "PROTOCOL",
+                description = "train/test splits, as thirds:3 (default: holdout:0.2)")
         private @Nullable String protocol;
 
-        @Option(names = "--crops", paramLabel = "CROPS", description = "crops of an image, as center:224+flips or paper")
+        @Option(
+                names = "--crops",
+                paramLabel = "CROPS",
+                description = "crops of an image, as center:224+flips or paper")
         private @Nullable String crops;
 
-        @Option(names = {"--image-size", "--img-size", "--imgsz"}, paramLabel = "N", description = "image size: side of all crops in pixels, as 320")
+        @Option(
+                names = {"--image-size", "--img-size", "--imgsz"},
+                paramLabel = "N",
+                description = "image size: side of all crops in pixels, as 320")
         private @Nullable String imageSize;
 
-        @Option(
-                names = "--test-size",
-                paramLabel = "N",
-                description = "image size for validation, test and prediction")
+        @Option(names = "--test-size", paramLabel = "N", description = "image size for validation, test and prediction")
         private @Nullable String testSize;
 
         @Option(
@@ -99,7 +108,10 @@ final class TrainOptions {
     }
 
     private static final class NetworkOptions {
-        @Option(names = "--backbone", paramLabel = "NAME", description = "backbone, as googlenet (default: the best with installed weights)")
+        @Option(
+                names = "--backbone",
+                paramLabel = "NAME",
+                description = "backbone, as googlenet (default: the best with installed weights)")
         private @Nullable String backbone;
 
         @Option(names = "--layer", paramLabel = "LAYER", description = "layer whose feature maps are pooled")
@@ -111,7 +123,10 @@ final class TrainOptions {
                 description = "pretrained weights: a file, or a name of 'gramian weights list'")
         private @Nullable String weights;
 
-        @Option(names = "--pooling", paramLabel = "SPEC", description = "pooling: auto, a method of 'gramian methods' as bcnn, or stages joined by '/'")
+        @Option(
+                names = "--pooling",
+                paramLabel = "SPEC",
+                description = "pooling: auto, a method of 'gramian methods' as bcnn, or stages joined by '/'")
         private @Nullable String pooling;
 
         @Option(
@@ -120,7 +135,10 @@ final class TrainOptions {
                 description = "classifier: softmax (trained by epochs), svm, logistic, mean or lda")
         private @Nullable String classifier;
 
-        @Option(names = "--fidelity", paramLabel = "WORD", description = "formulas and recipe: corrected, paper or authors")
+        @Option(
+                names = "--fidelity",
+                paramLabel = "WORD",
+                description = "formulas and recipe: corrected, paper or authors")
         private @Nullable String fidelity;
     }
 
@@ -131,7 +149,10 @@ final class TrainOptions {
                 description = "fast (frozen backbone), balanced or best (larger images, longer fine-tuning)")
         private @Nullable String quality;
 
-        @Option(names = "--epochs", paramLabel = "N", description = "maximum epochs of training the head on a frozen backbone")
+        @Option(
+                names = "--epochs",
+                paramLabel = "N",
+                description = "maximum epochs of training the head on a frozen backbone")
         private @Nullable String epochs;
 
         @Option(
@@ -140,19 +161,31 @@ final class TrainOptions {
                 description = "learning rate of the head; auto: range test, also for fine-tuning")
         private @Nullable String rate;
 
-        @Option(names = "--schedule", paramLabel = "SCHEDULE", description = "learning rate schedule of the head, as cosine or steps:6,7")
+        @Option(
+                names = "--schedule",
+                paramLabel = "SCHEDULE",
+                description = "learning rate schedule of the head, as cosine or steps:6,7")
         private @Nullable String schedule;
 
-        @Option(names = "--fine-tune", paramLabel = "N", description = "maximum epochs of fine-tuning all layers; 0: frozen backbone")
+        @Option(
+                names = "--fine-tune",
+                paramLabel = "N",
+                description = "maximum epochs of fine-tuning all layers; 0: frozen backbone")
         private @Nullable String fineTune;
 
         @Option(names = "--fine-tune-lr", paramLabel = "RATE", description = "learning rate of fine-tuning, or auto")
         private @Nullable String fineTuneRate;
 
-        @Option(names = "--backbone-rate", paramLabel = "FACTOR", description = "factor on the learning rate of the backbone in fine-tuning")
+        @Option(
+                names = "--backbone-rate",
+                paramLabel = "FACTOR",
+                description = "factor on the learning rate of the backbone in fine-tuning")
         private @Nullable String backboneRate;
 
-        @Option(names = {"--batch", "--batch-size"}, paramLabel = "N", description = "batch size")
+        @Option(
+                names = {"--batch", "--batch-size"},
+                paramLabel = "N",
+                description = "batch size")
         private @Nullable String batch;
 
         @Option(names = "--optimizer", paramLabel = "NAME", description = "optimizer: sgd or adamw")
@@ -164,7 +197,10 @@ final class TrainOptions {
         @Option(names = "--clip", paramLabel = "NORM", description = "gradient clipping: maximum norm; 0: off")
         private @Nullable String clip;
 
-        @Option(names = "--ema", paramLabel = "DECAY", description = "exponential moving average of the weights: decay, as 0.999; 0: off")
+        @Option(
+                names = "--ema",
+                paramLabel = "DECAY",
+                description = "exponential moving average of the weights: decay, as 0.999; 0: off")
         private @Nullable String ema;
 
         @Option(names = "--label-smoothing", paramLabel = "FRACTION", description = "label smoothing, as 0.1")
@@ -176,21 +212,19 @@ final class TrainOptions {
         @Option(names = "--cutmix", paramLabel = "ALPHA", description = "CutMix alpha in fine-tuning; 0: off")
         private @Nullable String cutmix;
 
-        @Option(
-                names = "--dropout",
-                paramLabel = "FRACTION",
-                description = "dropout rate before the classifier")
+        @Option(names = "--dropout", paramLabel = "FRACTION", description = "dropout rate before the classifier")
         private @Nullable String dropout;
 
-        @Option(names = "--class-weights", paramLabel = "WORD", description = "class weights of the loss: none or balanced")
+        @Option(
+                names = "--class-weights",
+                paramLabel = "WORD",
+                description = "class weights of the loss: none or balanced")
         private @Nullable String classWeights;
 
         @Option(names = "--seed", paramLabel = "N", description = "random seed")
         private @Nullable String seed;
 
-        @Option(
-                names = "--no-gallery",
-                description = "do not store thumbnails and descriptors for the report")
+        @Option(names = "--no-gallery", description = "do not store thumbnails and descriptors for the report")
         private boolean noGallery;
     }
 

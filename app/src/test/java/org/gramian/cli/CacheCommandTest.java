@@ -63,7 +63,8 @@ final class CacheCommandTest {
                 .contains("expected a size such as 500MB or 2GB, found 'big'");
         assertThat(Run.of("cache", "prune", "--older-than", "old").err())
                 .contains("expected an age such as 30d, 2w or 12h, found 'old'");
-        assertThat(Run.of("cache", "prune", "--all", "--max-size", "2GB").code()).isEqualTo(Main.USAGE);
+        assertThat(Run.of("cache", "prune", "--all", "--max-size", "2GB").code())
+                .isEqualTo(Main.USAGE);
         assertThat(new CachePruneCommand.Age().convert("2w")).isEqualTo(Duration.ofDays(14));
         assertThat(new CachePruneCommand.Age().convert("12h")).isEqualTo(Duration.ofHours(12));
     }

@@ -104,7 +104,9 @@ class EmbedCommandTest {
             float[] values = floats(Safetensors.read(out, arena).get("descriptors"));
             for (int row = 0; row < 3; row++) {
                 String[] cells = lines.get(row + 1).split(",", -1);
-                assertThat(cells[0]).isEqualTo(List.of("paper/a.bmp", "stone/b.bmp", "stone/c.bmp").get(row));
+                assertThat(cells[0])
+                        .isEqualTo(List.of("paper/a.bmp", "stone/b.bmp", "stone/c.bmp")
+                                .get(row));
                 assertThat(cells[1]).isEqualTo(row == 0 ? "paper" : "stone");
                 for (int i = 0; i < LENGTH; i++) {
                     assertThat(Float.parseFloat(cells[2 + i])).isEqualTo(values[row * LENGTH + i]);
@@ -112,7 +114,9 @@ class EmbedCommandTest {
             }
         }
         Path each = folder.resolve("each.txt");
-        assertThat(Run.of("embed", "--device=cpu", "--crops=each", "--format=csv", model, photos, each).code()).isZero();
+        assertThat(Run.of("embed", "--device=cpu", "--crops=each", "--format=csv", model, photos, each)
+                        .code())
+                .isZero();
         assertThat(Files.readAllLines(each)).hasSize(16).element(5).asString().startsWith("paper/a.bmp,paper,4,");
     }
 
@@ -121,7 +125,8 @@ class EmbedCommandTest {
     void aParquetFileHoldsTheValuesAsTheyAre() throws IOException {
         Path parquet = folder.resolve("out.parquet");
         assertThat(Run.of("embed", "--device=cpu", model, photos, out).code()).isZero();
-        assertThat(Run.of("embed", "--device=cpu", model, photos, parquet).code()).isZero();
+        assertThat(Run.of("embed", "--device=cpu", model, photos, parquet).code())
+                .isZero();
         byte[] bytes = Files.readAllBytes(parquet);
         String text = new String(bytes, StandardCharsets.ISO_8859_1);
         assertThat(text).startsWith("PAR1").endsWith("PAR1");
@@ -129,7 +134,8 @@ class EmbedCommandTest {
         int footer = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).getInt(bytes.length - 8);
         assertThat(footer).isBetween(1, bytes.length - 12);
         try (Arena arena = Arena.ofConfined()) {
-            byte[] values = Safetensors.read(out, arena).get("descriptors").data().toArray(ValueLayout.JAVA_BYTE);
+            byte[] values =
+                    Safetensors.read(out, arena).get("descriptors").data().toArray(ValueLayout.JAVA_BYTE);
             String levels = "\u0002\u0000\n\u0001".repeat(3); // a list of 6 values: one 0, five times 1
             assertThat(text.substring(0, bytes.length - 8 - footer))
                     .endsWith("\f\u0000\u0000\u0000" + levels + "\u0002\u0000\u0000\u0000$\u0001"
@@ -167,7 +173,9 @@ class EmbedCommandTest {
     @Test
     void wrongInputIsOneSentence() throws IOException {
         assertRefused(
-                Main.USAGE, facts(".safetensors", ".npy", ".csv", ".parquet"), Run.of("embed", model, photos, folder.resolve("out.txt")));
+                Main.USAGE,
+                facts(".safetensors", ".npy", ".csv", ".parquet"),
+                Run.of("embed", model, photos, folder.resolve("out.txt")));
         assertRefused(Main.USAGE, facts(model), Run.of("embed", model, photos, model));
         assertRefused(Main.DATA, facts("absent"), Run.of("embed", model, folder.resolve("absent"), out));
         Files.writeString(model, "no model");

@@ -80,8 +80,9 @@ class HelpTest {
     @ValueSource(strings = {"train", "compare"})
     void aLongHelpIsShortAtFirst(String command) {
         String brief = Run.of(command, "--help").out();
-        assertThat(brief.lines()).hasSizeLessThan(30).allSatisfy(line -> assertThat(line)
-                .hasSizeLessThan(120));
+        assertThat(brief.lines())
+                .hasSizeLessThan(30)
+                .allSatisfy(line -> assertThat(line).hasSizeLessThan(120));
         assertThat(brief).contains("--backbone NAME", "--help-all").doesNotContain("--cutmix", "stiefel.metric");
         assertThat(Run.of("help", command).out()).isEqualTo(brief);
         assertThat(Run.of(command, "--help-all").out())

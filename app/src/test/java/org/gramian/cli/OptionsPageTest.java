@@ -54,8 +54,7 @@ class OptionsPageTest {
 
     private static String page() {
         StringBuilder page = new StringBuilder(INTRODUCTION);
-        CommandSpec train =
-                Main.commandLine().getSubcommands().get("train").getCommandSpec();
+        CommandSpec train = Main.commandLine().getSubcommands().get("train").getCommandSpec();
         List<OptionSpec> grouped = train.argGroups().stream()
                 .flatMap(group -> group.options().stream())
                 .toList();
@@ -65,10 +64,11 @@ class OptionsPageTest {
             page.append("\n### ").append(heading).append('\n').append(table(group.options().stream()));
         }
         page.append("\n## Keys\n");
-        keysBySection().forEach((section, keys) -> page.append("\n### ")
-                .append(SECTIONS.getOrDefault(section, section))
-                .append("\n\n| key | values | default | meaning |\n|---|---|---|---|\n")
-                .append(keys.stream().map(OptionsPageTest::row).collect(Collectors.joining())));
+        keysBySection()
+                .forEach((section, keys) -> page.append("\n### ")
+                        .append(SECTIONS.getOrDefault(section, section))
+                        .append("\n\n| key | values | default | meaning |\n|---|---|---|---|\n")
+                        .append(keys.stream().map(OptionsPageTest::row).collect(Collectors.joining())));
         return page.toString();
     }
 
@@ -82,7 +82,8 @@ class OptionsPageTest {
 
     private static String table(Stream<OptionSpec> options) {
         return options.filter(option -> !option.hidden() && !option.usageHelp() && !option.versionHelp())
-                .map(option -> "| `%s` | %s |\n".formatted(written(option), text(String.join(" ", option.description()))))
+                .map(option ->
+                        "| `%s` | %s |\n".formatted(written(option), text(String.join(" ", option.description()))))
                 .collect(Collectors.joining("", "\n| option | meaning |\n|---|---|\n", ""));
     }
 

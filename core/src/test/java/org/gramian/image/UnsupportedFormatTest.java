@@ -70,8 +70,9 @@ final class UnsupportedFormatTest {
         Files.write(folder.resolve("clip.dat"), bytes(FTYP + "mp42"));
         Files.writeString(folder.resolve("notes.txt"), "notes");
         Dataset dataset = new Flat().read(folder);
-        assertThat(dataset.samples()).singleElement().satisfies(sample -> assertThat(sample.name())
-                .isEqualTo("phone"));
+        assertThat(dataset.samples())
+                .singleElement()
+                .satisfies(sample -> assertThat(sample.name()).isEqualTo("phone"));
         assertThat(dataset.notes().stream().map(Note::text))
                 .anyMatch(text -> text.startsWith("2 videos were left out (extract images with: ffmpeg ")
                         && text.endsWith("clip.dat, clip.mp4"))

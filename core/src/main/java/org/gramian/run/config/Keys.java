@@ -142,11 +142,8 @@ public final class Keys {
     public static final Key<Boolean> LOGIT_NORM =
             fixed("network.logit-norm", "batch normalization of the logits", Form.truth(), false);
 
-    public static final Key<Double> DROPOUT = chosen(
-            "network.dropout",
-            "dropout rate before the classifier",
-            Form.below(1),
-            DefaultRecipe.DROPOUT_RULE);
+    public static final Key<Double> DROPOUT =
+            chosen("network.dropout", "dropout rate before the classifier", Form.below(1), DefaultRecipe.DROPOUT_RULE);
 
     public static final Key<Integer> STAGE1_EPOCHS = chosen(
             "stage1.epochs",
@@ -172,8 +169,7 @@ public final class Keys {
             StageLength.SCHEDULE_RULE);
 
     /** None: the head starts from small random weights, so there is nothing to protect. */
-    public static final Key<Double> STAGE1_WARMUP =
-            fixed("stage1.warmup", "warm-up epochs", NUMBER, 0.0);
+    public static final Key<Double> STAGE1_WARMUP = fixed("stage1.warmup", "warm-up epochs", NUMBER, 0.0);
 
     /** A given number of epochs is not exceeded; a cosine schedule ends at 0. */
     public static final Key<Boolean> STAGE1_EXTEND = chosen(
@@ -189,12 +185,18 @@ public final class Keys {
             ClassifierChoice.REFIT_FORM,
             DefaultRecipe.REFIT_RULE);
 
-    public static final Key<Integer> STAGE2_EPOCHS =
-            chosen("stage2.epochs", "maximum epochs of fine-tuning all layers; 0: frozen backbone", EPOCHS, DefaultRecipe.EPOCHS_RULE);
+    public static final Key<Integer> STAGE2_EPOCHS = chosen(
+            "stage2.epochs",
+            "maximum epochs of fine-tuning all layers; 0: frozen backbone",
+            EPOCHS,
+            DefaultRecipe.EPOCHS_RULE);
 
     /** The paper's for SGD; {@link UpdateRule} has that of AdamW. Empty: a range test finds it. */
     public static final Key<OptionalDouble> STAGE2_RATE = chosen(
-            "stage2.rate", "learning rate of fine-tuning; auto: learning rate range test", RATE, UpdateRule.STAGE2_RATE_RULE);
+            "stage2.rate",
+            "learning rate of fine-tuning; auto: learning rate range test",
+            RATE,
+            UpdateRule.STAGE2_RATE_RULE);
 
     public static final Key<Double> BACKBONE_RATE = chosen(
             "stage2.backbone-rate", "factor on stage2.rate for the backbone", NUMBER, DefaultRecipe.BACKBONE_RATE_RULE);
@@ -207,8 +209,11 @@ public final class Keys {
             1.0);
 
     /** Plateau as in the paper, with a patience of one epoch, since an epoch of fine-tuning is expensive. */
-    public static final Key<Schedule> STAGE2_SCHEDULE =
-            chosen("stage2.schedule", "learning rate schedule of fine-tuning, as stage1.schedule", SCHEDULES, DefaultRecipe.SCHEDULE_RULE);
+    public static final Key<Schedule> STAGE2_SCHEDULE = chosen(
+            "stage2.schedule",
+            "learning rate schedule of fine-tuning, as stage1.schedule",
+            SCHEDULES,
+            DefaultRecipe.SCHEDULE_RULE);
 
     public static final Key<Double> STAGE2_WARMUP =
             chosen("stage2.warmup", "warm-up epochs of fine-tuning", NUMBER, DefaultRecipe.WARMUP_RULE);
@@ -269,11 +274,8 @@ public final class Keys {
             0.0);
 
     /** Off with SGD, as in the paper. */
-    public static final Key<Double> LABEL_SMOOTHING = chosen(
-            "optimizer.label-smoothing",
-            "label smoothing",
-            Form.below(1),
-            DefaultRecipe.SMOOTHING_RULE);
+    public static final Key<Double> LABEL_SMOOTHING =
+            chosen("optimizer.label-smoothing", "label smoothing", Form.below(1), DefaultRecipe.SMOOTHING_RULE);
 
     /** None: most datasets here are balanced, and accuracy weights every image equally. */
     public static final Key<ClassWeights> CLASS_WEIGHTS = fixed(
@@ -282,17 +284,11 @@ public final class Keys {
             Form.constant(ClassWeights.class),
             ClassWeights.NONE);
 
-    public static final Key<Double> MIXUP = chosen(
-            "optimizer.mixup",
-            "mixup alpha in fine-tuning; 0: off",
-            ALPHA,
-            MIXUP_RULE);
+    public static final Key<Double> MIXUP =
+            chosen("optimizer.mixup", "mixup alpha in fine-tuning; 0: off", ALPHA, MIXUP_RULE);
 
-    public static final Key<Double> CUTMIX = chosen(
-            "optimizer.cutmix",
-            "CutMix alpha in fine-tuning; 0: off",
-            ALPHA,
-            CUTMIX_RULE);
+    public static final Key<Double> CUTMIX =
+            chosen("optimizer.cutmix", "CutMix alpha in fine-tuning; 0: off", ALPHA, CUTMIX_RULE);
 
     /**
      * float32 gives the same results on every device. On an H200, GoogLeNet with batch size 32 fine-tunes on 1,750 crops per
@@ -312,8 +308,11 @@ public final class Keys {
             UpdateRule.MULTIPLIER_RULE);
 
     /** {@link StiefelOptions#defaults} says why. */
-    public static final Key<Stiefel.Metric> METRIC =
-            fixed("stiefel.metric", "Riemannian metric of the gradient on the Stiefel manifold", Form.constant(Stiefel.Metric.class), STIEFEL.metric());
+    public static final Key<Stiefel.Metric> METRIC = fixed(
+            "stiefel.metric",
+            "Riemannian metric of the gradient on the Stiefel manifold",
+            Form.constant(Stiefel.Metric.class),
+            STIEFEL.metric());
 
     /** {@link StiefelOptions#defaults} says why. */
     public static final Key<Retraction> RETRACTION = fixed(
@@ -337,7 +336,8 @@ public final class Keys {
             Quality.BALANCED);
 
     /** Fixed, so that runs are repeatable by default. */
-    public static final Key<Long> SEED = fixed("seed", "random seed of initialization, data order, crops and splits", Form.anyWhole(), 0L);
+    public static final Key<Long> SEED =
+            fixed("seed", "random seed of initialization, data order, crops and splits", Form.anyWhole(), 0L);
 
     /** Corrected formulas rather than the printed or released ones. */
     public static final Key<Fidelity> FIDELITY = fixed(

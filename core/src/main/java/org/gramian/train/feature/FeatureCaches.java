@@ -71,9 +71,7 @@ public final class FeatureCaches {
         static Optional<Stored> of(Path file) throws IOException {
             try {
                 return Optional.of(new Stored(
-                        file,
-                        Files.size(file),
-                        Files.getLastModifiedTime(file).toInstant()));
+                        file, Files.size(file), Files.getLastModifiedTime(file).toInstant()));
             } catch (NoSuchFileException _) {
                 return Optional.empty(); // another process removed it meanwhile
             }
@@ -88,15 +86,17 @@ public final class FeatureCaches {
     public static List<Entry> list(Path root) throws IOException {
         List<Entry> entries = new ArrayList<>();
         List<Stored> stored = stored(root);
-        for (Path folder :
-                new HashSet<>(stored.stream().map(Stored::folder).toList())) {
+        for (Path folder : new HashSet<>(stored.stream().map(Stored::folder).toList())) {
             List<Stored> files =
                     stored.stream().filter(one -> one.folder().equals(folder)).toList();
             entries.add(new Entry(
                     folder,
                     files.size(),
                     files.stream().mapToLong(Stored::bytes).sum(),
-                    files.stream().map(Stored::lastUse).max(Comparator.naturalOrder()).orElseThrow()));
+                    files.stream()
+                            .map(Stored::lastUse)
+                            .max(Comparator.naturalOrder())
+                            .orElseThrow()));
         }
         entries.sort(Comparator.comparing(Entry::lastUse).thenComparing(Entry::folder));
         return entries;
@@ -105,8 +105,10 @@ public final class FeatureCaches {
     private static List<Stored> stored(Path root) throws IOException {
         List<Stored> stored = new ArrayList<>();
         if (Files.isDirectory(root)) {
-            try (Stream<Path> files = Files.find(root, 2, (file, about) -> about.isRegularFile()
-                    && file.toString().endsWith(FeatureSegmentWriter.SUFFIX))) {
+            try (Stream<Path> files = Files.find(
+                    root,
+                    2,
+                    (file, about) -> about.isRegularFile() && file.toString().endsWith(FeatureSegmentWriter.SUFFIX))) {
                 for (Path file : (Iterable<Path>) files::iterator) {
                     Stored.of(file).ifPresent(stored::add);
                 }

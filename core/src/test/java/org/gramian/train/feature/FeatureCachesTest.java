@@ -33,8 +33,10 @@ final class FeatureCachesTest {
         try (FeatureCache cache = FeatureCache.open(root, recipe, _ -> {})) {
             MadeUpFeatures.put(cache, number);
         }
-        Path file =
-                files().stream().filter(one -> !before.contains(one)).findFirst().orElseThrow();
+        Path file = files().stream()
+                .filter(one -> !before.contains(one))
+                .findFirst()
+                .orElseThrow();
         Files.setLastModifiedTime(file, FileTime.from(Instant.now().minus(Duration.ofDays(daysAgo))));
         return file;
     }
@@ -63,7 +65,8 @@ final class FeatureCachesTest {
             assertThat(entry.bytes()).isEqualTo(newer);
         });
         Instant before = Instant.now().minus(Duration.ofHours(36));
-        assertThat(FeatureCaches.prune(root, new Rule(before, Long.MAX_VALUE, false)).files())
+        assertThat(FeatureCaches.prune(root, new Rule(before, Long.MAX_VALUE, false))
+                        .files())
                 .isOne();
         assertThat(files()).containsExactly(newest);
     }
@@ -73,7 +76,8 @@ final class FeatureCachesTest {
         Path read = fill(OLD, 1, 9);
         Path unread = fill(NEW, 2, 1);
         try (FeatureCache cache = FeatureCache.open(root, OLD, _ -> {})) {
-            assertThat(cache.find(MadeUpFeatures.picture(1), MadeUpFeatures.CROP)).isPresent();
+            assertThat(cache.find(MadeUpFeatures.picture(1), MadeUpFeatures.CROP))
+                    .isPresent();
         }
         FeatureCaches.prune(root, Rule.atMost(Files.size(read)));
         assertThat(files()).containsExactly(read).doesNotContain(unread);

@@ -30,7 +30,10 @@ final class TrainingOptions {
     @Option(names = "--crops", paramLabel = "CROPS", description = "crops of an image, as center:224+flips or paper")
     private @Nullable String crops;
 
-    @Option(names = {"--image-size", "--img-size", "--imgsz"}, paramLabel = "N", description = "image size: side of all crops in pixels, as 320")
+    @Option(
+            names = {"--image-size", "--img-size", "--imgsz"},
+            paramLabel = "N",
+            description = "image size: side of all crops in pixels, as 320")
     private @Nullable String imageSize;
 
     @Option(names = "--test-size", paramLabel = "N", description = "image size for validation and prediction")
@@ -51,8 +54,7 @@ final class TrainingOptions {
     @Option(
             names = {"--validation-column", "--held-back-column"},
             paramLabel = "NAME",
-            description =
-                    "boolean column of the table that marks the validation set, instead of a random fraction")
+            description = "boolean column of the table that marks the validation set, instead of a random fraction")
     private @Nullable String heldBack;
 
     @Option(names = "--backbone", paramLabel = "NAME", description = "backbone, as googlenet")
@@ -67,19 +69,31 @@ final class TrainingOptions {
             description = "pretrained weights: a file on the driver, or a name of 'gramian weights list'")
     private @Nullable String weights;
 
-    @Option(names = "--pooling", paramLabel = "SPEC", description = "pooling: a method as bcnn, or stages joined by '/'")
+    @Option(
+            names = "--pooling",
+            paramLabel = "SPEC",
+            description = "pooling: a method as bcnn, or stages joined by '/'")
     private @Nullable String pooling;
 
     @Option(names = "--epochs", paramLabel = "N", description = "maximum epochs")
     private @Nullable String epochs;
 
-    @Option(names = {"--lr", "--learning-rate"}, paramLabel = "RATE", description = "learning rate; auto: range test")
+    @Option(
+            names = {"--lr", "--learning-rate"},
+            paramLabel = "RATE",
+            description = "learning rate; auto: range test")
     private @Nullable String rate;
 
-    @Option(names = "--schedule", paramLabel = "SCHEDULE", description = "learning rate schedule, as cosine or steps:6,7")
+    @Option(
+            names = "--schedule",
+            paramLabel = "SCHEDULE",
+            description = "learning rate schedule, as cosine or steps:6,7")
     private @Nullable String schedule;
 
-    @Option(names = {"--batch", "--batch-size"}, paramLabel = "N", description = "batch size over all executors")
+    @Option(
+            names = {"--batch", "--batch-size"},
+            paramLabel = "N",
+            description = "batch size over all executors")
     private @Nullable String batch;
 
     @Option(names = "--optimizer", paramLabel = "NAME", description = "optimizer: sgd or adamw")
@@ -91,13 +105,13 @@ final class TrainingOptions {
     @Option(names = "--clip", paramLabel = "NORM", description = "gradient clipping: maximum norm; 0: off")
     private @Nullable String clip;
 
-    @Option(names = "--ema", paramLabel = "DECAY", description = "exponential moving average of the weights: decay, as 0.999; 0: off")
+    @Option(
+            names = "--ema",
+            paramLabel = "DECAY",
+            description = "exponential moving average of the weights: decay, as 0.999; 0: off")
     private @Nullable String ema;
 
-    @Option(
-            names = "--dropout",
-            paramLabel = "FRACTION",
-            description = "dropout rate before the classifier")
+    @Option(names = "--dropout", paramLabel = "FRACTION", description = "dropout rate before the classifier")
     private @Nullable String dropout;
 
     @Option(names = "--seed", paramLabel = "N", description = "random seed")
@@ -139,8 +153,8 @@ final class TrainingOptions {
         }
         asked = new CropOptions(imageSize, testSize, tta).applyTo(asked);
         if (heldBack != null && asked.has(Keys.VALIDATION)) {
-            throw new IllegalArgumentException("expected --validation-column or "
-                    + Keys.VALIDATION.name() + " (--validation), found both; leave one out");
+            throw new IllegalArgumentException("expected --validation-column or " + Keys.VALIDATION.name()
+                    + " (--validation), found both; leave one out");
         }
         return asked;
     }

@@ -42,8 +42,10 @@ record Listing(List<Path> folders, List<Path> hidden, List<Path> pictures, List<
 
     /** Names that lost letters would become class names, and different files might get the same one. */
     private static void requireNames(Path folder, List<Path> children) throws DatasetException {
-        Optional<String> damaged =
-                children.stream().map(Listing::name).filter(FileNames::isDamaged).findFirst();
+        Optional<String> damaged = children.stream()
+                .map(Listing::name)
+                .filter(FileNames::isDamaged)
+                .findFirst();
         if (damaged.isPresent() && !FileNames.isUtf8()) {
             throw new DatasetException(folder, FileNames.problem(damaged.get()));
         }

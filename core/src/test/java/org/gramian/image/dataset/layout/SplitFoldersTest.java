@@ -57,8 +57,7 @@ final class SplitFoldersTest {
         "training;testing, testing/, test/",
         "Trian;Test, Trian/, train/"
     })
-    void aMisspeltSplitIsRefusedWithTheNameThatWasMeant(String folders, String found, String meant)
-            throws IOException {
+    void aMisspeltSplitIsRefusedWithTheNameThatWasMeant(String folders, String found, String meant) throws IOException {
         DatasetTrees.splits(root, List.of(folders.split(";", -1)), "a", "b");
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(root))

@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.Map;
 import java.util.Objects;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.backbone.weights.UnusableWeightsException;
@@ -55,6 +56,9 @@ final class Failures {
             if (cause instanceof OutOfMemoryError full) {
                 return outOfMemory(full, line);
             }
+        }
+        if (Interruption.isCause(exception)) {
+            return Main.INTERRUPTED; // a shutdown hook prints the message
         }
         trace(exception, line);
         println(said(exception), line);
@@ -131,7 +135,11 @@ final class Failures {
     }
 
     private static void println(String sentence, CommandLine line) {
-        line.getErr().println(line.getCommandSpec().qualifiedName() + ": " + sentence);
+        line.getErr()
+                .println(
+                        LogOptions.json(line.getCommandSpec())
+                                ? Console.json("error", Map.of("text", sentence))
+                                : Progress.Bar.eraser() + line.getCommandSpec().qualifiedName() + ": " + sentence);
         line.getErr().flush();
     }
 

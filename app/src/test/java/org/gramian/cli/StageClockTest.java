@@ -5,64 +5,74 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
-import org.gramian.run.plan.Estimate;
 import org.gramian.train.loop.TrainEvent.StageStarted;
 import org.gramian.train.loop.TrainEvent.Stepped;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class RemainingTimeTest {
+class StageClockTest {
     private static final StageStarted STAGE = new StageStarted(1, 10, 4, 32);
 
     private final AtomicLong seconds = new AtomicLong();
-    private final RemainingTime remaining = new RemainingTime(
-            new Estimate(Duration.ZERO, Duration.ofSeconds(200), Duration.ofSeconds(60)),
-            2,
-            () -> Instant.ofEpochSecond(seconds.get()));
+    private final StageClock clock = new StageClock(() -> Instant.ofEpochSecond(seconds.get()));
+
+    @BeforeEach
+    void start() {
+        clock.started(STAGE);
+    }
 
     private void step(int epoch, int step, long time) {
         seconds.addAndGet(time);
-        remaining.stepped(new Stepped(1, epoch, step, 8 * step, 1, 0.5));
+        clock.stepped(new Stepped(1, epoch, step, 8 * step, 1, 0.5));
     }
 
     @Test
-    void beforeTheFirstStepTheEstimateCountsAndNoSpeedIsKnown() {
-        remaining.foldStarted(1, 2);
-        remaining.stageStarted(STAGE);
-        assertThat(remaining.left()).hasSeconds(100 + 30 + 130);
-        assertThat(remaining.cropsPerSecond()).isEmpty();
+    void theFirstStepIsNotMeasured() {
+        step(0, 1, 1000);
+        assertThat(clock.imagesPerSecond()).isEmpty();
+        assertThat(clock.eta()).isEmpty();
+        step(0, 2, 2);
+        assertThat(clock.imagesPerSecond()).hasValue(4);
     }
 
     @Test
-    void theFirstStepOfAStageCountsAlsoAfterABreak() {
-        remaining.foldStarted(2, 2);
-        remaining.stageStarted(STAGE);
-        step(5, 1, 2);
-        assertThat(remaining.cropsPerSecond()).hasValue(4);
-        assertThat(remaining.left()).hasSeconds(2 * (40 - 21) + 30);
-    }
-
-    @Test
-    void anExtendedStageTakesLonger() {
-        remaining.foldStarted(2, 2);
-        remaining.stageStarted(STAGE);
-        step(9, 4, 2);
-        assertThat(remaining.left()).hasSeconds(30);
-        remaining.stageExtended(new StageStarted(1, 13, 4, 32));
-        assertThat(remaining.left()).hasSeconds(3 * 4 * 2 + 30);
-        step(10, 1, 2);
-        assertThat(remaining.left()).hasSeconds(11 * 2 + 30);
-    }
-
-    @Test
-    void judgingTakesTimeButIsNoTraining() {
-        remaining.foldStarted(2, 2);
-        remaining.stageStarted(STAGE);
+    void theEstimateIsKnownAfterAnEpochAndIncludesValidation() {
         for (int step = 1; step <= 4; step++) {
             step(0, step, 1);
         }
-        seconds.addAndGet(4);
-        remaining.epochDone();
-        assertThat(remaining.cropsPerSecond()).hasValue(8);
-        assertThat(remaining.left()).hasSeconds(9 * 8 + 30);
+        assertThat(clock.eta()).isEmpty();
+        seconds.addAndGet(3);
+        clock.epochDone();
+        assertThat(clock.imagesPerSecond()).hasValue(8);
+        assertThat(clock.eta()).contains(Duration.ofSeconds(2 * 36));
+    }
+
+    @Test
+    void inALongEpochTheEstimateIsKnownEarlier() {
+        clock.started(new StageStarted(1, 2, 100, 800));
+        for (int step = 1; step <= 10; step++) {
+            step(0, step, 1);
+            assertThat(clock.eta()).isEmpty();
+        }
+        step(0, 11, 1);
+        assertThat(clock.eta()).contains(Duration.ofSeconds(189));
+    }
+
+    @Test
+    void atTheEndThereIsNoEstimateUnlessTheStageIsExtended() {
+        step(9, 3, 2);
+        step(9, 4, 2);
+        clock.epochDone();
+        assertThat(clock.eta()).isEmpty();
+        clock.extended(new StageStarted(1, 13, 4, 32));
+        assertThat(clock.eta()).contains(Duration.ofSeconds(3 * 4 * 2));
+    }
+
+    @Test
+    void afterAResumeOnlyStepsOfThisProcessCount() {
+        step(5, 1, 2);
+        step(5, 2, 2);
+        clock.epochDone();
+        assertThat(clock.eta()).contains(Duration.ofSeconds(2 * (40 - 22)));
     }
 }

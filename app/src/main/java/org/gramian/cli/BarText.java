@@ -5,13 +5,14 @@ import me.tongfei.progressbar.ProgressBarRenderer;
 import me.tongfei.progressbar.ProgressState;
 
 /**
- * A progress bar as one line, made so that what matters is seen on a narrow terminal: the bar itself gives way first.
- *
- * <p>{@code stage 1  40% ████      epoch 3/60 left 4m loss 1.16}; without a remark, the number of steps and the time left.
+ * Renders a progress bar as one line, as {@code fine-tuning  40% ████░░░░  epoch 3/60  loss 1.160}. On a narrow terminal the bar
+ * itself gives way first. Without a remark it shows the number of steps and the remaining time.
  */
 final class BarText implements ProgressBarRenderer {
     private static final int WIDEST = 24;
     private static final int NARROWEST = 4;
+    /** Steps of less than this many milliseconds give no estimate. */
+    private static final int MILLISECONDS = 2000;
 
     @Override
     public String render(ProgressState state, int width) {
@@ -19,9 +20,9 @@ final class BarText implements ProgressBarRenderer {
         String before = state.getTaskName() + (state.isIndefinite() ? "" : " %3d%%".formatted((int) (100 * part)));
         String remark = String.valueOf(state.getExtraMessage()).strip();
         String after = remark.isEmpty() ? steps(state) : remark;
-        int room = Math.min(WIDEST, width - before.length() - after.length() - 2);
+        int room = Math.min(WIDEST, width - before.length() - after.length() - 3);
         String bar = state.isIndefinite() || room < NARROWEST ? "" : " " + bar(part, room);
-        String line = before + bar + " " + after;
+        String line = before + bar + "  " + after;
         return line.length() <= width ? line : line.substring(0, Math.max(0, width));
     }
 
@@ -32,14 +33,14 @@ final class BarText implements ProgressBarRenderer {
 
     private static String steps(ProgressState state) {
         if (state.isIndefinite()) {
-            return state.getCurrent() + "/?";
+            return Long.toString(state.getCurrent());
         }
         long done = state.getCurrent() - state.getStart();
         long rest = Math.max(0, state.getMax() - state.getCurrent());
         String count = state.getCurrent() + "/" + state.getMax();
         Duration passed = state.getElapsedAfterStart();
-        return done <= 0 || rest == 0
+        return done <= 0 || rest == 0 || passed.toMillis() < MILLISECONDS
                 ? count
-                : count + " left " + CourseText.brief(Duration.ofMillis(passed.toMillis() * rest / done));
+                : count + "  eta " + EpochText.time(passed.multipliedBy(rest).dividedBy(done));
     }
 }

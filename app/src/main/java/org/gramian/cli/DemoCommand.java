@@ -2,7 +2,6 @@ package org.gramian.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -17,7 +16,6 @@ import org.gramian.run.RunPlan;
 import org.gramian.run.RunResult;
 import org.gramian.run.Trainer;
 import org.gramian.run.Workshop;
-import org.gramian.run.plan.Estimate;
 import org.gramian.tensor.Device;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.InterruptedTrainingException;
@@ -28,17 +26,16 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code gramian demo}: first and second order on drawn textures, from nothing to a report. */
+/** {@code gramian demo}: first- and second-order pooling on synthetic textures. */
 @Command(
         name = "demo",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         header = "Train and compare two models on synthetic textures; needs no data.",
         description = {
-            "Needs no images, no weights and no network. Draws images of ten textures, trains 'average' and the paper's",
-            "pooling on the same images with a fixed bank of filters, tells how good both are on images that neither has",
-            "seen, and writes a report to look at. The same seed gives the same images. The same command goes on with a",
-            "demo that was broken, and shows one again that was finished."
+            "Needs no images, no weights and no internet. Draws synthetic images of ten textures, trains average pooling",
+            "and the paper's second-order pooling on the same split with a fixed filter bank, compares both on the test",
+            "set, and writes an HTML report. The same command resumes an interrupted demo."
         })
 final class DemoCommand implements Callable<Integer> {
     private final DemoRecipe recipe;
@@ -54,18 +51,18 @@ final class DemoCommand implements Callable<Integer> {
             names = {"--out", "--output"},
             paramLabel = "DIR",
             defaultValue = "runs/demo",
-            description = "where everything is kept, new or empty, or of the same demo (default: ${DEFAULT-VALUE})")
+            description = "output folder: new, empty, or of the same demo (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path out;
 
-    @Option(names = "--serve", description = "afterwards, open the second model as a web page on this machine")
+    @Option(names = "--serve", description = "afterwards, serve the second model as a web page")
     private boolean serve;
 
     @Option(
             names = "--seed",
             paramLabel = "N",
             defaultValue = "0",
-            description = "of the images, their division and training, as 7 (default: ${DEFAULT-VALUE})")
+            description = "random seed of images, split and training (default: ${DEFAULT-VALUE})")
     private long seed;
 
     @Mixin
@@ -75,7 +72,7 @@ final class DemoCommand implements Callable<Integer> {
         this(DemoRecipe.DEFAULT);
     }
 
-    /** The same of another size. */
+    /** A demo of another size. */
     DemoCommand(DemoRecipe recipe) {
         this.recipe = recipe;
     }
@@ -88,12 +85,12 @@ final class DemoCommand implements Callable<Integer> {
         Breaks breaks = Breaks.whenAsked();
         List<RunResult> results;
         try (TrainDisplay display = new TrainDisplay(console);
-                Interruption interruption = new Interruption(breaks, console::say)) {
+                Interruption interruption = new Interruption(breaks, console::warn)) {
             draw(wanted, folder, breaks);
             interruption.keeps(Keeper.DEFAULT_INTERVAL);
             results = train(new Stage(wanted, folder, device, breaks), display);
         } catch (InterruptedTrainingException stopped) {
-            console.say("stopped as asked; the same command goes on: " + typed());
+            console.warn("interrupted; resume with: " + typed());
             return Main.INTERRUPTED;
         }
         DemoSummary summary = new DemoSummary(wanted, folder, results);
@@ -105,7 +102,7 @@ final class DemoCommand implements Callable<Integer> {
         return serve ? served(summary.model()) : Main.DONE;
     }
 
-    /** What a training needs to know. */
+    /** Inputs of the training. */
     private record Stage(DemoRecipe recipe, DemoFolder folder, Device device, Breaks breaks) {}
 
     private String typed() {
@@ -115,8 +112,8 @@ final class DemoCommand implements Callable<Integer> {
 
     private void draw(DemoRecipe wanted, DemoFolder folder, Breaks breaks) throws IOException {
         int all = wanted.textures().size();
-        console.say("%d images of drawn textures in %s".formatted(all, folder.pictures()));
-        try (Progress progress = console.progress("drawing", all)) {
+        console.say("%d synthetic images in %s".formatted(all, folder.pictures()));
+        try (Progress progress = console.progress("drawing images", all)) {
             boolean complete = wanted.textures()
                     .write(folder.pictures(), progress, () -> breaks.due().isPresent());
             if (!complete) {
@@ -143,8 +140,7 @@ final class DemoCommand implements Callable<Integer> {
             Trainer one = trainer.asking(stage.recipe.settings(entry));
             RunPlan plan = one.plan(audit);
             console.say(entry.name() + ": " + entry.meaning());
-            Estimate estimate = one.estimate(plan);
-            display.row(entry.name() + ", ", estimate, plan.folds().size(), Duration.ZERO);
+            display.row(entry.name() + ", ");
             RunFolder run = new RunFolder(stage.folder.run(entry));
             run.begin(stage.folder.pictures());
             RunResult result = one.train(plan, audit, run.path());
@@ -159,7 +155,7 @@ final class DemoCommand implements Callable<Integer> {
         return results;
     }
 
-    /** As if the command that serves had been typed. */
+    /** Runs {@code gramian serve}. */
     private int served(Path model) {
         return Main.commandLine()
                 .setOut(spec.commandLine().getOut())

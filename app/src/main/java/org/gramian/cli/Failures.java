@@ -7,6 +7,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.InvalidPathException;
 import java.nio.file.NoSuchFileException;
+import java.util.Map;
 import java.util.Objects;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.backbone.weights.UnusableWeightsException;
@@ -57,6 +58,9 @@ final class Failures {
             if (cause instanceof OutOfMemoryError full) {
                 return outOfMemory(full, line);
             }
+        }
+        if (Interruption.isCause(exception)) {
+            return Main.INTERRUPTED; // a shutdown hook prints the message
         }
         trace(exception, line);
         println(said(exception), line);
@@ -133,7 +137,11 @@ final class Failures {
     }
 
     private static void println(String sentence, CommandLine line) {
-        line.getErr().println(line.getCommandSpec().qualifiedName() + ": " + sentence);
+        line.getErr()
+                .println(
+                        LogOptions.json(line.getCommandSpec())
+                                ? Console.json("error", Map.of("text", sentence))
+                                : Progress.Bar.eraser() + line.getCommandSpec().qualifiedName() + ": " + sentence);
         line.getErr().flush();
     }
 

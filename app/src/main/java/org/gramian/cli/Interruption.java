@@ -4,25 +4,28 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.gramian.train.loop.Breaks;
 
 /**
- * Lets Ctrl-C and SIGTERM end a command in its own way, as a training after its present step with everything kept, and with
- * the command's own exit code.
+ * Lets a command end in its own way on Ctrl-C and SIGTERM, as a training after its current step with a checkpoint, and with its
+ * own exit code.
  *
- * <p>Java answers such a signal by running its shutdown hooks and ending with the signal's number; so the hook waits for
- * the command, and then for what the program has to say of it, and ends the process itself.
+ * <p>Java runs shutdown hooks on such a signal and exits with the signal's number. The hook here waits for the command and its
+ * last messages, and then exits itself.
  */
 final class Interruption implements AutoCloseable {
-    /** Known when everything is said; the process has one end only. */
+    /** Completed after the last message. */
     private static final CompletableFuture<Integer> CODE = new CompletableFuture<>();
 
     private static final long SECONDS_TO_SAY_IT = 10;
 
+    private static final AtomicInteger OPEN = new AtomicInteger();
+
     private final CountDownLatch closed = new CountDownLatch(1);
     private final Thread hook;
-    private volatile String answer = "stopping";
+    private volatile String answer = "interrupted; stopping";
 
     Interruption(Breaks breaks, Consumer<String> say) {
         this(breaks::ask, say);
@@ -35,9 +38,25 @@ final class Interruption implements AutoCloseable {
             Runtime.getRuntime().halt(awaitCode());
         });
         Runtime.getRuntime().addShutdownHook(hook);
+        OPEN.incrementAndGet();
     }
 
-    /** For any command: runs something that makes it end, and says so. */
+    /** Prints a message if a signal ends the process while no command handles it. */
+    static void announce(Consumer<String> say) {
+        Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().name("gramian-signal").unstarted(() -> {
+            if (!CODE.isDone() && OPEN.get() == 0) {
+                say.accept("interrupted");
+            }
+        }));
+    }
+
+    /** Returns whether a failure only says that the process is ending by a signal. */
+    static boolean isCause(Throwable failure) {
+        // The message of Java's own hooks, as of File.deleteOnExit; there is no other way to ask.
+        return failure instanceof IllegalStateException && "Shutdown in progress".equals(failure.getMessage());
+    }
+
+    /** Handles a signal for any command: prints a message and runs something that makes it end. */
     static Interruption of(Runnable stop, String answer, Consumer<String> say) {
         Interruption interruption = new Interruption(stop, say);
         interruption.answer = answer;
@@ -56,17 +75,17 @@ final class Interruption implements AutoCloseable {
     }
 
     /**
-     * From now on there is something to keep.
+     * Says from now on that there is a checkpoint.
      *
-     * @param lost the most that is lost by whoever does not wait
+     * @param lost the most work that is lost by not waiting
      */
     void keeps(Duration lost) {
-        answer = "stopping after the present step; everything is kept (kill -9 "
-                + ProcessHandle.current().pid() + " ends it at once; at most " + PlanText.duration(lost)
-                + " of work is lost then)";
+        answer = "interrupted; stopping after the current step with a checkpoint (kill -9 "
+                + ProcessHandle.current().pid() + " stops at once and loses at most " + PlanText.duration(lost)
+                + " of work)";
     }
 
-    /** Ends the process, whether it is being interrupted or not. */
+    /** Exits, also while a signal ends the process. */
     static void exit(int code) {
         CODE.complete(code);
         System.exit(code);
@@ -76,8 +95,9 @@ final class Interruption implements AutoCloseable {
     public void close() {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
+            OPEN.decrementAndGet();
         } catch (IllegalStateException _) {
-            closed.countDown(); // the process is ending already, and the hook waits for us
+            closed.countDown(); // the process is ending, and the hook waits
         }
     }
 }

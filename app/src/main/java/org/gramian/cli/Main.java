@@ -90,6 +90,7 @@ public final class Main implements Runnable {
             "--dry-run",
             "--device",
             "--seed",
+            "--quiet",
             "--help-all");
 
     private static final List<String> COMPARE_OPTIONS = List.of(
@@ -125,6 +126,7 @@ public final class Main implements Runnable {
     public static void main(String[] arguments) {
         // picocli's own writer does not report lost output.
         PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
+        Interruption.announce(text -> System.err.println(Progress.Bar.eraser() + "gramian: " + text));
         Interruption.exit(commandLine().setOut(out).execute(arguments));
     }
 
@@ -137,6 +139,7 @@ public final class Main implements Runnable {
                 .setExecutionStrategy(Failures::run)
                 .setExecutionExceptionHandler(Failures::say);
         CommandGroups.show(line);
+        LogOptions.install(line, "train", "compare", "demo", "audit", "features", "evaluate", "embed", "predict");
         footer(line, PoolCommand.stages(), "pool", "gradcheck");
         footer(line, Listings.layouts(), "audit", "embed");
         footer(line, Listings.crops() + Listings.layouts(), "features");

@@ -12,11 +12,11 @@ import org.gramian.run.plan.FoldSize;
 import org.gramian.run.plan.MemoryEstimate;
 import org.gramian.run.plan.Workload;
 
-/** What {@code --dry-run} shows: every value with its origin, and what the run would do. */
+/** Output of {@code --dry-run}: every value with its origin, and sizes and times of the run. */
 final class PlanText {
     private PlanText() {}
 
-    /** Every value of the configuration and where it came from. */
+    /** Lists every value of the configuration with its origin. */
     static String configuration(Settings settings) {
         StringBuilder text = new StringBuilder("Configuration:\n");
         for (Setting setting : settings.values().values()) {
@@ -31,10 +31,10 @@ final class PlanText {
     }
 
     /**
-     * Pictures, sizes and time.
+     * Lists images, sizes and time.
      *
-     * @param memory that it takes
-     * @param estimate of the time, if it was measured
+     * @param memory of the run
+     * @param estimate of the time, if measured
      */
     static String work(Workload work, MemoryEstimate memory, Optional<Estimate> estimate) {
         RunConfig config = work.config();
@@ -43,25 +43,25 @@ final class PlanText {
             line(
                     text,
                     fold.name(),
-                    "%d training, %d validation and %d test images"
+                    "%d train, %d validation, %d test images"
                             .formatted(fold.training(), fold.heldBack(), fold.test()));
         }
         line(
                 text,
                 "crops",
-                "%s: %d of an image to train on, %d of others%s"
+                "%s: %d per training image, %d per test image%s"
                         .formatted(
                                 config.data().crops(),
                                 work.trainingCrops(),
                                 work.testCrops(),
                                 config.data()
                                         .testCrops()
-                                        .map(plan -> ", by " + plan)
+                                        .map(plan -> " (" + plan + ")")
                                         .orElse("")));
         line(
                 text,
                 "features",
-                "%d of %s by %s, at most %s on disk"
+                "%d of %s from %s, at most %s on disk"
                         .formatted(
                                 work.features(),
                                 work.featureShape(),
@@ -71,10 +71,10 @@ final class PlanText {
         line(
                 text,
                 "parameters",
-                "%s of the network%s, %s new; descriptors of length %d, %d classes"
+                "backbone %s%s, head %s; descriptor of %d values, %d classes"
                         .formatted(
                                 count(work.backboneParameters()),
-                                work.tail().isEmpty() ? "" : ", " + count(work.tailParameters()) + " of its tail",
+                                work.tail().isEmpty() ? "" : ", tail " + count(work.tailParameters()),
                                 count(work.headParameters()),
                                 work.descriptorSize(),
                                 work.classes()));
@@ -83,24 +83,24 @@ final class PlanText {
         return text.toString();
     }
 
-    /** What an estimate of the time takes for granted. */
+    /** Returns the condition of a time estimate. */
     static String condition(RunConfig config) {
         if (config.recipe().solver().isPresent()) {
-            return ", and what it takes to solve for the classifier";
+            return " plus fitting the classifier";
         }
         boolean longer =
                 config.recipe().stage1().mayExtend() || config.recipe().stage2().mayExtend();
-        return " if all epochs are needed" + (longer ? ", more while the loss still falls" : "");
+        return " if all epochs are needed" + (longer ? ", more while the loss falls" : "");
     }
 
     private static String time(Estimate time, String condition) {
-        return "about %s%s (a guess from one small batch): features %s, stage 1 %s, stage 2 %s"
+        return "about %s%s (estimated from one batch): features %s, head %s, fine-tuning %s"
                 .formatted(
                         duration(time.total()),
                         condition,
                         duration(time.features()),
                         duration(time.stage1()),
-                        time.stage2().isZero() ? "left out" : duration(time.stage2()));
+                        time.stage2().isZero() ? "none" : duration(time.stage2()));
     }
 
     private static void line(StringBuilder text, String name, String value) {

@@ -5,47 +5,64 @@ import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
-import java.util.Locale;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
 import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows how far a long task is: a bar with the time left on a terminal, a line now and then in a log.
+ * Progress of a long task: a bar on a terminal, which disappears at the end, or a line every ten seconds in a log.
  *
- * <p>It is told the number of steps done so far, from any thread, as often as one likes; before the first time it shows
- * nothing, so that a task without steps leaves no bar behind that never moved. Where the number of all steps is not known,
- * 0 or less, it shows a count. What standard error is decides between bar and lines, see {@link Terminal}: standard output
- * may be a file.
+ * <p>It accepts the number of steps done so far, from any thread. Nothing is shown before the first step, so that a task without
+ * steps leaves no bar. If the number of all steps is unknown, 0 or less, it shows a count.
  */
 sealed interface Progress extends LongConsumer, AutoCloseable {
-    /** A bar on a terminal, lines elsewhere. */
-    static Progress of(String task, long all, PrintWriter err) {
-        return Terminal.isStandardError()
-                ? new Bar(task, all, System.err)
-                : new Lines(task, all, err, InstantSource.system());
-    }
-
-    /** Says something beside the number of steps, until something else is said. */
+    /** Shows a text in place of the number of steps. */
     void remark(String text);
 
     @Override
     void close();
 
-    /** A bar that is drawn again and again in one line of a terminal. */
+    /** Shows nothing. */
+    record None() implements Progress {
+        @Override
+        public void accept(long done) {}
+
+        @Override
+        public void remark(String text) {}
+
+        @Override
+        public void close() {}
+    }
+
+    /** A bar that is redrawn in one line of a terminal. */
     final class Bar implements Progress {
+        /** Moves to the start of the line and erases it. */
+        private static final String ERASE = "\r\u001b[K";
+
+        private static final AtomicInteger OPEN = new AtomicInteger();
+
         private final ProgressBarBuilder builder;
         private @Nullable ProgressBar bar;
 
         Bar(String task, long all, PrintStream terminal) {
             builder = new ProgressBarBuilder()
                     .setTaskName(task)
-                    .setInitialMax(all > 0 ? all : -1) // the library's word for not known
+                    .setInitialMax(all > 0 ? all : -1) // unknown, for the library
                     .setRenderer(new BarText())
                     .setUpdateIntervalMillis(200)
-                    .setConsumer(new ConsoleProgressBarConsumer(terminal));
+                    .clearDisplayOnFinish()
+                    .setConsumer(new Line(terminal));
+        }
+
+        /** Returns what to print before a message while a bar may be shown: otherwise the message follows it on its line. */
+        static String eraser() {
+            return OPEN.get() > 0 ? ERASE : "";
         }
 
         @Override
@@ -54,6 +71,7 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
             if (drawn == null) {
                 drawn = builder.build();
                 bar = drawn;
+                OPEN.incrementAndGet();
             }
             drawn.stepTo(done);
         }
@@ -69,49 +87,98 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
         public synchronized void close() {
             if (bar != null) {
                 bar.close();
+                bar = null;
+                OPEN.decrementAndGet();
             }
+        }
+
+        /** Erases the rest of the line after each frame: a shorter text would leave letters of a longer one. */
+        private static final class Line implements ProgressBarConsumer {
+            private final PrintStream terminal;
+            private final int width;
+
+            Line(PrintStream terminal) {
+                this.terminal = terminal;
+                this.width = new ConsoleProgressBarConsumer(terminal).getMaxRenderedLength();
+            }
+
+            @Override
+            public int getMaxRenderedLength() {
+                return width;
+            }
+
+            @Override
+            public void accept(String text) {
+                terminal.print(ERASE + text);
+                terminal.flush();
+            }
+
+            @Override
+            public void clear() {
+                terminal.print(ERASE);
+                terminal.flush();
+            }
+
+            @Override
+            public void close() {}
         }
     }
 
-    /** A line every ten seconds. */
+    /** A line every ten seconds, as text or JSON. */
     final class Lines implements Progress {
         private static final Duration BETWEEN = Duration.ofSeconds(10);
 
         private final String task;
         private final long all;
         private final PrintWriter log;
+        private final boolean json;
         private final InstantSource clock;
         private final Instant start;
-        private Instant spoken;
+        private Instant printed;
         private String remark = "";
 
-        Lines(String task, long all, PrintWriter log, InstantSource clock) {
+        Lines(String task, long all, PrintWriter log, boolean json) {
+            this(task, all, log, json, InstantSource.system());
+        }
+
+        Lines(String task, long all, PrintWriter log, boolean json, InstantSource clock) {
             this.task = task;
             this.all = all;
             this.log = log;
+            this.json = json;
             this.clock = clock;
             this.start = clock.instant();
-            this.spoken = start;
+            this.printed = start;
         }
 
         @Override
         public synchronized void accept(long done) {
             Instant now = clock.instant();
-            if (Duration.between(spoken, now).compareTo(BETWEEN) >= 0) {
-                spoken = now;
-                log.println(line(done, Duration.between(start, now).toMillis() / 1e3));
+            if (Duration.between(printed, now).compareTo(BETWEEN) >= 0) {
+                printed = now;
+                log.println(json ? json(done) : text(done, Duration.between(start, now)));
                 log.flush();
             }
         }
 
-        private String line(long done, double seconds) {
-            String far = task + ": " + done + (all > 0 ? " of " + all : "");
-            if (!remark.isEmpty()) {
-                return far + ", " + remark;
+        private String json(long done) {
+            Map<String, Object> values = new LinkedHashMap<>();
+            values.put("task", task);
+            values.put("done", done);
+            if (all > 0) {
+                values.put("total", all);
             }
-            return done == 0 || all <= 0
-                    ? far
-                    : far + String.format(Locale.ROOT, ", about %.0f s left", seconds / done * Math.max(0, all - done));
+            return Console.json("progress", values);
+        }
+
+        private String text(long done, Duration passed) {
+            String count = task + "  " + done + (all > 0 ? "/" + all : "");
+            if (!remark.isEmpty()) {
+                return task + "  " + remark;
+            }
+            return done <= 0 || all <= done
+                    ? count
+                    : count + "  eta " + EpochText.time(passed.multipliedBy(all - done).dividedBy(done));
         }
 
         @Override

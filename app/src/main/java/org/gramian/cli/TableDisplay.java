@@ -6,7 +6,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
@@ -18,14 +17,12 @@ import org.gramian.run.table.RowOutcome;
 import org.gramian.run.table.TableEntry;
 import org.gramian.run.table.TableRun;
 
-/** Shows a table as it grows: which row it is at, how long the rest may take, and all files anew after each row. */
+/** Shows the progress of a table of methods, and writes its files after each row. */
 final class TableDisplay implements TableRun.Listener {
-    private static final Estimate NOTHING = new Estimate(Duration.ZERO, Duration.ZERO, Duration.ZERO);
-
     private final Console console;
     private final TrainDisplay training;
     private final TableFiles files;
-    /** Of the rows that were not begun yet, by folder. */
+    /** Estimates of the rows that are still to train, by folder. */
     private final Map<Path, Estimate> left = new LinkedHashMap<>();
 
     /** @param estimates of every row that is to be trained */
@@ -38,13 +35,9 @@ final class TableDisplay implements TableRun.Listener {
 
     @Override
     public void begun(TableEntry entry) throws IOException {
-        Estimate estimate = Objects.requireNonNullElse(left.remove(entry.folder()), NOTHING);
+        left.remove(entry.folder());
         console.say(place(entry));
-        training.row(
-                "row " + number(entry) + "/" + all() + " " + entry.row().name() + ", ",
-                estimate,
-                entry.work().map(work -> work.plan().folds().size()).orElse(1),
-                sum(left.values()));
+        training.row("row " + number(entry) + "/" + all() + " " + entry.row().name() + ", ");
         if (!new BegunRun(entry.folder()).exists()) {
             new RunFolder(entry.folder()).begin(entry.data().place());
         }
@@ -80,17 +73,17 @@ final class TableDisplay implements TableRun.Listener {
         switch (entry.outcome()) {
             case RowOutcome.Finished finished -> {
                 summarize(entry, finished);
-                console.say(place + ": " + accuracy(finished) + " % of the test images are right"
-                        + (left.isEmpty() ? "" : "; about " + PlanText.duration(sum(left.values())) + " to go"));
+                console.say(place + ": test accuracy " + accuracy(finished) + " %"
+                        + (left.isEmpty() ? "" : "; about " + PlanText.duration(sum(left.values())) + " left"));
             }
             case RowOutcome.Waiting _ -> {}
             case RowOutcome.Failed failed ->
-                console.say(place + " could not be trained: " + TableText.reason(failed.cause()));
+                console.say(place + " failed: " + TableText.reason(failed.cause()));
         }
         files.write();
     }
 
-    /** A row is a run like any other, with a summary and curves for people. */
+    /** Writes the summary and the curves of a row. */
     private void summarize(TableEntry entry, RowOutcome.Finished finished) throws IOException {
         RunResult result = new RunResult(finished.folds(), files.run().audit(entry.data()), Optional.empty());
         new TrainSummary(result, finished.folds().size(), new RunFolder(entry.folder())).write(console::say);

@@ -33,7 +33,7 @@ final class TableTraining {
     private final TrainOptions training;
     private final String command;
 
-    /** @param command as it was typed, which goes on with the table */
+    /** @param command as typed, which also resumes the table */
     TableTraining(Console console, TableOptions options, TrainOptions training, String command) {
         this.console = console;
         this.options = options;
@@ -42,16 +42,16 @@ final class TableTraining {
     }
 
     /**
-     * Does it.
+     * Trains the table.
      *
-     * @param cache where features are kept; nothing for as long as the table is trained
+     * @param cache feature cache; empty for a temporary one
      */
     int run(List<Path> pictures, TorchOptions torch, Optional<Path> cache) throws IOException, InterruptedException {
-        options.form(); // a wrong word is better said now than after the work
+        options.form(); // rejects a wrong format before the work
         TablePlan plan = options.plan(common());
         List<TableData> data = TableData.open(pictures, plan.common().find(Keys.LAYOUT));
         data.forEach(one -> one.dataset().notes().stream()
-                .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // which training refuses
+                .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
                 .forEach(note -> console.say(one.name() + ": " + note.text())));
         Path folder = TableFiles.requireUsable(
                 options.out(data.stream().map(TableData::name).toList()));
@@ -70,7 +70,7 @@ final class TableTraining {
         }
     }
 
-    /** There is nothing to keep, so that the system's answer to Ctrl-C is the right one. */
+    /** Prints the plan. There is nothing to save, so that Ctrl-C may end the process at once. */
     private int show(TableRun run, Trainer.Control control) throws IOException, InterruptedException {
         run.prepare(control);
         Map<TableEntry, Estimate> estimates = estimates(run, control.breaks());
@@ -81,7 +81,7 @@ final class TableTraining {
 
     private int train(TableFiles files, TrainDisplay display, Trainer.Control control)
             throws IOException, InterruptedException {
-        try (Interruption interruption = new Interruption(control.breaks(), console::say)) {
+        try (Interruption interruption = new Interruption(control.breaks(), console::warn)) {
             files.run().prepare(control);
             TableDisplay shown = new TableDisplay(console, display, files, announced(files, control.breaks()));
             interruption.keeps(options.keepEvery());
@@ -89,33 +89,33 @@ final class TableTraining {
             files.write();
             return ended(files, early);
         } catch (InterruptedTrainingException _) {
-            console.say("stopped as asked, before anything was trained; begin again by: " + command);
+            console.warn("interrupted before training began; start again with: " + command);
             return Main.INTERRUPTED;
         }
     }
 
-    /** What was asked for, but for the pooling, which makes a row. */
+    /** Returns the given settings without the pooling, which is set per row. */
     private Settings common() {
         Settings asked = training.asked().wanted();
         Map<String, Setting> values = new LinkedHashMap<>(asked.values());
         Setting pooling = values.remove(Keys.POOLING.name());
         if (training.typed().contains("--pooling")) {
             throw new IllegalArgumentException(
-                    "--pooling: every row of a table has its own; add it as a row, --methods LABEL="
+                    "--pooling: every row of a table has its own pooling; add a row with --methods LABEL="
                             + (pooling == null ? "SPEC" : pooling.text()));
         }
         if (pooling != null) {
             console.say(Keys.POOLING + " " + pooling.text() + " (" + pooling.origin()
-                    + ") does not count: every row of a table has its own");
+                    + ") is ignored: every row of a table has its own pooling");
         }
         return new Settings(values);
     }
 
     private Map<TableEntry, Estimate> announced(TableFiles files, Breaks breaks) throws IOException {
         TableRun run = files.run();
-        console.say("the table is kept in " + files.folder());
+        console.say("table folder: " + files.folder());
         if (!run.due().isEmpty()) {
-            console.say("measuring how long the rows take that are to be trained");
+            console.say("estimating the training time of each row");
         }
         Map<TableEntry, Estimate> estimates = estimates(run, breaks);
         breaks.due().ifPresent(reason -> {
@@ -131,7 +131,7 @@ final class TableTraining {
         if (!estimates.isEmpty()) {
             console.say(estimates.size() + (estimates.size() == 1 ? " row" : " rows") + " to train, about "
                     + PlanText.duration(TableText.total(estimates))
-                    + " if all epochs are needed (a guess from one small batch for each)");
+                    + " if all epochs are needed (estimated from one batch each)");
         }
         return estimates;
     }
@@ -156,13 +156,13 @@ final class TableTraining {
         console.out().print(form.isPresent() ? form.get().render(report) : TableText.of(report));
         console.out().flush();
         if (early.isPresent()) {
-            console.say("stopped as asked; go on by the same command: " + command);
+            console.warn("interrupted; resume with: " + command);
             return Main.INTERRUPTED;
         }
         return code(files.run());
     }
 
-    /** Rows that failed in one way give its exit code, those that failed in different ways that of a failure. */
+    /** Returns the exit code of the failed rows if they agree, else that of an internal error. */
     private static int code(TableRun run) {
         List<Integer> codes =
                 run.failures().stream().map(Failures::code).distinct().toList();

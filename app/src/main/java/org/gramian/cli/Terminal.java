@@ -5,10 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Whether somebody watches standard output or standard error.
+ * Tells whether standard output or standard error is a terminal.
  *
- * <p>Java knows a terminal only as standard input and output together. Linux tells of each stream, by a link; elsewhere
- * Java's answer has to do.
+ * <p>Java only knows about standard input and output together. Linux has a link for each stream; elsewhere Java's answer is used.
  */
 final class Terminal {
     private static final Path STANDARD_OUTPUT = Path.of("/proc/self/fd/1");
@@ -21,10 +20,10 @@ final class Terminal {
     }
 
     static boolean isStandardError() {
-        return isTerminal(STANDARD_ERROR);
+        return !"dumb".equals(System.getenv("TERM")) && isTerminal(STANDARD_ERROR);
     }
 
-    /** Whether a link of {@code /proc} leads to a terminal; where there is no such link, whether Java sees one. */
+    /** Returns whether a link of {@code /proc} leads to a terminal; without such a link, whether Java sees one. */
     @SuppressWarnings("SystemConsoleNull") // it is null again without a terminal, as before Java 22
     static boolean isTerminal(Path link) {
         try {

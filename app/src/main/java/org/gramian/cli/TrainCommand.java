@@ -38,7 +38,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian train}: from a folder of pictures to a model and numbers that can be trusted. */
+/** {@code gramian train}: trains a model on a folder of images and tests it. */
 @Command(
         name = "train",
         mixinStandardHelpOptions = true,
@@ -50,7 +50,7 @@ import picocli.CommandLine.Parameters;
             "evaluation.json, predictions.csv, confusion.csv, history.csv and config.yaml with the origin of every value."
         })
 final class TrainCommand implements Callable<Integer> {
-    /** Fewer training images of a class than this leave most to be gained by more of them. */
+    /** With fewer training images per class than this, more images help most. */
     private static final int FEW_PER_CLASS = 30;
 
     @Mixin
@@ -126,7 +126,7 @@ final class TrainCommand implements Callable<Integer> {
         Settings asked = resumed == null ? options.asked() : folder.settings();
         Dataset dataset = dataset(asked, folder);
         dataset.notes().stream()
-                .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // which training refuses
+                .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
                 .forEach(note -> console.say(note.text()));
         Device device = torch.prepare();
         if (deterministic) {
@@ -136,15 +136,15 @@ final class TrainCommand implements Callable<Integer> {
         Breaks breaks = budget == null ? Breaks.whenAsked() : Breaks.after(budget);
         try (TrainDisplay display = new TrainDisplay(console)) {
             Trainer trainer = new Trainer(dataset, asked, workshop, new Trainer.Control(display, breaks, keepEvery));
-            if (dry) { // nothing to keep: the system's answer to Ctrl-C is the right one
+            if (dry) { // nothing to save: Ctrl-C may end the process at once
                 RunPlan plan = plan(trainer, trainer.audit(), folder);
                 return show(trainer, plan, trainer.estimate(plan));
             }
-            try (Interruption interruption = new Interruption(breaks, console::say)) {
+            try (Interruption interruption = new Interruption(breaks, console::warn)) {
                 return planAndTrain(trainer, display, folder, interruption);
             } catch (InterruptedTrainingException stopped) {
-                console.say("stopped as asked, before anything was trained; "
-                        + (resumed == null ? "begin again" : "go on by: " + goOn(folder)));
+                console.warn("interrupted before training began"
+                        + (resumed == null ? "" : "; resume with: " + resume(folder)));
                 return Main.INTERRUPTED;
             }
         }
@@ -156,35 +156,40 @@ final class TrainCommand implements Callable<Integer> {
         console.say(
                 resumed == null
                         ? chosen(plan.settings())
-                        : "going on with " + resumed + "; pooling "
+                        : "resuming " + resumed + "; pooling "
                                 + plan.settings().get(Keys.POOLING));
         return plan;
     }
 
-    /** @throws InterruptedTrainingException if it is asked to stop before training */
+    /** @throws InterruptedTrainingException if interrupted before training */
     private int planAndTrain(Trainer trainer, TrainDisplay display, RunFolder folder, Interruption interruption)
             throws IOException, InterruptedException {
         AuditReport audit = trainer.audit();
         RunPlan plan = plan(trainer, audit, folder);
-        Estimate estimate = trainer.estimate(plan);
+        if (resumed == null) {
+            console.say(expectation(trainer, plan));
+        }
         trainer.control().breaks().due().filter(Breaks.Reason.ASKED::equals).ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
         });
-        display.expect(estimate, plan.folds().size());
-        if (resumed == null) {
-            console.say("about " + PlanText.duration(estimate.total()) + PlanText.condition(plan.config())
-                    + " (a guess from one small batch)");
-            console.say("memory: about " + trainer.memory(plan).text());
-        }
         interruption.keeps(keepEvery);
         int code = train(trainer, plan, audit, folder);
         if (resumed != null && !display.trained()) {
-            console.say("this run was at its end already");
+            console.say("the run was already finished");
         }
         return code;
     }
 
-    private static String goOn(RunFolder folder) {
+    /** Time and memory. A GPU gets no estimate of the time: one small batch says little about captured CUDA graphs. */
+    private static String expectation(Trainer trainer, RunPlan plan) throws IOException {
+        String memory = "estimated memory " + trainer.memory(plan).text();
+        return trainer.workshop().device().kind() == Device.Kind.CPU
+                ? "estimated time " + PlanText.duration(trainer.estimate(plan).total())
+                        + PlanText.condition(plan.config()) + "; " + memory
+                : memory;
+    }
+
+    private static String resume(RunFolder folder) {
         return CommandHint.of("train", "--resume", folder.path());
     }
 
@@ -206,7 +211,7 @@ final class TrainCommand implements Callable<Integer> {
         return dry ? new RunFolder(out) : RunFolder.fresh(out);
     }
 
-    /** A run goes on as it was begun: what would change it is named, with the way to a run that has it. */
+    /** Rejects options that would change a resumed run. */
     private void requireNothingNew(Path run) {
         List<String> typed = new ArrayList<>(options.typed());
         if (out != null) {
@@ -217,10 +222,10 @@ final class TrainCommand implements Callable<Integer> {
         }
         if (!typed.isEmpty()) {
             throw new IllegalArgumentException(
-                    "--resume goes on with the run's own configuration and folder: leave out "
-                            + String.join(", ", typed) + ", or begin a new run: "
+                    "--resume continues with the run's own configuration and folder: leave out "
+                            + String.join(", ", typed) + ", or start a new run with: "
                             + CommandHint.of("train", "DIR", "--config", run.resolve("config.yaml"))
-                            + " and what is to be different");
+                            + " and the changed options");
         }
     }
 
@@ -229,7 +234,7 @@ final class TrainCommand implements Callable<Integer> {
         return Layouts.open(place, asked.find(Keys.LAYOUT));
     }
 
-    /** The choice that matters most, and why. */
+    /** Returns backbone, pooling and classifier, and why this backbone. */
     private static String chosen(Settings settings) {
         Setting backbone = Objects.requireNonNull(settings.values().get(Keys.BACKBONE.name()));
         return "backbone " + settings.get(Keys.BACKBONE) + ", layer " + settings.get(Keys.LAYER) + " ("
@@ -250,7 +255,7 @@ final class TrainCommand implements Callable<Integer> {
         if (resumed == null) {
             folder.begin(pictures == null ? folder.pictures() : pictures);
         }
-        console.say("the run is kept in " + folder.path());
+        console.say("run folder: " + folder.path());
         RunResult result;
         try {
             result = trainer.train(plan, audit, folder.path());
@@ -273,12 +278,12 @@ final class TrainCommand implements Callable<Integer> {
             }
         }
         if (result.early().isPresent()) {
-            console.say(
+            console.warn(
                     switch (result.early().get()) {
-                        case ASKED -> "stopped as asked; go on by: " + goOn(folder);
+                        case ASKED -> "interrupted; resume with: " + resume(folder);
                         case OUT_OF_TIME ->
-                            "the time is used up" + (result.folds().isEmpty() ? " before there was a model" : "")
-                                    + "; to train further: " + goOn(folder);
+                            "time budget used up" + (result.folds().isEmpty() ? ", no model yet" : "")
+                                    + "; continue with: " + resume(folder);
                     });
         }
         if (result.early().filter(Breaks.Reason.ASKED::equals).isPresent()
@@ -288,7 +293,7 @@ final class TrainCommand implements Callable<Integer> {
         return audit.unreadable().isEmpty() ? Main.DONE : Main.DATA;
     }
 
-    /** Stages that were still improving at their last epoch, each by the fold in which it improved most. */
+    /** Returns advice for stages that still improved at their last epoch, from the fold that improved most. */
     private static List<String> moreEpochs(RunResult result) throws IOException {
         List<StageResult> stages = new ArrayList<>();
         for (FoldResult fold : result.folds()) {
@@ -301,28 +306,28 @@ final class TrainCommand implements Callable<Integer> {
                                 one -> one.improving().orElseThrow().share())))
                 .flatMap(Optional::stream)
                 .flatMap(one -> one.advice().stream())
-                .map(text -> "next: " + text)
+                .map(text -> "tip: " + text)
                 .toList();
     }
 
-    /** What would raise the accuracy most, by what the run had. */
+    /** Returns what would raise the accuracy most. */
     private static Optional<String> advice(RunPlan plan, Device device) {
         int images = plan.folds().getFirst().parts().training().size();
         int perClass = images / plan.dataset().classes().size();
         if (plan.config().network().weights().isEmpty()) {
-            return Optional.of("next: a pretrained backbone would help most; see " + CommandHint.of("weights"));
+            return Optional.of("tip: a pretrained backbone would help most; see " + CommandHint.of("weights"));
         }
         if (perClass < FEW_PER_CLASS) {
             return Optional.of(
-                    "next: more images would help most; a class has " + perClass + " training images on average");
+                    "tip: more images would help most; there are " + perClass + " training images per class");
         }
         boolean frozen = plan.config().recipe().stage2().epochs() == 0;
         return frozen && device.kind() == Device.Kind.CPU && images >= Quality.FINE_TUNED_IMAGES
-                ? Optional.of("next: fine-tuning on a GPU (--device cuda) would help; the backbone was frozen")
+                ? Optional.of("tip: fine-tuning on a GPU (--device cuda) would help; the backbone was frozen")
                 : Optional.empty();
     }
 
-    /** What failed, and how to go on where something is kept. */
+    /** Adds how to resume to a failure, if there is a checkpoint. */
     private static IOException broken(IOException failed, RunFolder folder) throws IOException {
         return folder.hasCheckpoint() ? new BrokenRunException(failed, folder.path()) : failed;
     }

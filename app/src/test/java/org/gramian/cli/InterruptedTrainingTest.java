@@ -62,7 +62,7 @@ final class InterruptedTrainingTest {
             await(program, "filters");
             program.process().destroy();
             assertThat(program.code()).as(program.said()).isEqualTo(Main.INTERRUPTED);
-            assertThat(program.said()).doesNotContain("--resume", "Exception");
+            assertThat(program.said()).contains("interrupted").doesNotContain("--resume", "Exception", "Shutdown");
         }
         assertThat(out).doesNotExist();
     }
@@ -73,7 +73,7 @@ final class InterruptedTrainingTest {
             await(program, "filters");
             program.process().destroy();
             assertThat(program.code()).as(program.said()).isEqualTo(SIGTERM);
-            assertThat(program.said()).doesNotContain("optimizer.batch");
+            assertThat(program.said()).contains("gramian: interrupted").doesNotContain("optimizer.batch");
         }
     }
 
@@ -103,6 +103,7 @@ final class InterruptedTrainingTest {
             program.process().destroy();
             assertThat(program.code()).as(program.said()).isEqualTo(Main.INTERRUPTED);
             assertThat(program.said())
+                    .contains("interrupted; resume with: gramian train --resume")
                     .contains("kill -9 " + program.process().pid())
                     .has(facts("1 min"));
         }

@@ -26,7 +26,7 @@ class ProgressTest {
     private final StringWriter log = new StringWriter();
     private final AtomicLong seconds = new AtomicLong();
     private final Progress progress =
-            new Progress.Lines(TASK, 400, new PrintWriter(log), () -> Instant.ofEpochSecond(seconds.get()));
+            new Progress.Lines(TASK, 400, new PrintWriter(log), false, () -> Instant.ofEpochSecond(seconds.get()));
 
     @Test
     void aTaskThatEndsSoonSaysNothingInALog() {
@@ -45,8 +45,8 @@ class ProgressTest {
         progress.accept(300);
         assertThat(log.toString().lines())
                 .satisfiesExactly(
-                        first -> assertThat(first).startsWith(TASK).has(facts("100", "400", "30 s")),
-                        second -> assertThat(second).startsWith(TASK).has(facts("300", "400", "7 s")));
+                        first -> assertThat(first).startsWith(TASK).has(facts("100/400", "eta 0:30")),
+                        second -> assertThat(second).startsWith(TASK).has(facts("300/400", "eta 0:07")));
     }
 
     @Test
@@ -59,7 +59,7 @@ class ProgressTest {
     @Test
     void whereTheNumberOfStepsIsNotKnownTheyAreCounted() {
         Progress counted =
-                new Progress.Lines(TASK, 0, new PrintWriter(log), () -> Instant.ofEpochSecond(seconds.get()));
+                new Progress.Lines(TASK, 0, new PrintWriter(log), false, () -> Instant.ofEpochSecond(seconds.get()));
         seconds.set(10);
         counted.accept(7);
         assertThat(log.toString().strip()).matches(TASK + "\\D+7");
@@ -78,13 +78,17 @@ class ProgressTest {
 
     @Test
     void aBarShowsTaskAndStepsInOneLine() {
-        assertThat(drawn(400, 100, 400)).contains("features", "100%", "400/400").contains("\r");
+        assertThat(drawn(400, 100, 400))
+                .contains("features", "100%", "400/400")
+                .doesNotContain("\n")
+                .as("it disappears at the end")
+                .endsWith("\r\u001b[K");
     }
 
     private static String drawnBeside(String remark, int width) {
         AtomicReference<String> last = new AtomicReference<>("");
         ProgressBarBuilder builder = new ProgressBarBuilder()
-                .setTaskName("fold 2/3, stage 1")
+                .setTaskName("fold 2/3, fine-tuning")
                 .setInitialMax(60)
                 .setMaxRenderedLength(width)
                 .setRenderer(new BarText())
@@ -98,12 +102,12 @@ class ProgressTest {
 
     @Test
     void onANarrowTerminalTheBarGivesWayToWhatIsSaid() {
-        String remark = "epoch 3/60 left 4m loss 1.160 acc 16.7% 9/s";
+        String remark = "epoch 3/60  loss 1.160  acc 16.7%  9 img/s";
         assertThat(drawnBeside(remark, 80))
-                .startsWith("fold 2/3, stage 1  25% █")
-                .endsWith("░ " + remark);
-        assertThat(drawnBeside(remark, 70)).isEqualTo("fold 2/3, stage 1  25% " + remark);
-        assertThat(drawnBeside(remark, 40)).isEqualTo("fold 2/3, stage 1  25% epoch 3/60 left 4");
+                .startsWith("fold 2/3, fine-tuning  25% █")
+                .endsWith("░  " + remark);
+        assertThat(drawnBeside(remark, 70)).isEqualTo("fold 2/3, fine-tuning  25%  " + remark);
+        assertThat(drawnBeside(remark, 40)).isEqualTo("fold 2/3, fine-tuning  25%  epoch 3/60  ");
     }
 
     @Test
@@ -113,7 +117,7 @@ class ProgressTest {
 
     @Test
     void aBarOfAnUnknownNumberOfStepsCountsThem() {
-        assertThat(drawn(0, 7)).contains("features", "7/?").doesNotContain("7/0");
+        assertThat(drawn(0, 7)).contains("features  7").doesNotContain("7/");
     }
 
     @Test
@@ -130,5 +134,22 @@ class ProgressTest {
         boolean answer = Terminal.isTerminal(link);
         Files.delete(link);
         return answer;
+    }
+
+    @Test
+    void aJsonLineHasTaskAndCount() {
+        Progress json = new Progress.Lines(
+                TASK, 400, new PrintWriter(log), true, () -> Instant.ofEpochSecond(seconds.get()));
+        seconds.set(10);
+        json.accept(100);
+        assertThat(log.toString().strip())
+                .startsWith("{\"time\":")
+                .endsWith("\"event\":\"progress\",\"task\":\"reading images\",\"done\":100,\"total\":400}");
+    }
+
+    @Test
+    void aFrameErasesTheRestOfALongerOne() {
+        assertThat(drawn(400, 100).split("\r", -1)).hasSizeGreaterThan(1).allSatisfy(frame -> assertThat(frame)
+                .matches("|\u001b\\[K.*"));
     }
 }

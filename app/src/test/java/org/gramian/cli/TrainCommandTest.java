@@ -127,8 +127,8 @@ final class TrainCommandTest {
         assertThat(first.epochs()).isEqualTo(3);
         String advice = first.advice().orElseThrow();
         assertThat(advice).contains("in the last 2 of 3 epochs", "--epochs 6");
-        assertThat(run.err()).contains("next: " + advice);
-        assertThat(Files.readString(out.resolve("report.html"))).contains("S" + advice.substring(1));
+        assertThat(run.err()).contains("tip: " + advice);
+        assertThat(Files.readString(out.resolve("report.html"))).contains(Character.toUpperCase(advice.charAt(0)) + advice.substring(1));
     }
 
     @Test
@@ -208,5 +208,37 @@ final class TrainCommandTest {
         assertThat(EvaluationFile.read(json).accuracy())
                 .isEqualTo(EvaluationFile.read(out.resolve("evaluation.json")).accuracy());
         assertThat(done(Run.of("compare", out, other)).out()).contains("McNemar");
+    }
+
+    @Test
+    void aLogHasALinePerEpochAndStaysShort() throws IOException {
+        Run run = done(tiny.train(out, "--epochs", "3"));
+        assertThat(run.err().lines().filter(line -> line.matches("epoch \\d/3  loss \\d.*  acc .*%  .*lr .*")))
+                .hasSize(3);
+        assertThat(run.err())
+                .containsPattern("test accuracy \\d+\\.\\d % \\(95 % CI .*\\), frozen backbone")
+                .doesNotContain("stage 1", "about 1 s");
+        assertThat(run.err().lines()).hasSizeLessThan(20);
+    }
+
+    @Test
+    void quietPrintsResultsOnly() throws IOException {
+        Run run = done(tiny.train(out, "--epochs", "2", "--quiet"));
+        assertThat(run.err()).doesNotContain("epoch", "backbone", "report");
+        assertThat(run.out()).contains("accuracy", "gramian predict");
+    }
+
+    @Test
+    void aLogInJsonHasOneObjectPerLine() throws IOException {
+        Run run = done(tiny.train(out, "--epochs", "2", "--log-format", "json"));
+        assertThat(run.err().lines()).allSatisfy(line -> assertThat(line).startsWith("{\"time\":\"").endsWith("}"));
+        assertThat(run.err().lines().filter(line -> line.contains("\"event\":\"epoch\"")))
+                .hasSize(2)
+                .allSatisfy(line -> assertThat(line)
+                        .contains("\"epochs\":2", "\"loss\":", "\"acc\":", "\"val_acc\":", "\"lr\":"));
+        assertThat(run.err()).contains("\"event\":\"test\"", "\"ci_low\":");
+        Run failed = tiny.train(out, "--log-format", "json");
+        assertThat(failed.code()).isEqualTo(Main.USAGE);
+        assertThat(failed.err()).startsWith("{\"time\":").contains("\"event\":\"error\"");
     }
 }

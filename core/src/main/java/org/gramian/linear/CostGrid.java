@@ -30,7 +30,7 @@ record CostGrid(OptionalDouble given, List<Double> costs) {
 
     /** The task of a cross-validation, for progress. */
     String task() {
-        return given.isPresent() ? "cross-validation" : "choosing C";
+        return given.isPresent() ? "cross-validation" : "cross-validation of C";
     }
 
     /** C where there are no folds to choose by. */

@@ -74,7 +74,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             Tensor means = Elementwise.sub(centred.centres(), centre);
             PooledCovariance covariance = PooledCovariance.of(rows, centred);
             double gamma = shrinkage.orElseGet(() -> Shrinkage.of(rows, centred, covariance));
-            watch.at("solving for classes", 0, 1);
+            watch.at("fitting lda", 0, 1);
             Tensor weight = covariance.solve(means, gamma);
             SequencedMap<String, Double> found = new LinkedHashMap<>();
             found.put("shrinkage", gamma);

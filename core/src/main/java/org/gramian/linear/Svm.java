@@ -80,7 +80,7 @@ public record Svm(OptionalDouble c) implements LinearSolver {
         int[] all = IntStream.range(0, n).toArray();
         double[] coefficients = new double[rows.classes() * n];
         DualDescent.Ending[] endings = new DualDescent.Ending[rows.classes()];
-        problems.all("solving for classes", problems.blocks(), (block, eachPass) -> {
+        problems.all("fitting svm", problems.blocks(), (block, eachPass) -> {
             DualDescent descent = problems.begin(block, all);
             DualDescent.Ending[] some = descent.descend(costs, TOLERANCE, eachPass);
             for (int c = 0; c < some.length; c++) {

@@ -37,7 +37,7 @@ import org.gramian.train.loop.TrainEvent;
  * @param describing gives descriptors
  */
 record FoldGallery(List<String> classes, Material material, PictureDescriptors describing) {
-    private static final String TASK = "making thumbnails";
+    private static final String TASK = "thumbnails";
 
     /**
      * Makes it.

@@ -55,8 +55,8 @@ record Showcase(FoldFolder folder, RunPlan plan, Material material, Company comp
             return Optional.of(stopped.reason());
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
             company.events.accept(
-                    new RunEvent.Remark("there is no gallery or no inspection of " + Found.text(company.fold) + ": "
-                            + failed.getMessage() + "; the model is whole, and 'gramian train --resume' tries again"));
+                    new RunEvent.Remark("gallery or pooling statistics failed for " + Found.text(company.fold) + ": "
+                            + failed.getMessage() + "; the model is complete; retry with 'gramian train --resume'"));
             return Optional.empty();
         }
     }
@@ -92,7 +92,7 @@ record Showcase(FoldFolder folder, RunPlan plan, Material material, Company comp
                 .inspect(
                         test,
                         fingerprint,
-                        done -> company.session.measuring(new Collecting("looking into the pooling", done, all)));
+                        done -> company.session.measuring(new Collecting("pooling statistics", done, all)));
     }
 
     private boolean hasInspectionOf(String fingerprint) {

@@ -84,14 +84,14 @@ public record StageResult(
     }
 
     /**
-     * Says that the stage was still improving at its last epoch and what to try, as {@code stage 1 still improved at its end: the
+     * Says that the stage was still improving at its last epoch and what to try, as {@code the head was still improving: the
      * validation loss fell by 3.2 % in the last 2 of 15 epochs; try --epochs 30}; empty where it did not.
      */
     public Optional<String> advice() {
         return improving.map(improvement -> String.format(
                 Locale.ROOT,
-                "stage %d still improved at its end: the %s loss fell by %.1f %% in the last %d of %d epochs; try %s %d",
-                stage,
+                "%s was still improving: the %s loss fell by %.1f %% in the last %d of %d epochs; try %s %d",
+                stage == 1 ? "the head" : "fine-tuning",
                 validated ? "validation" : "training",
                 100 * improvement.share(),
                 Math.min(Improvement.EPOCHS, epochs - 1),

@@ -35,10 +35,10 @@ class StageResultTest {
     @Test
     void whatStillImprovedSaysByHowMuchAndWhatToTry() {
         assertThat(FIRST.advice())
-                .hasValue("stage 1 still improved at its end: the validation loss fell by 3.2 % in the last 2 of 19"
+                .hasValue("the head was still improving: the validation loss fell by 3.2 % in the last 2 of 19"
                         + " epochs; try --epochs 38");
         assertThat(new StageResult(2, 2, 2, 2, false, Optional.of(new Improvement(1, 0.9)), Optional.empty()).advice())
-                .hasValue("stage 2 still improved at its end: the training loss fell by 10.0 % in the last 1 of 2"
+                .hasValue("fine-tuning was still improving: the training loss fell by 10.0 % in the last 1 of 2"
                         + " epochs; try --fine-tune 4");
         assertThat(SECOND.advice()).isEmpty();
     }

@@ -207,6 +207,14 @@ public final class ImageStore implements AutoCloseable {
         return entry;
     }
 
+    private static void deleteOnExit(Path path) {
+        try {
+            path.toFile().deleteOnExit();
+        } catch (IllegalStateException _) {
+            // A signal is ending the process, which closes this store and deletes the file itself.
+        }
+    }
+
     private Slab slab(long bytes) {
         if (hostBytes + bytes <= options.hostBytes) {
             hostBytes += bytes;
@@ -218,7 +226,7 @@ public final class ImageStore implements AutoCloseable {
                 Files.createDirectories(options.folder);
                 Path path = Files.createTempFile(options.folder, "images-", ".scratch");
                 scratch = path;
-                path.toFile().deleteOnExit();
+                deleteOnExit(path);
                 file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
                 channel = file;
             }

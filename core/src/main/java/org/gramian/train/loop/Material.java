@@ -75,7 +75,7 @@ public record Material(Parts parts, Crops trainingCrops, Crops testCrops, Featur
 
             @Override
             public synchronized void accept(long done) {
-                progress.accept(new Collecting("looking at files", ++seen, all));
+                progress.accept(new Collecting("hashing files", ++seen, all));
             }
         };
     }

@@ -240,7 +240,7 @@ public final class PoolingRace {
                 candidates(backbone).stream().filter(this::fits).toList();
         try (Scope _ = Scope.open();
                 FeatureTable table = material.features(
-                        "features to compare poolings",
+                        "features for pooling comparison",
                         some,
                         material.trainingCrops().first(),
                         session::preparing)) {

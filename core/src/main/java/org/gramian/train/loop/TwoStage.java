@@ -136,7 +136,7 @@ public final class TwoStage {
     private void solve(LinearSolver solver, StageEnd ends) throws IOException {
         Material.Parts parts = material.parts();
         try (FeatureTable training = material.features(
-                        "features to train on", parts.training(), material.trainingCrops(), session::preparing);
+                        "training features", parts.training(), material.trainingCrops(), session::preparing);
                 FeatureTable heldBack = material.features(
                         "validation features", parts.heldBack(), material.testCrops(), session::preparing)) {
             new SolvedHead(model, session)
@@ -148,7 +148,7 @@ public final class TwoStage {
     private Ended first(@Nullable Checkpoint checkpoint, StageEnd ends) throws IOException {
         Material.Parts parts = material.parts();
         try (FeatureTable training = material.features(
-                        "features to train on", parts.training(), material.trainingCrops(), session::preparing);
+                        "training features", parts.training(), material.trainingCrops(), session::preparing);
                 FeatureTable heldBack = material.features(
                         "validation features", parts.heldBack(), material.testCrops(), session::preparing)) {
             PictureScores judging = scores(heldBack);

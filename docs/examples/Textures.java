@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.SplittableRandom;
 import javax.imageio.ImageIO;
 
-/** Draws the pictures of {@code docs/examples/textures}: {@code java docs/examples/Textures.java docs/examples/textures}. */
+/** Draws the images of {@code docs/examples/textures}: {@code java docs/examples/Textures.java docs/examples/textures}. */
 class Textures {
     private static final int SIZE = 96;
     private static final int PICTURES = 12;

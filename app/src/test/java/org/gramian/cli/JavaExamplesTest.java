@@ -8,6 +8,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import javax.tools.Diagnostic;
 import javax.tools.DiagnosticCollector;
@@ -18,28 +21,15 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The Java that the README shows is Java that compiles. */
+/** The Java examples of the README and of docs/java.md compile with the imports that they show. */
 class JavaExamplesTest {
-    private static final Path README = Path.of("..", "README.md");
-
-    /** Packages whose types a reader's editor would import. */
-    private static final List<String> IMPORTED = List.of(
-            "java.nio.file",
-            "java.util",
-            "org.gramian.autodiff",
-            "org.gramian.evaluate",
-            "org.gramian.image.dataset",
-            "org.gramian.image.dataset.layout",
-            "org.gramian.model",
-            "org.gramian.pooling",
-            "org.gramian.run",
-            "org.gramian.run.config",
-            "org.gramian.tensor");
+    private static final List<Path> PAGES = List.of(Path.of("..", "README.md"), Path.of("..", "docs", "java.md"));
+    private static final Pattern BLOCK = Pattern.compile("(?s)```java\n(.*?)```");
 
     @Test
-    void everyJavaExampleOfTheReadmeCompiles(@TempDir Path classes) throws IOException {
+    void everyJavaExampleCompiles(@TempDir Path classes) throws IOException {
         List<String> examples = examples();
-        assertThat(examples).hasSizeGreaterThan(2);
+        assertThat(examples).hasSizeGreaterThan(4);
         for (String example : examples) {
             assertThat(errors(example, classes)).as(example).isEmpty();
         }
@@ -47,35 +37,30 @@ class JavaExamplesTest {
 
     @Test
     void anExampleOfSomethingThatIsNotThereDoesNotCompile(@TempDir Path classes) {
-        assertThat(errors("Classifier.open(Path.of(\"model.safetensors\"));", classes))
+        String imports = "import java.nio.file.Path;\nimport org.gramian.model.Classifier;\n";
+        assertThat(errors(imports + "Classifier.open(Path.of(\"model.safetensors\"));", classes))
                 .contains("open");
     }
 
     /** The blocks marked as Java. */
     private static List<String> examples() throws IOException {
         List<String> examples = new ArrayList<>();
-        List<String> block = new ArrayList<>();
-        boolean inside = false;
-        for (String line : Files.readAllLines(README)) {
-            if (line.startsWith("```")) {
-                if (inside) {
-                    examples.add(String.join("\n", block));
-                }
-                block.clear();
-                inside = line.equals("```java");
-            } else if (inside) {
-                block.add(line);
+        for (Path page : PAGES) {
+            Matcher blocks = BLOCK.matcher(Files.readString(page));
+            while (blocks.find()) {
+                examples.add(blocks.group(1));
             }
         }
         return examples;
     }
 
-    /** What the compiler says of some statements, to which features of the reader's own are given. */
-    private static String errors(String statements, Path classes) {
-        String imports =
-                IMPORTED.stream().map(name -> "import " + name + ".*;\n").collect(Collectors.joining());
-        String source = imports + "class Example { static void example(Tensor features) throws Exception {\n"
-                + statements + "\n} }\n";
+    /** Errors of the compiler for imports and statements; {@code features} is a tensor of the reader. */
+    private static String errors(String example, Path classes) {
+        Map<Boolean, List<String>> lines =
+                example.lines().collect(Collectors.partitioningBy(line -> line.startsWith("import ")));
+        String source = String.join("\n", lines.get(true))
+                + "\nclass Example { static void example(org.gramian.tensor.Tensor features) throws Exception {\n"
+                + String.join("\n", lines.get(false)) + "\n} }\n";
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         DiagnosticCollector<JavaFileObject> found = new DiagnosticCollector<>();
         List<String> options = List.of(

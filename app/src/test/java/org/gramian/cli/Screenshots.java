@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Makes the pictures of the documentation from a finished demo; {@code docs/screenshots} calls it. Not part of the tests. */
+/** Takes the screenshots of the documentation from a finished demo; {@code docs/screenshots} runs it. Not part of the tests. */
 @ExtendWith(Chromium.class)
 @EnabledIfEnvironmentVariable(named = Screenshots.DEMO, matches = ".+")
 class Screenshots {
@@ -29,7 +29,7 @@ class Screenshots {
     @TempDir
     private Path folder = Path.of("");
 
-    private static final Path PICTURES = Path.of("..", "docs", "pictures");
+    private static final Path IMAGES = Path.of("..", "docs", "images");
 
     private static Path demo() {
         return Path.of(System.getenv(DEMO));
@@ -50,9 +50,9 @@ class Screenshots {
     }
 
     private static void take(Page page, String name, Screen screen) throws IOException {
-        Files.createDirectories(PICTURES);
+        Files.createDirectories(IMAGES);
         page.screenshot(new Page.ScreenshotOptions()
-                .setPath(PICTURES.resolve(name + "-" + screen.name().toLowerCase(Locale.ROOT) + ".png")));
+                .setPath(IMAGES.resolve(name + "-" + screen.name().toLowerCase(Locale.ROOT) + ".png")));
     }
 
     @ParameterizedTest

@@ -105,6 +105,12 @@ final class TrainOptions {
                 paramLabel = "FRACTION",
                 description = "fraction of training images for the validation set; 0: none")
         private @Nullable String validation;
+
+        @Option(
+                names = "--near-duplicates",
+                paramLabel = "WORD",
+                description = "in random splits: together (on one side) or ignore (like other images)")
+        private @Nullable String nearDuplicates;
     }
 
     private static final class NetworkOptions {
@@ -305,6 +311,7 @@ final class TrainOptions {
         flags.put("--augment", new Asked(Keys.AUGMENT, pictures.augment));
         flags.put("--test-crops", new Asked(Keys.TEST_CROPS, pictures.testCrops));
         flags.put("--validation", new Asked(Keys.VALIDATION, pictures.validation));
+        flags.put("--near-duplicates", new Asked(Keys.NEAR_DUPLICATES, pictures.nearDuplicates));
         flags.put("--backbone", new Asked(Keys.BACKBONE, network.backbone));
         flags.put("--layer", new Asked(Keys.LAYER, network.layer));
         flags.put("--weights", new Asked(Keys.WEIGHTS, network.weights));

@@ -31,6 +31,7 @@ class TrainOptionsTest {
             Map.entry("--augment=standard+erase:0.25", "data.augment"),
             Map.entry("--test-crops=resize:288+flips", "data.test-crops"),
             Map.entry("--validation=0.25", "data.validation"),
+            Map.entry("--near-duplicates=ignore", "data.near-duplicates"),
             Map.entry("--backbone=vgg16", "network.backbone"),
             Map.entry("--layer=conv5_3", "network.layer"),
             Map.entry("--weights=vgg16-keras", "network.weights"),
@@ -158,6 +159,7 @@ class TrainOptionsTest {
             case "optimizer.name" -> "adamw";
             case "stage1.per-length", "stage1.extend", "stage2.extend" -> "true";
             case "data.layout" -> "fmd";
+            case "data.near-duplicates" -> "together";
             case "data.protocol" -> "given";
             case "stage1.schedule" -> "cosine";
             case "network.backbone" -> "googlenet";

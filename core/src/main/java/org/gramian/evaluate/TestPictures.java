@@ -35,7 +35,11 @@ public record TestPictures(List<Integer> indexes, Setting setting, List<String> 
         Optional<TrainedOn> trained = TrainedOn.of(card);
         Optional<Learned> learned = trained.flatMap(one -> Learned.of(dataset, duplicates, one));
         if (request.divides()) {
-            return new FoldChoice(dataset, trained, learned).choose(request, duplicates);
+            // The model's near-duplicates are known for the dataset that it was trained on alone.
+            Duplicates known = learned.isPresent()
+                    ? duplicates.with(trained.map(TrainedOn::near).orElse(List.of()))
+                    : duplicates;
+            return new FoldChoice(dataset, trained, learned).choose(request, known);
         }
         if (request.all()) {
             return all(

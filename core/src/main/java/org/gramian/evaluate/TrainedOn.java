@@ -1,7 +1,10 @@
 package org.gramian.evaluate;
 
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.gramian.basis.Found;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Duplicates;
@@ -13,15 +16,21 @@ import org.gramian.model.ModelCard;
 
 /**
  * Which division of which pictures a model was trained under, as its card's origin says by the keys {@value #PROTOCOL},
- * {@value #FOLD}, {@value #FINGERPRINT} and {@value #SEED}.
+ * {@value #FOLD}, {@value #FINGERPRINT}, {@value #SEED} and, where there are some, {@value #NEAR_DUPLICATES}.
  *
  * @param setting the division, and the fold that the model was kept from
+ * @param near near-duplicates that the division kept together, by index
  */
-public record TrainedOn(Setting setting) {
+public record TrainedOn(Setting setting, List<List<Integer>> near) {
     public static final String PROTOCOL = "protocol";
     public static final String FOLD = "fold";
     public static final String FINGERPRINT = "fingerprint";
     public static final String SEED = "seed";
+    public static final String NEAR_DUPLICATES = "near-duplicates";
+
+    public TrainedOn {
+        near = List.copyOf(near);
+    }
 
     /**
      * What a card says; nothing where one of the keys is absent.
@@ -37,7 +46,34 @@ public record TrainedOn(Setting setting) {
         if (protocol == null || fold == null || fingerprint == null || seed == null) {
             return Optional.empty();
         }
-        return Optional.of(new TrainedOn(new Setting(protocol, fold, new Fingerprint(fingerprint), number(seed))));
+        return Optional.of(new TrainedOn(
+                new Setting(protocol, fold, new Fingerprint(fingerprint), number(seed)),
+                groups(origin.getOrDefault(NEAR_DUPLICATES, ""))));
+    }
+
+    /** Groups of indexes as the origin keeps them, as {@code 3 7 8;12 15}. */
+    public static String text(List<List<Integer>> groups) {
+        return groups.stream()
+                .map(group -> group.stream().map(String::valueOf).collect(Collectors.joining(" ")))
+                .collect(Collectors.joining(";"));
+    }
+
+    private static List<List<Integer>> groups(String text) {
+        if (text.isBlank()) {
+            return List.of();
+        }
+        try {
+            return Arrays.stream(text.split(";", -1))
+                    .map(group -> Arrays.stream(group.split(" ", -1))
+                            .map(Integer::valueOf)
+                            .toList())
+                    .toList();
+        } catch (NumberFormatException wrong) {
+            throw new IllegalArgumentException(
+                    "expected groups of numbers as " + NEAR_DUPLICATES + " in the model's origin, found "
+                            + Found.text(text),
+                    wrong);
+        }
     }
 
     private static long number(String seed) {
@@ -52,7 +88,12 @@ public record TrainedOn(Setting setting) {
     /** The division, if this data set is the one that was divided: the protocol, done again, gives the same fingerprint. */
     Optional<Plan> again(Dataset dataset, Duplicates duplicates) {
         try {
-            Plan plan = Protocols.parse(setting.protocol()).plan(dataset, duplicates, setting.seed());
+            if (near.stream()
+                    .flatMap(List::stream)
+                    .anyMatch(index -> index < 0 || index >= dataset.samples().size())) {
+                return Optional.empty();
+            }
+            Plan plan = Protocols.parse(setting.protocol()).plan(dataset, duplicates.with(near), setting.seed());
             return Optional.of(plan).filter(made -> made.fingerprint().equals(setting.fingerprint()));
         } catch (IllegalArgumentException _) {
             return Optional.empty(); // what cannot be divided that way was not divided that way

@@ -33,7 +33,8 @@ public record FoldPlan(String place, String name, Parts parts) {
      */
     static FoldPlan of(Dataset dataset, Placed placed, Set<Integer> readable, HoldingBack holding) {
         Fold fold = placed.fold;
-        List<Sample> training = samples(dataset, fold.train(), readable);
+        List<Integer> train = fold.train().stream().filter(readable::contains).toList();
+        List<Sample> training = pick(dataset.samples(), train);
         List<Sample> judging = holding.share == 0 ? List.of() : samples(dataset, fold.validation(), readable);
         List<Sample> test = samples(dataset, fold.test(), readable);
         requireEveryClass(dataset, fold, training);
@@ -41,8 +42,9 @@ public record FoldPlan(String place, String name, Parts parts) {
             return new FoldPlan(placed.place, fold.name(), new Parts(training, judging, test));
         }
         Dataset part = new Dataset(dataset.root(), dataset.classes(), training);
-        Duplicates copies = Duplicates.of(part);
         Holdout holdout = new Holdout(holding.share);
+        Duplicates all = holding.duplicates.within(train);
+        Duplicates copies = holdout.misfit(part, all).isPresent() ? all.with(List.of()) : all;
         if (part.counts().stream().anyMatch(count -> count < LEAST)
                 || holdout.misfit(part, copies).isPresent()) {
             holding.remarks.accept(
@@ -66,8 +68,15 @@ public record FoldPlan(String place, String name, Parts parts) {
         }
     }
 
-    /** How training pictures are held back: 0 as the share means none, of the protocol neither. */
-    record HoldingBack(double share, long seed, Consumer<String> remarks) {}
+    /**
+     * How the validation set is drawn from the training images.
+     *
+     * @param share of the training images; 0: no validation set, also where the protocol has one
+     * @param seed of the draw
+     * @param duplicates of the whole dataset, which stay on one side
+     * @param remarks receives messages for the user
+     */
+    record HoldingBack(double share, long seed, Duplicates duplicates, Consumer<String> remarks) {}
 
     private static List<Sample> samples(Dataset dataset, List<Integer> indexes, Set<Integer> readable) {
         return pick(

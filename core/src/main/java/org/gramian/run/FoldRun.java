@@ -301,6 +301,9 @@ final class FoldRun {
         origin.put(TrainedOn.FINGERPRINT, plan.fingerprint().hex());
         origin.put("content", plan.content());
         origin.put(TrainedOn.SEED, Long.toString(plan.config().recipe().seed()));
+        if (!plan.near().isEmpty()) {
+            origin.put(TrainedOn.NEAR_DUPLICATES, TrainedOn.text(plan.near()));
+        }
         origin.put(
                 "pictures",
                 "%d to train on, %d held back, %d to test"

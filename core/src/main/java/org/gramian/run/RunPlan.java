@@ -1,8 +1,13 @@
 package org.gramian.run;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -10,12 +15,15 @@ import java.util.stream.IntStream;
 import org.gramian.basis.Found;
 import org.gramian.basis.Names;
 import org.gramian.image.audit.AuditReport;
+import org.gramian.image.audit.DuplicateGroup;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.image.dataset.protocol.Plan;
+import org.gramian.image.dataset.protocol.Protocol;
+import org.gramian.image.dataset.protocol.Seeded;
 import org.gramian.model.Head;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.config.RunConfig;
@@ -28,6 +36,7 @@ import org.gramian.run.config.Settings;
  * @param settings every value of the configuration, with its origin
  * @param config the same as records
  * @param fingerprint of the division of the whole data set
+ * @param near near-duplicates that the splits keep together, see {@link Duplicates#near}
  * @param content of the pictures, see {@link AuditReport#content}
  * @param names of all folds of the protocol
  * @param folds those that are trained, of readable pictures
@@ -37,10 +46,12 @@ public record RunPlan(
         Settings settings,
         RunConfig config,
         Fingerprint fingerprint,
+        List<List<Integer>> near,
         String content,
         List<String> names,
         List<FoldPlan> folds) {
     public RunPlan {
+        near = List.copyOf(near);
         names = List.copyOf(names);
         folds = List.copyOf(folds);
     }
@@ -57,9 +68,11 @@ public record RunPlan(
         Set<Integer> readable = readable(dataset, audit);
         requireReadableClasses(dataset, readable, audit);
         long seed = config.recipe().seed();
-        Plan plan = divide(dataset, config, seed);
+        Duplicates duplicates = duplicates(dataset, config, audit, remarks);
+        Plan plan = divide(dataset, config, duplicates);
         plan.notes().forEach(note -> remarks.accept(note.text()));
-        FoldPlan.HoldingBack holding = new FoldPlan.HoldingBack(config.data().validation(), seed, remarks);
+        FoldPlan.HoldingBack holding =
+                new FoldPlan.HoldingBack(config.data().validation(), seed, duplicates, remarks);
         List<FoldPlan> folds = FoldPlan.Placed.all(plan.folds()).stream()
                 .map(fold -> FoldPlan.of(dataset, fold, readable, holding))
                 .toList();
@@ -69,6 +82,7 @@ public record RunPlan(
                 settings,
                 config,
                 plan.fingerprint(),
+                duplicates.near(),
                 audit.content(),
                 folds.stream().map(FoldPlan::name).toList(),
                 folds);
@@ -130,9 +144,47 @@ public record RunPlan(
         return Names.some(names.stream().map(Found::text).toList());
     }
 
-    private static Plan divide(Dataset dataset, RunConfig config, long seed) {
+    /** Identical files, and for a random split the near-duplicates of the audit, unless a class would not suffice then. */
+    private static Duplicates duplicates(
+            Dataset dataset, RunConfig config, AuditReport audit, Consumer<String> remarks) {
+        Duplicates identical = Duplicates.of(dataset);
+        List<List<Integer>> near = near(dataset, audit);
+        Protocol protocol = config.data().protocol();
+        if (!config.data().nearDuplicates() || !(protocol instanceof Seeded) || near.isEmpty()) {
+            return identical;
+        }
+        Duplicates all = identical.with(near);
+        String counted = near.size() + (near.size() == 1 ? " group" : " groups") + " of near-duplicates ("
+                + near.stream().mapToInt(List::size).sum() + " images)";
+        Optional<String> misfit = protocol.misfit(dataset, all);
+        if (misfit.isPresent() && protocol.misfit(dataset, identical).isEmpty()) {
+            remarks.accept(counted + " cannot be kept together, and may flatter the result: " + misfit.get());
+            return identical;
+        }
+        remarks.accept(counted + " kept on one side of each split");
+        return all;
+    }
+
+    /** The audit's groups of equal pixels and near-duplicates, by index. */
+    private static List<List<Integer>> near(Dataset dataset, AuditReport audit) {
+        Map<String, Integer> indexOf = new HashMap<>();
+        for (int i = 0; i < dataset.samples().size(); i++) {
+            indexOf.put(dataset.samples().get(i).name(), i);
+        }
+        Map<DuplicateGroup.Kind, List<List<Integer>>> groups = new EnumMap<>(DuplicateGroup.Kind.class);
+        for (DuplicateGroup group : audit.duplicates()) {
+            groups.computeIfAbsent(group.kind(), _ -> new ArrayList<>())
+                    .add(group.pictures().stream()
+                            .map(member -> Objects.requireNonNull(indexOf.get(member.name())))
+                            .toList());
+        }
+        List<List<Integer>> equal = groups.getOrDefault(DuplicateGroup.Kind.SAME_PIXELS, List.of());
+        return new Duplicates(equal, List.of(), groups.getOrDefault(DuplicateGroup.Kind.NEAR, List.of())).together();
+    }
+
+    private static Plan divide(Dataset dataset, RunConfig config, Duplicates duplicates) {
         try {
-            return config.data().protocol().plan(dataset, Duplicates.of(dataset), seed);
+            return config.data().protocol().plan(dataset, duplicates, config.recipe().seed());
         } catch (IllegalArgumentException misfit) {
             throw new UnfitDataException(String.valueOf(misfit.getMessage()));
         }
@@ -192,7 +244,7 @@ public record RunPlan(
                 some.add(fold);
             }
         }
-        return new RunPlan(dataset, settings, config, fingerprint, content, names, some);
+        return new RunPlan(dataset, settings, config, fingerprint, near, content, names, some);
     }
 
     private FoldPlan find(String text) {

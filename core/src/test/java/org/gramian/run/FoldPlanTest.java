@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.run.FoldPlan.HoldingBack;
 import org.gramian.run.FoldPlan.Placed;
@@ -61,7 +62,7 @@ class FoldPlanTest {
     }
 
     private Parts parts(Dataset dataset, Fold fold, double share, long seed) {
-        return FoldPlan.of(dataset, new Placed("", fold), all(dataset), new HoldingBack(share, seed, remarks::add))
+        return FoldPlan.of(dataset, new Placed("", fold), all(dataset), new HoldingBack(share, seed, Duplicates.of(dataset), remarks::add))
                 .parts();
     }
 
@@ -169,7 +170,7 @@ class FoldPlanTest {
         Set<Integer> readable = all(dataset);
         readable.removeAll(Set.of(0, 1, 2));
         Parts parts = FoldPlan.of(
-                        dataset, new Placed("", fold(dataset)), readable, new HoldingBack(0.3, 1, remarks::add))
+                        dataset, new Placed("", fold(dataset)), readable, new HoldingBack(0.3, 1, Duplicates.of(dataset), remarks::add))
                 .parts();
         List<Sample> used = new ArrayList<>(parts.training());
         used.addAll(parts.heldBack());
@@ -187,7 +188,7 @@ class FoldPlanTest {
         Dataset dataset = dataset(1, 3, 3, 3);
         Fold fold = new Fold("the fold", List.of(0, 1, 3, 4, 6, 7), List.of(), List.of(2, 5, 8));
         Placed placed = new Placed("", fold);
-        HoldingBack holding = new HoldingBack(0.3, 1, remarks::add);
+        HoldingBack holding = new HoldingBack(0.3, 1, Duplicates.of(dataset), remarks::add);
         assertThatThrownBy(() -> FoldPlan.of(dataset, placed, Set.of(2, 3, 4, 5, 8), holding))
                 .isInstanceOf(UnfitDataException.class)
                 .hasMessageContaining("'the fold'")

@@ -56,10 +56,7 @@ final class CopyFindings {
                 Kind.COPIES,
                 exact.and(CopyFindings::withinOne),
                 "equal each other",
-                groups.stream().noneMatch(CopyFindings::sameOnlyInPixels)
-                        ? "They weigh more than other images. Seeded protocols keep equal files on one side of a split."
-                        : "They weigh more than other images. Seeded protocols keep equal files on one side of a split, but"
-                                + " not different files of equal pixels: of those keep one.");
+                "They weigh more than other images. Training keeps them on one side of a random split.");
     }
 
     private void near(Predicate<DuplicateGroup> near) {
@@ -82,12 +79,7 @@ final class CopyFindings {
                 "almost equal each other",
                 divided
                         ? "They weigh more than other images."
-                        : "A random split may put them on different sides, which makes the accuracy too good.");
-    }
-
-    /** Whether the files differ, so that comparing their bytes does not tell. */
-    private static boolean sameOnlyInPixels(DuplicateGroup group) {
-        return group.kind() == DuplicateGroup.Kind.SAME_PIXELS && withinOne(group);
+                        : "Training keeps them on one side of a random split, unless --near-duplicates ignore.");
     }
 
     private static boolean acrossSplitsOnly(DuplicateGroup group) {

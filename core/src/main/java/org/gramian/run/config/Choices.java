@@ -29,6 +29,7 @@ public final class Choices {
         settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, images));
         Fidelity fidelity = settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED);
         settings = settings.over(Followed.of(fidelity, uncut.parameterCount() > 0));
+        settings = settings.orElse(Keys.NEAR_DUPLICATES, true, "a test image must not resemble a training image");
         settings = DefaultRecipe.epochs(settings, uncut, surroundings);
         Backbone backbone = NetworkConfig.backbone(settings);
         settings = DefaultRecipe.crops(settings, backbone);

@@ -14,6 +14,7 @@ import org.gramian.tensor.DType;
  * @param testCrops crops of validation, test and prediction; empty: the test crops of {@code crops}
  * @param validation share of the training pictures that epochs are judged by, where the protocol names no others; 0: by the
  *     training loss
+ * @param nearDuplicates whether random splits keep near-duplicates on one side
  * @param featureType in which features are kept
  */
 public record DataConfig(
@@ -22,6 +23,7 @@ public record DataConfig(
         CropPlan crops,
         Optional<CropPlan> testCrops,
         double validation,
+        boolean nearDuplicates,
         DType featureType) {
     /** The plan whose test crops validation, test and prediction take. */
     public CropPlan testPlan() {
@@ -35,6 +37,7 @@ public record DataConfig(
                 all.get(Keys.CROPS),
                 all.get(Keys.TEST_CROPS),
                 all.get(Keys.VALIDATION),
+                all.get(Keys.NEAR_DUPLICATES),
                 all.get(Keys.FEATURE_TYPE));
     }
 
@@ -44,6 +47,7 @@ public record DataConfig(
                 .with(Keys.CROPS, crops)
                 .with(Keys.TEST_CROPS, testCrops)
                 .with(Keys.VALIDATION, validation)
+                .with(Keys.NEAR_DUPLICATES, nearDuplicates)
                 .with(Keys.FEATURE_TYPE, featureType);
     }
 }

@@ -38,6 +38,7 @@ final class Followed {
     private static Settings paper(String why) {
         return Settings.NONE
                 .orElse(Keys.CROPS, CROPS, why)
+                .orElse(Keys.NEAR_DUPLICATES, false, why)
                 .orElse(Keys.POOLING, POOLING, why)
                 .orElse(Keys.OPTIMIZER, UpdateRule.SGD, why)
                 .orElse(Keys.STAGE1_RATE, OptionalDouble.of(0.1), why)
@@ -53,6 +54,7 @@ final class Followed {
     private static Settings authors(String why) {
         return Settings.NONE
                 .orElse(Keys.CROPS, CROPS, why)
+                .orElse(Keys.NEAR_DUPLICATES, false, why)
                 .orElse(Keys.POOLING, POOLING, why)
                 .orElse(Keys.LOGIT_NORM, true, why)
                 .orElse(Keys.OPTIMIZER, UpdateRule.SGD, why)

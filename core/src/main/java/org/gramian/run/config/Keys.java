@@ -93,6 +93,13 @@ public final class Keys {
             Form.below(1),
             DefaultRecipe.VALIDATION_RULE);
 
+    /** Kept on one side: a test image that almost equals a training image makes the accuracy too good. */
+    public static final Key<Boolean> NEAR_DUPLICATES = chosen(
+            "data.near-duplicates",
+            "near-duplicates in random splits: on one side of a split (together), or like other images (ignore)",
+            Form.word(List.of(true, false), together -> together ? "together" : "ignore"),
+            "together; ignore with fidelity paper or authors");
+
     /**
      * float32: float16 overflows in backbones without normalization. On FMD it changed no accuracy beyond noise and took half
      * the disk space.
@@ -360,6 +367,7 @@ public final class Keys {
             AUGMENT,
             TEST_CROPS,
             VALIDATION,
+            NEAR_DUPLICATES,
             FEATURE_TYPE,
             BACKBONE,
             LAYER,

@@ -7,6 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.gramian.basis.Found;
 import org.gramian.linear.LinearSolver;
+import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Method;
 import org.gramian.run.config.Key;
 import org.gramian.run.config.Keys;
@@ -24,7 +25,7 @@ import org.gramian.run.config.Settings;
 public record TableRow(String name, String title, String pooling, Map<String, String> own) {
     /** What all rows share: results on other pictures or crops say nothing about methods. */
     private static final List<Key<?>> SHARED =
-            List.of(Keys.LAYOUT, Keys.PROTOCOL, Keys.CROPS, Keys.TEST_CROPS, Keys.VALIDATION, Keys.SEED);
+            List.of(Keys.LAYOUT, Keys.PROTOCOL, Keys.CROPS, Keys.TEST_CROPS, Keys.VALIDATION, Keys.NEAR_DUPLICATES, Keys.SEED);
 
     public TableRow {
         own = Collections.unmodifiableMap(new LinkedHashMap<>(own));
@@ -82,6 +83,15 @@ public record TableRow(String name, String title, String pooling, Map<String, St
                     .map(LinearSolver::text)
                     .orElse(Method.SOFTMAX);
             all = all.with(Keys.CLASSIFIER.name(), classifier, new Origin("row " + name, false));
+        }
+        if (!all.has(Keys.NEAR_DUPLICATES)) { // not by the fidelity of a row: all rows have the same splits
+            boolean faithful = wished.find(Keys.FIDELITY)
+                    .filter(fidelity -> fidelity != Fidelity.CORRECTED)
+                    .isPresent();
+            all = all.with(
+                    Keys.NEAR_DUPLICATES.name(),
+                    faithful ? "ignore" : "together",
+                    new Origin("the same for all rows", false));
         }
         return all.has(Keys.GALLERY)
                 ? all

@@ -3,28 +3,44 @@ package org.gramian.image.dataset.protocol;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
 import org.gramian.basis.Sha256;
 import org.gramian.image.dataset.Dataset;
 
 /**
- * Samples whose files are identical byte for byte: they must not be on both sides of a split, or a model is tested on
- * what it has learned by heart.
+ * Samples that must not be on both sides of a split, or a model is tested on what it has learned by heart: files that are
+ * identical byte for byte, and near-duplicates that an audit found.
  *
- * @param groups indexes into {@link Dataset#samples}, two or more in a group, no index in two groups
+ * @param groups identical files: indexes into {@link Dataset#samples}, two or more in a group, no index in two groups
  * @param uncompared samples whose files could not be opened
+ * @param near groups of near-duplicates, which may share samples with {@code groups}; random splits keep them together, too
  */
-public record Duplicates(List<List<Integer>> groups, List<Integer> uncompared) {
+public record Duplicates(List<List<Integer>> groups, List<Integer> uncompared, List<List<Integer>> near) {
     /** No duplicates, or none that anybody looked for. */
     public static final Duplicates NONE = new Duplicates(List.of(), List.of());
 
     public Duplicates {
         groups = groups.stream().map(List::copyOf).toList();
         uncompared = List.copyOf(uncompared);
+        near = near.stream().map(List::copyOf).toList();
+        requireApart(groups);
+        requireApart(near);
+    }
+
+    /** Identical files alone. */
+    public Duplicates(List<List<Integer>> groups, List<Integer> uncompared) {
+        this(groups, uncompared, List.of());
+    }
+
+    private static void requireApart(List<List<Integer>> groups) {
         Set<Integer> seen = new HashSet<>();
         for (List<Integer> group : groups) {
             if (group.size() < 2 || !group.stream().allMatch(seen::add)) {
@@ -32,6 +48,59 @@ public record Duplicates(List<List<Integer>> groups, List<Integer> uncompared) {
                         "expected groups of two or more samples, no sample in two of them, found " + group);
             }
         }
+    }
+
+    /** The same with near-duplicates. */
+    public Duplicates with(List<List<Integer>> nearGroups) {
+        return new Duplicates(groups, uncompared, nearGroups);
+    }
+
+    /** What a random split keeps together: both kinds of groups, joined where they share a sample, in ascending order. */
+    public List<List<Integer>> together() {
+        if (near.isEmpty()) {
+            return groups;
+        }
+        Map<Integer, List<Integer>> groupOf = new HashMap<>();
+        for (List<Integer> group : Stream.concat(groups.stream(), near.stream()).toList()) {
+            TreeSet<Integer> joined = new TreeSet<>(group);
+            group.forEach(index -> joined.addAll(groupOf.getOrDefault(index, List.of())));
+            List<Integer> whole = List.copyOf(joined);
+            whole.forEach(index -> groupOf.put(index, whole));
+        }
+        return groupOf.values().stream()
+                .distinct()
+                .sorted(Comparator.comparing(List::getFirst))
+                .toList();
+    }
+
+    /**
+     * The duplicates among some samples.
+     *
+     * @param indexes of the samples, in an order that the result counts by
+     */
+    public Duplicates within(List<Integer> indexes) {
+        Map<Integer, Integer> place = new HashMap<>();
+        indexes.forEach(index -> place.put(index, place.size()));
+        return new Duplicates(
+                within(groups, place),
+                uncompared.stream().filter(place::containsKey).map(place::get).toList(),
+                within(near, place));
+    }
+
+    private static List<List<Integer>> within(List<List<Integer>> groups, Map<Integer, Integer> place) {
+        List<List<Integer>> some = new ArrayList<>();
+        for (List<Integer> group : groups) {
+            List<Integer> present = group.stream()
+                    .filter(place::containsKey)
+                    .map(place::get)
+                    .sorted()
+                    .toList();
+            if (present.size() > 1) {
+                some.add(present);
+            }
+        }
+        some.sort(Comparator.comparing(List::getFirst));
+        return some;
     }
 
     /**

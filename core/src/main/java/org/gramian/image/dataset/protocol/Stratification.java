@@ -68,7 +68,7 @@ final class Stratification {
     /** Groups of copies, and single samples, in the order of names: what must stay together. */
     static List<List<Integer>> units(Dataset dataset, Duplicates duplicates) {
         Map<Integer, List<Integer>> groupOf = new HashMap<>();
-        duplicates.groups().forEach(group -> group.forEach(index -> groupOf.put(index, group)));
+        duplicates.together().forEach(group -> group.forEach(index -> groupOf.put(index, group)));
         List<List<Integer>> units = new ArrayList<>();
         boolean[] taken = new boolean[dataset.samples().size()];
         for (int index : Fingerprint.byName(dataset)) {

@@ -1,0 +1,168 @@
+package org.gramian.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.stream.Collectors;
+import javax.imageio.ImageIO;
+import org.gramian.backbone.weights.WeightStore;
+import org.gramian.evaluate.TestPictures;
+import org.gramian.evaluate.TestRequest;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.protocol.Duplicates;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.model.ModelFile;
+import org.gramian.pooling.Fidelity;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Settings;
+import org.gramian.tensor.Device;
+import org.gramian.testing.PaintedPictures;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Keeper;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Random splits of 3 classes of which the first has 3 near-duplicates, the second 2. */
+final class NearDuplicateSplitsTest {
+    private static final int SIDE = 64;
+    private static final List<Set<String>> GROUPS =
+            List.of(Set.of("c0/0.png", "c0/3.png", "c0/7.png"), Set.of("c1/2.png", "c1/5.png"));
+
+    @TempDir
+    private Path folder = Path.of("");
+
+    private final List<String> remarks = new ArrayList<>();
+    private Dataset dataset = new Dataset(folder, List.of(), List.of());
+    private Settings settings = Settings.NONE;
+
+    @BeforeEach
+    void paint() throws IOException {
+        dataset = PaintedPictures.folders(folder.resolve("images"), 9, 9, 9);
+        for (Sample sample : dataset.samples()) {
+            int seed = sample.name().hashCode();
+            for (Set<String> group : GROUPS) {
+                seed = group.contains(sample.name()) ? group.hashCode() : seed;
+            }
+            write(sample, seed);
+        }
+        settings = Settings.NONE
+                .with(Keys.BACKBONE, "filters")
+                .with(Keys.CROPS, CropPlan.parse("center:32"))
+                .with(Keys.POOLING, "average")
+                .with(Keys.PROTOCOL, Protocols.parse("thirds:3"))
+                .with(Keys.VALIDATION, 0.2);
+    }
+
+    /** Blocks of random grey; a name changes single pixels, so that equal seeds make near-duplicates of different bytes. */
+    private static void write(Sample sample, int seed) throws IOException {
+        SplittableRandom random = new SplittableRandom(seed);
+        int[] grey = random.ints(SIDE, 0, 220).toArray();
+        BufferedImage image = new BufferedImage(SIDE, SIDE, BufferedImage.TYPE_INT_RGB);
+        for (int y = 0; y < SIDE; y++) {
+            for (int x = 0; x < SIDE; x++) {
+                image.setRGB(x, y, 0x010101 * grey[(y / 8) * 8 + x / 8]);
+            }
+        }
+        image.setRGB(sample.name().charAt(3) - '0', 0, 0xffffff);
+        ImageIO.write(image, "png", sample.file().toFile());
+    }
+
+    private Trainer trainer() {
+        return Trainer.of(dataset)
+                .asking(settings)
+                .with(new Workshop(Device.CPU, new WeightStore(folder.resolve("weights")), Optional.empty(), 1))
+                .under(new Trainer.Control(
+                        event -> {
+                            if (event instanceof RunEvent.Remark(String text)) {
+                                remarks.add(text);
+                            }
+                        },
+                        Breaks.whenAsked(),
+                        Keeper.DEFAULT_INTERVAL));
+    }
+
+    private RunPlan plan() throws IOException, InterruptedException {
+        Trainer trainer = trainer();
+        return trainer.plan(trainer.audit());
+    }
+
+    private static Set<String> names(List<Sample> samples) {
+        return samples.stream().map(Sample::name).collect(Collectors.toSet());
+    }
+
+    @Test
+    void theyStayOnOneSideOfEverySplit() throws IOException, InterruptedException {
+        for (String protocol : List.of("holdout:0.3", "thirds:3", "kfold:3", "half:3")) {
+            for (long seed = 0; seed < 5; seed++) {
+                settings = settings.with(Keys.PROTOCOL, Protocols.parse(protocol)).with(Keys.SEED, seed);
+                RunPlan plan = plan();
+                assertThat(plan().fingerprint()).as("the same seed").isEqualTo(plan.fingerprint());
+                for (FoldPlan fold : plan.folds()) {
+                    Map<String, Set<String>> parts = new LinkedHashMap<>();
+                    parts.put("training", names(fold.parts().training()));
+                    parts.put("validation", names(fold.parts().heldBack()));
+                    parts.put("test", names(fold.parts().test()));
+                    for (Set<String> group : GROUPS) {
+                        assertThat(parts.values()).as(protocol).anyMatch(part -> part.containsAll(group));
+                    }
+                }
+            }
+        }
+        assertThat(remarks).contains("2 groups of near-duplicates (5 images) kept on one side of each split");
+    }
+
+    @Test
+    void theyAreSplitLikeOthersIfIgnoredOrFaithfulToThePaper() throws IOException, InterruptedException {
+        String plain = Protocols.parse("thirds:3")
+                .plan(dataset, Duplicates.of(dataset), 0)
+                .fingerprint()
+                .hex();
+        settings = settings.with(Keys.SEED, 0L);
+        assertThat(plan().fingerprint().hex()).isNotEqualTo(plain);
+        Settings together = settings;
+        settings = together.with(Keys.NEAR_DUPLICATES, false);
+        assertThat(plan().fingerprint().hex()).isEqualTo(plain);
+        settings = together.with(Keys.FIDELITY, Fidelity.PAPER);
+        remarks.clear();
+        assertThat(plan().fingerprint().hex()).isEqualTo(plain);
+        assertThat(remarks).noneMatch(text -> text.contains("near-duplicates"));
+    }
+
+    @Test
+    void aClassOfNearDuplicatesAloneIsSplitAndSaid() throws IOException, InterruptedException {
+        for (Sample sample : dataset.samples()) {
+            if (sample.label() == 2) {
+                write(sample, 17);
+            }
+        }
+        plan();
+        assertThat(remarks).anyMatch(text -> text.contains("cannot be kept together"));
+    }
+
+    @Test
+    void theModelKnowsItsTestImagesAgain() throws IOException, InterruptedException {
+        settings = settings.with(Keys.PROTOCOL, Protocols.parse("holdout:0.3")).with(Keys.SEED, 3L);
+        RunPlan plan = plan();
+        Trainer trainer = trainer();
+        trainer.train(folder.resolve("run"));
+        TestPictures chosen = TestPictures.choose(
+                dataset,
+                ModelFile.header(folder.resolve("run/model.safetensors")).card(),
+                TestRequest.USUAL);
+        assertThat(chosen.indexes().stream().map(index -> dataset.samples().get(index).name()))
+                .containsExactlyInAnyOrderElementsOf(
+                        names(plan.folds().getFirst().parts().test()));
+    }
+}

@@ -7,8 +7,8 @@ const AT_ONCE = 2;
 const PATIENCE = 4;
 const LONGEST_WAIT = 30;
 const HINT = matchMedia('(pointer: coarse)').matches
-  ? 'Choose pictures, or take a photo.'
-  : 'Drop pictures anywhere on this page, paste one, or choose them.';
+  ? 'Choose images, or take a photo.'
+  : 'Drop images anywhere on this page, paste one, or choose files.';
 
 const $ = (id) => document.getElementById(id);
 const waiting = [];
@@ -28,7 +28,7 @@ async function learnModel() {
   } catch (refusal) {
     if (refusal.code === 'token') askForToken();
     else {
-      $('summary').textContent = 'The model is not known.';
+      $('summary').textContent = 'The model could not be loaded.';
       notice(refusal.message, learnModel);
     }
   }
@@ -56,8 +56,8 @@ function againButton(action) {
 function askForToken() {
   const form = $('token-form');
   if (!form.hidden) return;
-  if (token()) $('token-hint').textContent = 'The server did not take this token. Please enter it again.';
-  $('summary').textContent = 'Locked: a token is needed.';
+  if (token()) $('token-hint').textContent = 'The server rejected this token. Enter it again.';
+  $('summary').textContent = 'Locked: a token is required.';
   form.hidden = false;
   $('token').focus();
 }
@@ -87,7 +87,7 @@ function add(files) {
 }
 
 function queue(card) {
-  say(card, 'Waiting its turn…', 'busy');
+  say(card, 'Queued…', 'busy');
   waiting.push(card);
   proceed();
 }
@@ -117,7 +117,7 @@ async function work(card) {
 
 /** A folder can be dropped, and a file can be gone: said here, as the request itself would blame the network. */
 async function readable(file) {
-  if (file.size === 0) throw new Refusal('empty', 'This file is empty, or a folder; please add pictures.');
+  if (file.size === 0) throw new Refusal('empty', 'This file is empty or a folder. Add image files.');
   try {
     await file.slice(0, 1).arrayBuffer();
   } catch {
@@ -132,7 +132,7 @@ async function readable(file) {
 async function patiently(card) {
   let renewed = false;
   for (let attempt = 1; ; attempt++) {
-    say(card, 'Looking…', 'busy');
+    say(card, 'Classifying…', 'busy');
     try {
       return await predict(card.file, { explain: model?.explain ?? false, nearest: model?.gallery ?? false });
     } catch (refusal) {
@@ -143,7 +143,7 @@ async function patiently(card) {
       }
       if (refusal.code !== 'busy' || refusal.retryAfter === undefined || attempt >= PATIENCE || card.removed) throw refusal;
       const seconds = Math.min(LONGEST_WAIT, Math.max(1, refusal.retryAfter));
-      say(card, `The server is busy; asking again in ${seconds} s.`, 'busy');
+      say(card, `The server is busy; retrying in ${seconds} s.`, 'busy');
       await new Promise((resolve) => setTimeout(resolve, 1000 * seconds));
     }
   }
@@ -152,7 +152,7 @@ async function patiently(card) {
 // ---- cards ----
 
 function newCard(file) {
-  const name = file.name || 'pasted picture';
+  const name = file.name || 'pasted image';
   const card = { file, name, url: URL.createObjectURL(file), removed: false };
   card.state = make('div', { classes: 'state' });
   card.body = make('div', { classes: 'body' });
@@ -192,7 +192,7 @@ function show(card, result) {
   card.body.replaceChildren(
     make('p', { classes: 'answer' }, make('strong', { textContent: result.class }), ' ',
       make('span', { textContent: percent(result.probability) })),
-    ...(sure ? [] : [make('p', { classes: 'small', textContent: 'Not sure: no class reaches one half.' })]),
+    ...(sure ? [] : [make('p', { classes: 'small', textContent: 'Low confidence: no class reaches 50 %.' })]),
     bars(result.top ?? []));
   const near = neighbours(result.nearest, result.class);
   if (near) card.element.append(near);
@@ -255,11 +255,11 @@ document.addEventListener('dragover', (event) => event.preventDefault());
 document.addEventListener('drop', (event) => {
   event.preventDefault();
   over(-depth);
-  take(event.dataTransfer, 'What was dropped is no file. Save the picture first, or copy and paste it.');
+  take(event.dataTransfer, 'The dropped item is not a file. Save the image first, or copy and paste it.');
 });
 document.addEventListener('paste', (event) => {
   if (event.target instanceof HTMLInputElement) return;
-  take(event.clipboardData, 'There is no picture in the clipboard.');
+  take(event.clipboardData, 'The clipboard holds no image.');
 });
 
 function take(transfer, otherwise) {
@@ -275,7 +275,7 @@ function take(transfer, otherwise) {
 function showCurl() {
   const address = new URL('v1/predict?top=5', location.href).href;
   const secret = token() ? ' -H "Authorization: Bearer $TOKEN"' : '';
-  $('curl').textContent = `curl${secret} -F picture=@photo.jpg "${address}"`;
+  $('curl').textContent = `curl${secret} -F image=@photo.jpg "${address}"`;
 }
 
 $('copy').hidden = !navigator.clipboard;

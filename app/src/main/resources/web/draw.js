@@ -36,20 +36,20 @@ export function neighbours(nearest, answer) {
   const list = make('ul', { classes: 'nearest' });
   for (const { name, class: kind, distance, thumbnail } of nearest) {
     const picture = thumbnail?.startsWith('data:image/')
-      ? make('img', { src: thumbnail, alt: `training picture ${name}`, title: name })
+      ? make('img', { src: thumbnail, alt: `training image ${name}`, title: name })
       : make('span', { classes: 'blank', textContent: name });
     const label = make('span', { classes: kind === answer ? 'kind same' : 'kind', textContent: kind });
     const far = make('span', { classes: 'far', textContent: `distance ${distance.toFixed(2)}` });
     list.append(make('li', {}, picture, label, far));
   }
-  return make('section', { classes: 'similar' }, make('h4', { textContent: 'Nearest training pictures' }), list);
+  return make('section', { classes: 'similar' }, make('h4', { textContent: 'Nearest training images' }), list);
 }
 
 /** The picture, with the region that mattered over it and a switch for it. */
 export function picture(shown, explanation) {
   const frame = make('div', { classes: 'frame' });
   const figure = make('figure', {}, frame);
-  const image = make('img', { classes: 'shown', src: shown.url, alt: `your picture ${shown.name}` });
+  const image = make('img', { classes: 'shown', src: shown.url, alt: `your image ${shown.name}` });
   image.addEventListener('load', () => {
     frame.style.setProperty('--ratio', String(image.naturalWidth / image.naturalHeight));
   });
@@ -63,7 +63,7 @@ export function picture(shown, explanation) {
     box.addEventListener('change', () => { heat.hidden = !box.checked; });
     frame.append(heat);
     figure.append(make('figcaption', {}, make('label', { classes: 'switch' }, box,
-      make('span', { textContent: `What spoke for “${explanation.class}”` }))));
+      make('span', { textContent: `Show the evidence for “${explanation.class}”` }))));
   }
   return figure;
 }
@@ -88,15 +88,15 @@ export function facts(model) {
     }
   };
   add('Name', model.name);
-  add('Network', [model.backbone, model.layer].filter(Boolean).join(', cut at '));
+  add('Backbone', [model.backbone, model.layer].filter(Boolean).join(', layer '));
   add('Pooling', model.pooling && make('code', { textContent: model.pooling }));
   for (const [name, value] of Object.entries(model.metrics ?? {})) {
     const [text, share] = METRICS[name] ?? [name, false];
     add(text, share ? percent(value) : value.toPrecision(4));
   }
-  add('Length of a descriptor', model.descriptorSize?.toLocaleString('en'));
+  add('Descriptor size', model.descriptorSize?.toLocaleString('en'));
   add('Parameters', model.parameters?.toLocaleString('en'));
-  add('Computed by', model.engine);
+  add('Engine', model.engine);
   add(`${model.classes.length} classes`, classes(model.classes));
   return list;
 }
@@ -111,6 +111,6 @@ function classes(names) {
 export function summary(model) {
   const parts = [model.name, `${model.classes.length} classes`];
   const accuracy = model.metrics?.accuracy;
-  if (typeof accuracy === 'number') parts.push(`${percent(accuracy)} right on test pictures`);
+  if (typeof accuracy === 'number') parts.push(`test accuracy ${percent(accuracy)}`);
   return parts.filter(Boolean).join(' · ');
 }

@@ -46,13 +46,13 @@ export function model() {
  */
 export async function predict(file, { explain, nearest }) {
   const form = new FormData();
-  form.append('picture', file, file.name || 'picture');
+  form.append('image', file, file.name || 'image');
   const wanted = new URLSearchParams({ top: '5' });
   if (explain) wanted.set('explain', 'true');
   if (nearest) wanted.set('nearest', '6');
   const answer = await ask(`v1/predict?${wanted}`, { method: 'POST', body: form });
   const result = answer.results?.[0];
-  if (!result) throw new Refusal('answer', 'The server gave an answer without a result.');
+  if (!result) throw new Refusal('answer', 'The server sent a response without a result.');
   if (result.error) throw new Refusal(result.error.code, meaning(200, result.error));
   return result;
 }
@@ -64,7 +64,7 @@ async function ask(path, request) {
   try {
     response = await fetch(path, { ...request, headers, cache: 'no-store' });
   } catch {
-    throw new Refusal('gone', 'The server does not answer. Is it still running, and is the network up?');
+    throw new Refusal('gone', 'The server does not respond. Is it still running, and is the network up?');
   }
   let body = null;
   try {
@@ -77,7 +77,7 @@ async function ask(path, request) {
     const error = body?.error ?? {};
     throw new Refusal(code(response.status, error), meaning(response.status, error), Number.isFinite(wait) ? wait : undefined);
   }
-  if (body === null) throw new Refusal('answer', 'The server gave an answer that this page cannot read.');
+  if (body === null) throw new Refusal('answer', 'The server sent a response that is not JSON.');
   return body;
 }
 
@@ -92,16 +92,16 @@ function code(status, error) {
 /** What to do, in front of what the server says. */
 function meaning(status, error) {
   const said = error.message ?? '';
-  if (status === 401) return 'The server wants a token.';
-  if (status === 413) return join('This picture is too large for the server.', said);
-  if (status === 415) return join('The server does not take files of this kind.', said);
-  if (status === 429) return 'The server has more to do than it can take on.';
-  if (status === 503) return join('The server cannot answer just now.', said);
-  if (status >= 500) return join('Something went wrong in the server.', said);
-  if (error.code === 'unreadable') return join('This file could not be read as a picture.', said);
-  return said || `The server answered with status ${status}.`;
+  if (status === 401) return 'The server requires a token.';
+  if (status === 413) return join('This image is too large for the server.', said);
+  if (status === 415) return join('The server does not accept this type of file.', said);
+  if (status === 429) return 'The server is overloaded (HTTP 429).';
+  if (status === 503) return join('The server is temporarily unavailable (HTTP 503).', said);
+  if (status >= 500) return join('The server failed.', said);
+  if (error.code === 'unreadable') return join('This file could not be read as an image.', said);
+  return said || `The server responded with HTTP status ${status}.`;
 }
 
 function join(first, said) {
-  return said ? `${first} It says: ${said}` : first;
+  return said ? `${first} Details: ${said}` : first;
 }

@@ -105,9 +105,18 @@ public record AuditPage(AuditReport report, Album album, SizePlot plot, Map<Stri
 
     public String heading(Severity severity) {
         return switch (severity) {
-            case SPOILS -> "Would spoil training";
-            case WARN -> "Deserves a look";
-            case NOTE -> "Good to know";
+            case SPOILS -> "Errors";
+            case WARN -> "Warnings";
+            case NOTE -> "Notes";
+        };
+    }
+
+    /** The severity of one finding, for its badge. */
+    public String badge(Severity severity) {
+        return switch (severity) {
+            case SPOILS -> "error";
+            case WARN -> "warning";
+            case NOTE -> "note";
         };
     }
 

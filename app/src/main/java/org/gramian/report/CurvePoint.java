@@ -25,7 +25,7 @@ public record CurvePoint(int stage, int epoch, Score training, Optional<Score> h
     public CurvePoint {
         if (stage < 1 || epoch < 1) {
             throw new IllegalArgumentException(
-                    "stages and epochs are counted from 1, found stage " + stage + ", epoch " + epoch);
+                    "expected stages and epochs numbered from 1, found stage " + stage + ", epoch " + epoch);
         }
     }
 

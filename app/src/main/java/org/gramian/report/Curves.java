@@ -26,8 +26,8 @@ import org.knowm.xchart.style.Styler.LegendPosition;
  */
 public final class Curves {
     private static final int SCALE = 2;
-    private static final String TRAINING = "training images";
-    private static final String HELD_BACK = "validation images";
+    private static final String TRAINING = "training set";
+    private static final String HELD_BACK = "validation set";
 
     private final List<Panel> panels;
 
@@ -68,7 +68,7 @@ public final class Curves {
      */
     public static Curves compare(String title, SequencedMap<String, List<CurvePoint>> runs) {
         if (runs.isEmpty()) {
-            throw new IllegalArgumentException("at least one run is wanted to compare, found none");
+            throw new IllegalArgumentException("expected at least one run to compare, found none");
         }
         runs.forEach(Curves::requirePoints);
         boolean held = runs.values().stream()
@@ -89,10 +89,10 @@ public final class Curves {
 
     private static void requirePoints(String name, List<CurvePoint> points) {
         if (name.isBlank()) {
-            throw new IllegalArgumentException("curves need a name to be told apart by, found an empty one");
+            throw new IllegalArgumentException("expected a name for every curve, found an empty one");
         }
         if (points.isEmpty()) {
-            throw new IllegalArgumentException("curves of at least one epoch are wanted, found none of " + name);
+            throw new IllegalArgumentException("expected at least one epoch, found none for " + name);
         }
     }
 
@@ -144,7 +144,7 @@ public final class Curves {
         } catch (Error
                 | RuntimeException missing) { // which of them depends on what is missing: fonts, their list, a library
             throw new IOException(
-                    "curves could not be drawn, since this Java finds no fonts; install fontconfig and a font such as"
+                    "cannot draw training curves: Java finds no fonts; install fontconfig and a font such as"
                             + " DejaVu Sans",
                     missing);
         }

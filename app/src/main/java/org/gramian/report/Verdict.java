@@ -7,24 +7,18 @@ import org.gramian.image.audit.Severity;
 public final class Verdict {
     private Verdict() {}
 
-    /** For example {@code 2 findings would spoil training; 1 more deserves a look.} */
+    /** For example {@code 2 errors and 1 warning: fix the errors before training.} */
     public static String of(AuditReport report) {
         int spoils = report.count(Severity.SPOILS);
         int warnings = report.count(Severity.WARN);
         if (spoils > 0) {
-            String more = warnings == 0
-                    ? ""
-                    : "; " + warnings + " more " + (warnings == 1 ? "deserves" : "deserve") + " a look";
-            return findings(spoils) + " would spoil training" + more + ".";
+            String more = warnings == 0 ? "" : " and " + count(warnings, "warning");
+            return count(spoils, "error") + more + ": fix the errors before training.";
         }
-        if (warnings > 0) {
-            return "Nothing would spoil training; " + findings(warnings) + (warnings == 1 ? " deserves" : " deserve")
-                    + " a look.";
-        }
-        return "Nothing would spoil training.";
+        return warnings > 0 ? "No errors, " + count(warnings, "warning") + "." : "No errors or warnings.";
     }
 
-    private static String findings(int count) {
-        return count + (count == 1 ? " finding" : " findings");
+    private static String count(int count, String what) {
+        return count + " " + what + (count == 1 ? "" : "s");
     }
 }

@@ -27,7 +27,7 @@ final class Addresses {
         if (!asked.equals(method) && !(method.equals(GET) && READING.contains(asked))) {
             if (METHODS.containsKey(context.path())) {
                 context.header("Allow", method.equals(GET) ? "GET, HEAD" : method);
-                throw new Refusal(405, "wrong-method", "expected the method " + method + " here");
+                throw new Refusal(405, "wrong-method", "expected the method " + method + "");
             }
             throw missing();
         }
@@ -39,6 +39,6 @@ final class Addresses {
     }
 
     static Refusal missing() {
-        return new Refusal(404, "not-found", "there is nothing of that name here; /openapi.json lists what there is");
+        return new Refusal(404, "not-found", "not found; /openapi.json lists all paths");
     }
 }

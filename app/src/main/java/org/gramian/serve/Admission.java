@@ -157,8 +157,8 @@ final class Admission {
                     413,
                     "too-large",
                     "expected at most " + Math.max(1, (int) (count * answerSeconds / whole))
-                            + " images in a request of this kind, " + "found " + count
-                            + ": more are not answered within " + Math.round(answerSeconds) + " s here");
+                            + " images per request of this type, " + "found " + count
+                            + ": more do not fit into the time limit of " + Math.round(answerSeconds) + " s");
         }
     }
 
@@ -169,11 +169,11 @@ final class Admission {
 
     private Refusal busy(double seconds) {
         return Refusal.busy(
-                "there is more to do than this server takes on (" + pictures + " of " + mostPictures + " images, "
+                "the server is overloaded (queued: " + pictures + " of " + mostPictures + " images, "
                         + explanations + " explanations, " + (bytes >> 20) + " of " + (mostBytes >> 20)
                         + " MiB, about " + Math.round(pace.known(pictures, explanations))
-                        + " s of work for answers within " + Math.round(answerSeconds)
-                        + " s); ask again after the time in Retry-After",
+                        + " s of work with a time limit of " + Math.round(answerSeconds)
+                        + " s); retry after the time in Retry-After",
                 Math.clamp((long) Math.ceil(seconds), 1, LONGEST_RETRY_SECONDS));
     }
 

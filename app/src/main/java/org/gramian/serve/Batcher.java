@@ -60,7 +60,7 @@ final class Batcher {
 
     private static void report(Throwable failed) {
         try {
-            LOG.error("a batch was lost; computing goes on", failed);
+            LOG.error("a batch failed; the server continues with the next one", failed);
         } catch (Throwable _) {
             // As when there is no memory left even for a line: the next batch is worth more than the line.
         }

@@ -70,7 +70,7 @@ final class Body {
         } catch (IOException broken) {
             throw broken.getCause() instanceof TimeoutException
                     ? silent()
-                    : Refusal.wrong("the body ended before it was complete");
+                    : Refusal.wrong("the request body is incomplete");
         }
         return body.toByteArray();
     }
@@ -79,20 +79,21 @@ final class Body {
         return new Refusal(
                 413,
                 "too-large",
-                "expected a body of at most " + limits.bytes() + " bytes, found more; send fewer or smaller images");
+                "expected a request body of at most " + limits.bytes()
+                        + " bytes, found more; send fewer or smaller images");
     }
 
     private static Refusal tooSlow(Limits.Upload limits) {
         return new Refusal(
                 408,
                 "too-slow",
-                "expected the whole body within " + limits.time().toSeconds() + " s, found that it came too slowly");
+                "expected the whole request body within " + limits.time().toSeconds() + " s, found a slower upload");
     }
 
     private static Refusal silent() {
         return new Refusal(
                 408,
                 "too-slow",
-                "expected the body to go on within " + SILENCE.toSeconds() + " s, found that nothing more came");
+                "expected more of the request body within " + SILENCE.toSeconds() + " s, received nothing");
     }
 }

@@ -40,8 +40,8 @@ record Deadline(long nanos, Duration time) {
             throw new Refusal(
                     503,
                     "timeout",
-                    "no answer within " + time.toSeconds()
-                            + " s; ask again when there is less to do, or for fewer images at once");
+                    "no result within " + time.toSeconds()
+                            + " s; retry when the server is less busy, or send fewer images per request");
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
             throw Refusal.stopping();
@@ -53,10 +53,10 @@ record Deadline(long nanos, Duration time) {
                 throw Refusal.noMemory();
             }
             if (failed.getCause() instanceof LibtorchException cause) {
-                LOG.error("libtorch failed on a model that it can compute", cause);
+                LOG.error("libtorch failed to run the model", cause);
                 throw Refusal.notComputed();
             }
-            throw new IllegalStateException("computing an image failed", failed.getCause());
+            throw new IllegalStateException("inference failed for an image", failed.getCause());
         }
     }
 }

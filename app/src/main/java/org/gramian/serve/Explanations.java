@@ -38,7 +38,7 @@ final class Explanations {
     /** Refuses to explain what cannot be. */
     static void require(LoadedModel loaded) throws Refusal {
         if (loaded.explained().isEmpty()) {
-            throw Refusal.wrong("expected no explain=true, for this model cannot be explained: "
+            throw Refusal.wrong("explain=true is not supported by this model: "
                     + loaded.computing()
                             .model()
                             .flatMap(Explainer::refusal)

@@ -26,7 +26,7 @@ record Guard(ServeOptions options) {
     private static final Map<String, String> HEADERS = Map.of(
             "Content-Security-Policy",
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self';"
-                    + " font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+                + " font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
             "X-Content-Type-Options",
             "nosniff",
             "X-Frame-Options",
@@ -45,13 +45,12 @@ record Guard(ServeOptions options) {
         String host = context.header("Host");
         if (options.isLocal() && !OWN_NAMES.contains(name(host))) {
             throw Refusal.wrong("expected a request to localhost, found one "
-                    + (host == null ? "without a header Host" : "to " + Found.text(host))
-                    + "; start the server with --host to be asked under other names");
+                    + (host == null ? "without a Host header" : "to " + Found.text(host))
+                    + "; start the server with --host to accept other host names");
         }
         String origin = context.header("Origin");
         if (origin != null && !authority(origin).equalsIgnoreCase(host)) {
-            throw new Refusal(
-                    403, "other-origin", "expected a request of this server's own page, found one of another");
+            throw new Refusal(403, "other-origin", "expected a same-origin request, found a cross-origin one");
         }
         if (options.token().isPresent() && isProtected(context.path()) && !isKnown(context.header("Authorization"))) {
             context.header("WWW-Authenticate", "Bearer");

@@ -67,7 +67,7 @@ final class Json {
         @Override
         public void write(byte[] bytes, int from, int count) throws IOException {
             if (end.isOver()) {
-                throw new InterruptedIOException("an answer was not taken within " + end.time());
+                throw new InterruptedIOException("the client did not read the response within " + end.time());
             }
             out.write(bytes, from, count);
         }

@@ -25,10 +25,10 @@ public record Limits(Upload upload, Load load) {
         public static final Upload DEFAULT = new Upload(20_000_000, 32, 50_000_000, Duration.ofSeconds(30));
 
         public Upload {
-            Check.atLeastOne(bytes, "bytes of a body");
-            Check.atLeastOne(pictures, "images of a request");
-            Check.atLeastOne(pixels, "pixels of an image");
-            Check.atLeastOne(time.toMillis(), "milliseconds for a body");
+            Check.atLeastOne(bytes, "bytes per request body");
+            Check.atLeastOne(pictures, "images per request");
+            Check.atLeastOne(pixels, "pixels per image");
+            Check.atLeastOne(time.toMillis(), "milliseconds per request body");
         }
     }
 
@@ -48,10 +48,10 @@ public record Limits(Upload upload, Load load) {
         public static final Load DEFAULT = new Load(256, 16, Duration.ofSeconds(30), Duration.ofSeconds(30));
 
         public Load {
-            Check.atLeastOne(pictures, "waiting images");
-            Check.atLeastOne(batch, "crops of a batch");
-            Check.atLeastOne(answer.toMillis(), "milliseconds for an answer");
-            Check.atLeastOne(grace.toMillis(), "milliseconds for the last answers");
+            Check.atLeastOne(pictures, "queued images");
+            Check.atLeastOne(batch, "crops per batch");
+            Check.atLeastOne(answer.toMillis(), "milliseconds per response");
+            Check.atLeastOne(grace.toMillis(), "milliseconds for the last responses at shutdown");
         }
     }
 
@@ -59,7 +59,7 @@ public record Limits(Upload upload, Load load) {
     private static final class Check {
         private static void atLeastOne(long value, String what) {
             if (value < 1) {
-                throw new IllegalArgumentException("at least 1 is needed as the limit of " + what + ", found " + value);
+                throw new IllegalArgumentException("expected a limit of at least 1 for " + what + ", found " + value);
             }
         }
     }

@@ -54,7 +54,7 @@ public record LoadedModel(String name, ModelHeader header, Computing computing, 
     }
 
     private static Reading noFile(Path file) {
-        return new Unreadable(Problem.INACCESSIBLE, "expected an image in memory, found the name of a file");
+        return new Unreadable(Problem.INACCESSIBLE, "expected an image in memory, found a file name");
     }
 
     /** The model itself, where its decisions can be explained. */

@@ -39,24 +39,24 @@ final class Meters implements AutoCloseable {
         new ProcessorMetrics().bindTo(registry);
         collection.bindTo(registry);
         Gauge.builder("gramian.pictures.waiting", admission, Admission::waiting)
-                .description("images that were taken on and are not answered yet")
+                .description("images in the queue or in progress")
                 .register(registry);
         if (Files.isReadable(MEMORY)) {
             Gauge.builder("process.resident.memory", Meters::resident)
                     .baseUnit("bytes")
-                    .description("memory of the process, that of libtorch included")
+                    .description("resident memory of the process, including libtorch")
                     .register(registry);
         }
         batches = DistributionSummary.builder("gramian.batch.crops")
-                .description("crops that were computed together")
+                .description("crops per batch")
                 .serviceLevelObjectives(CROPS)
                 .register(registry);
         computing = Timer.builder("gramian.batch.time")
-                .description("time to compute a batch")
+                .description("inference time per batch")
                 .serviceLevelObjectives(LATENCIES)
                 .register(registry);
         explaining = Timer.builder("gramian.explanation.time")
-                .description("time to compute where a decision comes from")
+                .description("time per explanation")
                 .serviceLevelObjectives(LATENCIES)
                 .register(registry);
     }
@@ -86,7 +86,7 @@ final class Meters implements AutoCloseable {
 
     void answered(Context context, Duration time) {
         Timer.builder("gramian.http.requests")
-                .description("requests by address and status")
+                .description("requests by path and status")
                 .tag("route", Addresses.route(context.path()))
                 .tag("status", Integer.toString(context.status().getCode()))
                 .serviceLevelObjectives(LATENCIES)

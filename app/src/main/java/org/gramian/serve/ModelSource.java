@@ -50,7 +50,7 @@ public interface ModelSource {
                 OpenModel opened = opening.open(file);
                 if (!Stamp.of(file).equals(before)) {
                     // The gallery may be of another model than the one that was opened; the server looks again soon.
-                    say.accept("no similar images are shown: the model's file changed while it was loaded");
+                    say.accept("nearest images are unavailable: the model file changed while it was loaded");
                     gallery = Optional.empty();
                 }
                 return new LoadedModel(
@@ -74,7 +74,7 @@ public interface ModelSource {
             @Override
             public LoadedModel load(Consumer<String> say) throws IOException {
                 if (taken.getAndSet(true)) {
-                    throw new IOException("expected a model with a file, found one that was made in memory");
+                    throw new IOException("expected a model loaded from a file, found one created in memory");
                 }
                 return model;
             }
@@ -86,7 +86,7 @@ public interface ModelSource {
         try {
             return Gallery.beside(model);
         } catch (GalleryFileException wrong) {
-            say.accept("no similar images are shown: " + wrong.getMessage());
+            say.accept("nearest images are unavailable: " + wrong.getMessage());
             return Optional.empty();
         }
     }

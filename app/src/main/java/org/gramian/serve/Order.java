@@ -53,7 +53,7 @@ record Order(byte[] content, ModelSlot.Lease lease, Wish wish, Admission.Ticket 
         float[][] of(Engine.Rows wanted) {
             float[][] found = rows.get(wanted);
             if (found == null) {
-                throw new IllegalStateException("rows were used that were not ordered: " + wanted);
+                throw new IllegalStateException("a result was requested that was not computed: " + wanted);
             }
             return found;
         }

@@ -32,11 +32,11 @@ final class PictureAnswers {
     /** The reader's sentence, but for those that may hold words of a decoder or of this machine. */
     private static String message(Unreadable reason, Limits limits) {
         return switch (reason.problem()) {
-            case CORRUPT -> "expected an image that can be decoded, found damage";
-            case TRUNCATED -> "expected a whole image, found that the file ends before it does";
+            case CORRUPT -> "expected an image that can be decoded, found damaged data";
+            case TRUNCATED -> "expected a complete image, found a truncated file";
             case TOO_LARGE ->
                 "expected an image of at most " + limits.upload().pixels()
-                        + " pixels that is decoded within seconds, found one" + " that is larger or takes longer";
+                        + " pixels that decodes within seconds, found one" + " that is larger or takes longer";
             default -> reason.reason();
         };
     }

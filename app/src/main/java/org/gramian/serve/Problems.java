@@ -33,7 +33,7 @@ final class Problems {
         String id = UUID.randomUUID().toString();
         LOG.error("request {} failed", id, failed);
         context.status(500);
-        Json.answer(context, Json.error("internal", "this server failed; its log tells why, under " + id));
+        Json.answer(context, Json.error("internal", "internal error; see the server's log for request " + id));
     }
 
     /** What is left when Java itself gives up, as for want of memory. */
@@ -46,11 +46,9 @@ final class Problems {
     static Refusal refusal(int status) {
         return switch (status) {
             case 404 -> Addresses.missing();
-            case 405 ->
-                new Refusal(405, "wrong-method", "this address is asked by another method; /openapi.json tells which");
-            case 413 -> new Refusal(413, "too-large", "expected a smaller request");
-            default ->
-                new Refusal(status, status < 500 ? "bad-request" : "internal", "this request cannot be answered");
+            case 405 -> new Refusal(405, "wrong-method", "method not allowed; see /openapi.json");
+            case 413 -> new Refusal(413, "too-large", "the request is too large");
+            default -> new Refusal(status, status < 500 ? "bad-request" : "internal", "invalid request");
         };
     }
 }

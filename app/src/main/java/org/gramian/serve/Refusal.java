@@ -35,7 +35,7 @@ final class Refusal extends Exception {
 
     /** The server is about to end. */
     static Refusal stopping() {
-        return new Refusal(503, "stopping", "this server is stopping and takes no more requests; ask again in a while");
+        return new Refusal(503, "stopping", "the server is shutting down; retry later");
     }
 
     /** Memory did not suffice this time. */
@@ -43,8 +43,7 @@ final class Refusal extends Exception {
         return new Refusal(
                 503,
                 "no-memory",
-                "there was too little memory left for this; ask again in a while, and where that does not help, with"
-                        + " smaller images",
+                "out of memory; retry later, or with" + " smaller images",
                 RETRY_WITHOUT_MEMORY_SECONDS);
     }
 
@@ -53,9 +52,9 @@ final class Refusal extends Exception {
         return new Refusal(
                 503,
                 "not-computed",
-                "libtorch could not compute this, most often for want of memory; what it said is in the server's log. Ask"
-                        + " again in a while, and where that does not help, with fewer images at once; a smaller --batch"
-                        + " or more memory helps too",
+                "libtorch failed, most often for lack of memory; see the server's log. Retry"
+                        + " later, or with fewer images per request; a smaller --batch"
+                        + " or more memory also helps",
                 RETRY_WITHOUT_MEMORY_SECONDS);
     }
 

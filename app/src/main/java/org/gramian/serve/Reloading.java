@@ -54,7 +54,7 @@ final class Reloading {
         try {
             look();
         } catch (Throwable failed) {
-            LOG.error("the files of the model could not be looked at; they are looked at again", failed);
+            LOG.error("cannot check the model files for changes; retrying", failed);
         }
     }
 
@@ -68,13 +68,13 @@ final class Reloading {
             seen = now;
             since = System.nanoTime();
         } else if (!now.equals(loaded) && System.nanoTime() - since >= STABLE_NANOS) {
-            reload("its file changed");
+            reload("its file has changed");
         }
     }
 
     /** Loads the model again, soon. */
     void ask() {
-        thread.execute(() -> reload("asked to"));
+        thread.execute(() -> reload("SIGHUP"));
     }
 
     private void reload(String why) {
@@ -84,10 +84,10 @@ final class Reloading {
             LoadedModel next = source.load(say);
             slot.replace(next);
             meters.reloaded(true);
-            say.accept("loaded the model " + next.name() + " again: " + why);
+            say.accept("reloaded the model " + next.name() + ": " + why);
         } catch (Throwable wrong) { // also what a runtime's native library throws
             meters.reloaded(false);
-            say.accept("the model stays as it was, for the new one cannot be used: "
+            say.accept("keeping the current model, the new one cannot be used: "
                     + (wrong.getMessage() == null ? wrong : wrong.getMessage()));
         }
     }

@@ -21,12 +21,13 @@ public record ServeOptions(String host, int port, Optional<String> token, Limits
     /** @throws IllegalArgumentException if the port is none, or the token could not be sent in a header */
     public ServeOptions {
         if (port < 0 || port > LARGEST_PORT) {
-            throw new IllegalArgumentException("a port is a number from 0 to " + LARGEST_PORT + ", found " + port);
+            throw new IllegalArgumentException("expected a port from 0 to " + LARGEST_PORT + ", found " + port);
         }
         if (token.filter(text -> text.isEmpty() || !text.chars().allMatch(c -> c > ' ' && c < 0x7f))
                 .isPresent()) {
             throw new IllegalArgumentException(
-                    "a token is letters, digits and signs of ASCII without spaces, found something else or nothing");
+                    "expected a token of printable ASCII characters without spaces, found other characters or an empty"
+                            + " token");
         }
     }
 

@@ -186,7 +186,7 @@ public final class Server implements AutoCloseable {
             throw Refusal.stopping();
         }
         if (!batcher.isAlive()) {
-            throw new Refusal(503, "broken", "this server computes no more; start it again, and see its log for why");
+            throw new Refusal(503, "broken", "the server can no longer run the model; see its log and restart it");
         }
         Json.answer(context, Json.object().put("status", "ok"));
     }
@@ -209,13 +209,13 @@ public final class Server implements AutoCloseable {
     public void close() {
         boolean complete = admission.drain(options.limits().load().grace());
         if (!complete) {
-            voice.events().accept("some requests were not answered in time, and are given up");
+            voice.events().accept("some requests did not finish in time and were aborted");
             javalin.jettyServer().server().setStopTimeout(0); // which would wait for the same requests again
         }
         try {
             javalin.stop();
         } catch (JavalinException slow) {
-            voice.events().accept("some answers were not taken in time, and are given up");
+            voice.events().accept("some responses were not read in time and were aborted");
         }
         reloading.close(LAST);
         pipeline.close(LAST);

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class Uploads {
     private static final String FORM = "multipart/form-data";
     private static final String BYTES = "application/octet-stream";
-    private static final String NAMELESS = "picture";
+    private static final String NAMELESS = "image";
     private static final int LONGEST_NAME = 255;
     private static final int LONGEST_BOUNDARY = 200;
     private static final int LONGEST_PART_HEADERS = 8 << 10;
@@ -57,7 +57,7 @@ final class Uploads {
         }
         String boundary = MultiPart.extractBoundary(String.valueOf(contentType));
         if (boundary == null || boundary.isEmpty() || boundary.length() > LONGEST_BOUNDARY) {
-            throw Refusal.wrong("expected " + FORM + " with a boundary, found none that can be used");
+            throw Refusal.wrong("expected " + FORM + " with a valid boundary, found none");
         }
         MultiPartFormData.Parser parser = new MultiPartFormData.Parser(boundary);
         parser.setMaxParts(limits.pictures());
@@ -69,7 +69,7 @@ final class Uploads {
             return uploads(parts);
         } catch (CompletionException | IllegalStateException | IllegalArgumentException | IOException _) {
             throw Refusal.wrong("expected a form (" + FORM + ") of at most " + limits.pictures()
-                    + " complete parts, found one that is damaged or has more");
+                    + " complete parts, found a malformed form or more parts");
         }
     }
 
@@ -77,8 +77,8 @@ final class Uploads {
         List<Upload> uploads = new ArrayList<>();
         for (MultiPart.Part part : parts) {
             if (part.getFileName() == null) {
-                throw Refusal.wrong("expected parts that are files, found " + Found.text(name(part.getName()))
-                        + " without a file name; options belong into the address, as ?top=3");
+                throw Refusal.wrong("expected file parts, found " + Found.text(name(part.getName()))
+                        + " without a file name; pass options in the URL, as ?top=3");
             }
             uploads.add(new Upload(name(part.getFileName()), bytes(part)));
         }

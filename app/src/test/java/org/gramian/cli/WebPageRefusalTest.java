@@ -183,7 +183,7 @@ class WebPageRefusalTest {
             page.navigate(TinyService.address());
             Locator card = ask(page);
             assertThat(card.locator(".answer strong")).hasText(evil);
-            assertThat(card).containsText("Not sure");
+            assertThat(card.locator(".body .small")).hasCount(1);
             assertThat(card.locator("img")).hasCount(1);
             assertThat(visit.requests()).doesNotContain("GET /x");
         }

@@ -39,7 +39,8 @@ class WebPageTest {
                   const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
                   transfer.items.add(new File([bytes], name, { type }));
                   return transfer;
-                }""", List.of(file.name, file.mimeType, Base64.getEncoder().encodeToString(file.buffer)));
+                }\
+                """, List.of(file.name, file.mimeType, Base64.getEncoder().encodeToString(file.buffer)));
         page.dispatchEvent("#drop", "drop", Map.of("dataTransfer", transfer));
     }
 
@@ -116,7 +117,8 @@ class WebPageTest {
                     async (text) => {
                       const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
                       await navigator.clipboard.write([new ClipboardItem({ 'image/png': new Blob([bytes], { type: 'image/png' }) })]);
-                    }""", Base64.getEncoder().encodeToString(Pictures.png(80, 80, 4)));
+                    }\
+                    """, Base64.getEncoder().encodeToString(Pictures.png(80, 80, 4)));
             page.keyboard().press("ControlOrMeta+V");
             assertAnswered(page.locator(".card"));
         }
@@ -174,7 +176,7 @@ class WebPageTest {
             Page page = open(visit);
             page.locator("#programs > summary").click();
             assertThat(page.locator("#curl"))
-                    .hasText("curl -F picture=@photo.jpg \"" + TinyService.address() + "v1/predict?top=5\"");
+                    .hasText("curl -F image=@photo.jpg \"" + TinyService.address() + "v1/predict?top=5\"");
             page.locator("#copy").click();
             assertThat(page.locator("#copy")).hasText("Copied");
         }

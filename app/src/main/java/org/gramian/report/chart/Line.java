@@ -20,8 +20,8 @@ public record Line(String name, List<Double> x, List<Double> y, List<Range> band
         y = List.copyOf(y);
         band = List.copyOf(band);
         if (x.size() != y.size() || (!band.isEmpty() && band.size() != x.size())) {
-            throw new IllegalArgumentException("expected a value, and a range or none, at each of " + x.size()
-                    + " places, found " + y.size() + " and " + band.size());
+            throw new IllegalArgumentException("expected a value, and a range or none, for each of " + x.size()
+                    + " points, found " + y.size() + " and " + band.size());
         }
     }
 

@@ -35,7 +35,7 @@ public final class Distances {
     private static void require(List<float[]> vectors) {
         if (vectors.size() > MOST) {
             throw new IllegalArgumentException(
-                    "expected at most " + MOST + " vectors for a map, found " + vectors.size() + "; choose some");
+                    "expected at most " + MOST + " vectors to embed, found " + vectors.size() + "; sample them");
         }
         for (float[] vector : vectors) {
             if (vector.length != vectors.getFirst().length) {

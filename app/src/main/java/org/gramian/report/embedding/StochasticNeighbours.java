@@ -31,7 +31,7 @@ public record StochasticNeighbours(double perplexity, int iterations, long seed)
     public StochasticNeighbours {
         if (!(perplexity >= 1) || iterations < 1) {
             throw new IllegalArgumentException(
-                    "expected a perplexity and iterations from 1 on, found " + perplexity + " and " + iterations);
+                    "expected perplexity and iterations of at least 1, found " + perplexity + " and " + iterations);
         }
     }
 

@@ -41,7 +41,7 @@ public record CardView(List<Fact> trained, List<Fact> model, List<Fact> commands
         List<Fact> facts = new ArrayList<>();
         first.model()
                 .map(model -> model.header().card().origin().get("pictures"))
-                .ifPresent(pictures -> facts.add(new Fact("pictures", pictures)));
+                .ifPresent(pictures -> facts.add(new Fact("images", pictures)));
         facts.add(new Fact("classes", Figures.count(run.classes().size()) + ": " + names(run.classes())));
         facts.add(new Fact("protocol", setting.protocol()));
         facts.add(new Fact(
@@ -69,13 +69,13 @@ public record CardView(List<Fact> trained, List<Fact> model, List<Fact> commands
                         + Figures.count(header.count("head.classifier.") + header.count("head.norm."))));
         facts.add(new Fact(
                 "backbone",
-                header.backbone().name() + ", cut at " + header.backbone().layer()));
+                header.backbone().name() + ", layer " + header.backbone().layer()));
         facts.add(new Fact("pooling", header.head().pooling().text()));
-        facts.add(new Fact("descriptor", Figures.count(header.descriptorSize(), "number")));
-        facts.add(new Fact("expects of images", card.preprocessing().text()));
+        facts.add(new Fact("descriptor size", Figures.count(header.descriptorSize(), "number")));
+        facts.add(new Fact("preprocessing", card.preprocessing().text()));
         facts.add(new Fact(
                 "crops",
-                card.crops().text() + ", the mean of "
+                card.crops().text() + ", mean of "
                         + Figures.count(card.crops().testing().count(), "crop")));
         facts.add(new Fact("temperature", Figures.number(card.temperature())));
         for (Map.Entry<String, String> entry : card.origin().entrySet()) {
@@ -89,12 +89,12 @@ public record CardView(List<Fact> trained, List<Fact> model, List<Fact> commands
     private static List<Fact> commands(ModelMaterial model) {
         String file = quoted(model.file().toString());
         return List.of(
-                new Fact("name the class of images", "./gramian predict " + file + " IMAGE..."),
-                new Fact("find training images like one", "./gramian nearest " + file + " IMAGE"),
-                new Fact("see what in an image decided", "./gramian explain " + file + " IMAGE OUT.png"),
-                new Fact("measure it on other images", "./gramian evaluate " + file + " DIR --html FILE.html"),
-                new Fact("use it from a browser or by HTTP", "./gramian serve " + file),
-                new Fact("take it elsewhere", "./gramian export " + file + " OUT.onnx"));
+                new Fact("classify images", "./gramian predict " + file + " IMAGE..."),
+                new Fact("find similar training images", "./gramian nearest " + file + " IMAGE"),
+                new Fact("explain a prediction", "./gramian explain " + file + " IMAGE OUT.png"),
+                new Fact("evaluate on other images", "./gramian evaluate " + file + " DIR --html FILE.html"),
+                new Fact("serve over HTTP, with a web page", "./gramian serve " + file),
+                new Fact("export to ONNX", "./gramian export " + file + " OUT.onnx"));
     }
 
     private static String quoted(String word) {

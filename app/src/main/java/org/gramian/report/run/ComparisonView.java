@@ -66,7 +66,7 @@ public record ComparisonView(
     public record ClassRow(String name, List<String> recalls, double change) {
         /** As {@code +3.5}. */
         public String changed() {
-            return String.format(Locale.ROOT, "%+.1f", change);
+            return change == 0 ? "0.0" : String.format(Locale.ROOT, "%+.1f", change);
         }
 
         /** The style of the change. */
@@ -106,10 +106,10 @@ public record ComparisonView(
                 header.map(model -> model.backbone().name() + " "
                                 + model.backbone().layer() + ", "
                                 + model.head().pooling().text())
-                        .orElse("not known"),
+                        .orElse("unknown"),
                 folds.size() == 1 ? folds.getFirst().accuracy().text() : summary.text(Metric.ACCURACY),
                 OTHERS.stream().map(summary::text).toList(),
-                header.map(model -> Figures.count(model.count(""))).orElse("not known"));
+                header.map(model -> Figures.count(model.count(""))).orElse("unknown"));
     }
 
     private static Difference difference(RunMaterial run, RunMaterial first) {
@@ -121,18 +121,16 @@ public record ComparisonView(
             return new Difference(
                     run.name(),
                     test.text(),
-                    comparison.repeated() > 0
-                            ? text + "; images that several folds test make this surer than it is"
-                            : text);
+                    comparison.repeated() > 0 ? text + "; p is too small because folds share test images" : text);
         } catch (IllegalArgumentException refused) {
-            return new Difference(run.name(), "no paired difference", String.valueOf(refused.getMessage()));
+            return new Difference(run.name(), "not comparable", String.valueOf(refused.getMessage()));
         }
     }
 
     private static String judgement(PairedTest test, String first) {
         return test.differenceInterval().contains(0)
-                ? "could be chance"
-                : (test.difference() > 0 ? "better than " : "worse than ") + first;
+                ? "not significant"
+                : (test.difference() > 0 ? "significantly better than " : "significantly worse than ") + first;
     }
 
     /** Held-back accuracies where there are any, otherwise those of the training, of each run's first fold. */

@@ -89,10 +89,10 @@ public record ConfusionView(
 
     private static String title(ConfusionMatrix matrix, int truth, int predicted) {
         String name = matrix.classes().get(truth);
-        String pictures = Figures.count(matrix.count(truth, predicted), "picture") + " of " + name;
+        String pictures = Figures.count(matrix.count(truth, predicted), "image") + " of " + name;
         return truth == predicted
-                ? pictures + ", recognized"
-                : pictures + " taken for " + matrix.classes().get(predicted);
+                ? pictures + " predicted correctly"
+                : pictures + " predicted as " + matrix.classes().get(predicted);
     }
 
     /** Mistakes first, for there may be no room for all. */

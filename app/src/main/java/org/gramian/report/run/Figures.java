@@ -39,8 +39,8 @@ public final class Figures {
 
     /** As {@code 79.6 % (95 % interval 74.0 to 84.2)}. */
     public static String withInterval(Proportion share) {
-        return percent(share.value()) + " % (95 % interval "
-                + percent(share.interval().low()) + " to "
+        return percent(share.value()) + " % (95 % CI "
+                + percent(share.interval().low()) + "–"
                 + percent(share.interval().high()) + ")";
     }
 

@@ -50,8 +50,8 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
         List<String> remarks = new ArrayList<>();
         for (StageResult stage : stages) {
             if (stage.epochs() > stage.planned()) {
-                remarks.add("Stage " + stage.stage() + " was to have " + Figures.count(stage.planned(), "epoch")
-                        + " and went on to " + stage.epochs() + ", as the loss still fell.");
+                remarks.add("Stage " + stage.stage() + ": extended from " + Figures.count(stage.planned(), "epoch")
+                        + " to " + stage.epochs() + " because the loss was still falling.");
             }
             stage.refit().ifPresent(refit -> remarks.add(remark(refit)));
             stage.advice().ifPresent(advice -> remarks.add("S" + advice.substring(1) + "."));
@@ -61,11 +61,11 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
 
     private static String remark(StageResult.Refit refit) {
         String end = refit.kept()
-                ? "is kept."
+                ? "is used."
                 : refit.solved().isPresent()
-                        ? "is not kept: it makes more errors on the validation set."
-                        : "is not kept: a class has too few images for cross-validation.";
-        return "The classifier was solved again on the trained descriptors (" + refit.classifier() + ") and " + end;
+                        ? "is not used: it makes more errors on the validation set."
+                        : "is not used: a class has too few images for cross-validation.";
+        return "The classifier refitted on the trained descriptors (" + refit.classifier() + ") " + end;
     }
 
     /** Whether epochs were judged on pictures that they did not learn from. */
@@ -136,16 +136,17 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
                         Axis.of("learning rate", Scale.logarithmic(rates.getFirst(), rates.getLast())),
                         Axis.of("smoothed loss", Scale.linear(low, high)))
                 .with(Line.of("smoothed loss", rates, losses))
-                .ruled(test.rate(), (test.found() ? "" : "default ") + test.rateText());
+                .ruled(test.rate(), (test.found() ? "lr " : "default lr ") + test.rateText());
     }
 
     private static String sentence(List<EpochDone> epochs, boolean judged) {
         EpochDone last = epochs.getLast();
-        String text = Figures.count(epochs.size(), "epoch") + "; in the last, loss " + Figures.number(last.loss())
-                + " and " + Figures.percent(last.accuracy()) + " % right on the images it learned from";
+        String text = Figures.count(epochs.size(), "epoch") + "; final training loss " + Figures.number(last.loss())
+                + ", training accuracy " + Figures.percent(last.accuracy()) + " %";
         if (!judged) {
-            return text + ". There is no validation set.";
+            return text + ". No validation set.";
         }
-        return text + ", " + Figures.percent(1 - last.judgement().error()) + " % on the validation set.";
+        return text + ", validation accuracy "
+                + Figures.percent(1 - last.judgement().error()) + " %.";
     }
 }

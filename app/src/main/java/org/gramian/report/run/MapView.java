@@ -51,8 +51,8 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
         String kept = Figures.percent(plane.kept()[0] + plane.kept()[1]);
         return Optional.of(new MapView(
                 List.of(
-                        PointMap.of("t-SNE: neighbours", map, subjects),
-                        PointMap.of("principal components: " + kept + " % of the variance", plane.points(), subjects)),
+                        PointMap.of("t-SNE", map, subjects),
+                        PointMap.of("PCA: " + kept + " % of the variance explained", plane.points(), subjects)),
                 legend(gallery, chosen),
                 remark(chosen.size(), test.size() + gallery.leftOut(Part.TEST), fold)));
     }
@@ -60,9 +60,9 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
     private static String remark(int shown, int all, String fold) {
         return (shown == all
                         ? "All " + Figures.count(all) + " test images"
-                        : Figures.count(shown) + " of " + Figures.count(all) + " test images, spread evenly,")
-                + " of the fold '" + fold + "'; t-SNE with a perplexity of "
-                + Figures.number(StochasticNeighbours.USUAL.perplexity(shown)) + " from the seed "
+                        : Figures.count(shown) + " of " + Figures.count(all) + " test images, sampled evenly,")
+                + " of the fold '" + fold + "'; t-SNE with perplexity "
+                + Figures.number(StochasticNeighbours.USUAL.perplexity(shown)) + ", seed "
                 + StochasticNeighbours.USUAL.seed() + ".";
     }
 

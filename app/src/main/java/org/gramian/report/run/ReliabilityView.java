@@ -74,7 +74,7 @@ public record ReliabilityView(String title, String error, List<Bar> bars) {
                 round((first.high() - first.low()) * SIDE - 1),
                 round(right * SIDE),
                 round(sure * SIDE),
-                Figures.count(count, "answer") + ", sure to " + Figures.percent(sure) + " % in the mean, right in "
+                Figures.count(count, "prediction") + ", mean confidence " + Figures.percent(sure) + " %, accuracy "
                         + Figures.percent(right) + " %");
     }
 

@@ -93,10 +93,10 @@ public record RunView(
                 .map(fold -> fold.calibrated(Temperature.NONE).calibration())
                 .toList();
         List<ReliabilityView> views = new ArrayList<>();
-        views.add(ReliabilityView.of("before the temperature", plain));
+        views.add(ReliabilityView.of("before temperature scaling", plain));
         if (folds.stream().anyMatch(fold -> fold.temperature().outcome() == Temperature.Outcome.FITTED)) {
             views.add(ReliabilityView.of(
-                    "after it, as the model answers",
+                    "after temperature scaling",
                     folds.stream().map(Evaluation::calibration).toList()));
         }
         return views;
@@ -130,12 +130,12 @@ public record RunView(
 
     /** Why there are no curves; empty where there are. */
     public String withoutCurves() {
-        return why(Part.CURVES, "training wrote no epoch");
+        return why(Part.CURVES, "the classifier was solved in closed form, without epochs");
     }
 
     /** Why there are no pictures; empty where there are. */
     public String withoutPictures() {
-        return why(Part.PICTURES, "fewer than 4 test images were kept");
+        return why(Part.PICTURES, "the gallery holds fewer than 4 test images");
     }
 
     /** Why no matrices are shown. */
@@ -145,17 +145,17 @@ public record RunView(
 
     /** Why nothing is known of the model. */
     public String withoutModel() {
-        return why(Part.MODEL, "there is no model");
+        return why(Part.MODEL, "the run has no model");
     }
 
     /** Why there is no configuration. */
     public String withoutConfiguration() {
-        return why(Part.CONFIGURATION, "it holds no value");
+        return why(Part.CONFIGURATION, "it is empty");
     }
 
     /** Why there is no audit. */
     public String withoutAudit() {
-        return why(Part.AUDIT, "there is none");
+        return why(Part.AUDIT, "the run has no audit");
     }
 
     private String why(Part part, String otherwise) {

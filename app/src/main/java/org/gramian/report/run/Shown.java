@@ -26,7 +26,7 @@ public record Shown(String name, String truth, String answer, double probability
     /** In a sentence, for those who cannot see it. */
     public String text() {
         return name + ": " + truth
-                + (right() ? ", recognized" : ", taken for " + answer)
+                + (right() ? ", predicted correctly" : ", predicted as " + answer)
                 + " (" + Figures.probability(probability) + ")";
     }
 

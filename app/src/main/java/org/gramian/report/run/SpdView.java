@@ -86,7 +86,7 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
                 .orElse(high / 10);
         int most = stages.stream().mapToInt(MatrixStage::size).max().orElse(1);
         Chart chart = Chart.of(
-                "eigenvalues in magnitude",
+                "absolute eigenvalues",
                 Axis.counting("rank", Scale.exactly(1, most)),
                 Axis.of("|λ|", Scale.logarithmic(low, high)));
         for (Line line : lines) {
@@ -120,16 +120,16 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
     }
 
     private static String channels(MapChannels channels) {
-        String among = "Among " + Figures.count(channels.channels(), "feature map") + " of "
-                + Figures.count(channels.positions(), "position") + ", over "
-                + Figures.count(channels.pictures(), "picture") + ": ";
+        String among = Figures.count(channels.channels(), "feature map") + " with "
+                + Figures.count(channels.positions(), "position") + ", measured on "
+                + Figures.count(channels.pictures(), "image") + ": ";
         String dead = channels.dead().isEmpty()
-                ? "none is dead"
+                ? "none dead"
                 : Figures.count(channels.dead().size()) + " dead ("
                         + listed(channels.dead().stream().map(String::valueOf).toList()) + ")";
         String duplicates = channels.duplicates().isEmpty()
-                ? "none repeats another"
-                : Figures.count(channels.duplicates().size()) + " repeating another ("
+                ? "no duplicates"
+                : Figures.count(channels.duplicates().size()) + " duplicated ("
                         + listed(channels.duplicates().stream()
                                 .map(one -> one.channel() + " as " + one.of())
                                 .toList())
@@ -137,7 +137,8 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
         return among + dead + ", " + duplicates + "."
                 + (channels.dead().isEmpty()
                         ? ""
-                        : " A dead map is the same at every position; where there are many, fewer maps may do as well.");
+                        : " A dead channel has the same value at every position; with many of them, fewer channels may"
+                                + " do as well.");
     }
 
     private static String listed(List<String> all) {

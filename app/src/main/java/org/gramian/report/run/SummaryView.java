@@ -50,13 +50,13 @@ public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles
 
     private static String verdict(List<Evaluation> evaluations, FoldSummary summary, Outcomes outcomes) {
         String begin = evaluations.size() == 1
-                ? "Right on " + Figures.count(evaluations.getFirst().accuracy().right()) + " of "
-                        + Figures.count(evaluations.getFirst().accuracy().count(), "test image") + ": "
-                        + Figures.withInterval(evaluations.getFirst().accuracy())
-                : summary.text(Metric.ACCURACY) + " % right over " + Figures.count(evaluations.size(), "fold")
-                        + " (mean ± standard deviation)";
-        return begin + "; naming always the most frequent class would give " + Figures.percent(commonest(outcomes))
-                + " %. " + confused(outcomes.confusion());
+                ? "Test accuracy " + Figures.withInterval(evaluations.getFirst().accuracy()) + ", "
+                        + Figures.count(evaluations.getFirst().accuracy().right()) + " of "
+                        + Figures.count(evaluations.getFirst().accuracy().count(), "image") + " correct"
+                : "Test accuracy " + summary.text(Metric.ACCURACY) + " % over "
+                        + Figures.count(evaluations.size(), "fold") + " (mean ± standard deviation)";
+        return begin + "; majority-class baseline " + Figures.percent(commonest(outcomes)) + " %. "
+                + confused(outcomes.confusion());
     }
 
     /** The share of the class with most test pictures: what needs no pictures to reach. */
@@ -71,21 +71,22 @@ public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles
     private static String confused(ConfusionMatrix matrix) {
         return matrix.confusions().stream()
                 .findFirst()
-                .map(worst -> "Most often confused: " + worst.truth() + " taken for " + worst.predicted() + " ("
+                .map(worst -> "Most frequent confusion: " + worst.truth() + " predicted as " + worst.predicted() + " ("
                         + worst.count() + ").")
-                .orElse("No test image was mistaken.");
+                .orElse("All test images are classified correctly.");
     }
 
     private static List<String> remarks(RunMaterial run, List<Evaluation> evaluations) {
         List<String> remarks = new ArrayList<>();
         Proportion first = evaluations.getFirst().accuracy();
         if (evaluations.size() == 1 && first.interval().width() > WIDE) {
-            remarks.add("With " + Figures.count(first.count(), "test image") + " the interval is "
+            remarks.add("With " + Figures.count(first.count(), "test image") + " the 95 % confidence interval is "
                     + Figures.percent(first.interval().width())
-                    + " points wide: smaller differences between runs say nothing by themselves.");
+                    + " points wide: smaller differences between runs are not significant by themselves.");
         }
         if (evaluations.size() > 1) {
-            remarks.add("Matrix, classes, mistakes and calibration below take the test images of all folds together.");
+            remarks.add("The confusion matrix, class metrics, misclassified images and calibration below pool the test"
+                    + " images of all folds.");
         }
         afterFirst(run, evaluations).ifPresent(remarks::add);
         remarks.addAll(run.reasons(Missing.Part.FOLD));
@@ -97,20 +98,18 @@ public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles
                 run.folds().stream().flatMap(fold -> fold.afterFirst().stream()).toList();
         return first.size() < run.folds().size()
                 ? Optional.empty()
-                : Optional.of("After stage 1 it was " + FoldSummary.of(first).text(Metric.ACCURACY) + " %. "
-                        + second(evaluations, first));
+                : Optional.of("With the backbone frozen (stage 1) the accuracy was "
+                        + FoldSummary.of(first).text(Metric.ACCURACY) + " %. " + second(evaluations, first));
     }
 
     /** What stage 2 did, for better or worse, on the same pictures. */
     private static String second(List<Evaluation> evaluations, List<Evaluation> first) {
         try {
             Comparison comparison = Comparison.of(evaluations, first);
-            return "Stage 2 changed that by " + comparison.test().text()
-                    + (comparison.repeated() > 0
-                            ? "; images that several folds test make this surer than it is."
-                            : ".");
+            return "Fine-tuning (stage 2) changed it by " + comparison.test().text()
+                    + (comparison.repeated() > 0 ? "; p is too small because folds share test images." : ".");
         } catch (IllegalArgumentException refused) {
-            return "What stage 2 changed cannot be told: " + refused.getMessage() + ".";
+            return "The effect of fine-tuning (stage 2) is unknown: " + refused.getMessage() + ".";
         }
     }
 
@@ -122,8 +121,8 @@ public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles
         if (evaluations.size() == 1) {
             Proportion accuracy = evaluations.getFirst().accuracy();
             tiles.add(new Fact(
-                    "95 % interval",
-                    Figures.percent(accuracy.interval().low()) + " to "
+                    "95 % CI",
+                    Figures.percent(accuracy.interval().low()) + "–"
                             + Figures.percent(accuracy.interval().high())));
         }
         tiles.add(new Fact("macro F1", summary.text(Metric.MACRO_F1) + " %"));

@@ -67,7 +67,7 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         boolean paper = table.lines().stream()
                 .anyMatch(line -> line.cells().get(column).published().isPresent());
         List<String> head = new ArrayList<>(List.of(METHOD));
-        head.addAll(stages ? List.of("after stage 1", "accuracy") : List.of("accuracy"));
+        head.addAll(stages ? List.of("frozen (stage 1)", "accuracy") : List.of("accuracy"));
         head.addAll(List.of("difference", "p", "size", "params", "s/epoch"));
         if (paper) {
             head.add("paper (VGG-16)");
@@ -108,26 +108,24 @@ public record TableReport(ResultTable table, String command, String machine, Fun
     public List<String> notes() {
         List<String> notes = new ArrayList<>();
         if (table.hasSecondStage()) {
-            notes.add("accuracy: at the end; after stage 1: of rows that have a stage 2");
+            notes.add("accuracy: final test accuracy; frozen (stage 1): before fine-tuning, in rows with a stage 2");
         }
-        notes.add("difference: points more than " + table.baseline()
-                + ", with the interval of 95 %; p: McNemar's exact test over the test images of all folds");
-        notes.add("the interval is approximate and p exact, so that they need not agree about a difference of 0");
+        notes.add("difference: percentage points over " + table.baseline()
+                + ", with its 95 % confidence interval; p: McNemar's exact test over the test images of all folds");
+        notes.add("the interval is approximate and p is exact, so they may disagree about a difference of 0");
         List<Comparison> comparisons = cells().flatMap(cell -> cell.numbers().stream())
                 .flatMap(numbers -> numbers.against().stream())
                 .toList();
         if (comparisons.size() > 1) {
-            notes.add(
-                    "of many comparisons some look uneven by luck: ask each for p below 0.05 / " + comparisons.size());
+            notes.add("multiple comparisons: require p below 0.05 / " + comparisons.size());
         }
         if (comparisons.stream().anyMatch(comparison -> comparison.repeated() > 0)) {
-            notes.add("images are tested again in several folds, so that p is too small");
+            notes.add("folds share test images, so p is too small");
         }
-        notes.add(
-                "size: of the descriptor; params: learned numbers of pooling and classifier; s/epoch: of stage 1, median,"
-                        + " with " + machine);
+        notes.add("size: descriptor size; params: trainable parameters of pooling and classifier; s/epoch: median of"
+                + " stage 1, on " + machine);
         if (cells().anyMatch(cell -> cell.published().isPresent())) {
-            notes.add("paper (VGG-16): what the paper reports, with its own protocol; never one of our results");
+            notes.add("paper (VGG-16): accuracy reported in the paper under its own protocol, not measured here");
         }
         notes.addAll(table.remarks());
         missing(notes);

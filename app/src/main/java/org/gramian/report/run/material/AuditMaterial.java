@@ -36,6 +36,16 @@ public record AuditMaterial(int pictures, int classes, int unreadable, int copie
         public String style() {
             return List.of("SPOILS", "WARN", "NOTE").contains(severity) ? severity : "soft";
         }
+
+        /** The severity in words, for the badge of the finding. */
+        public String badge() {
+            return switch (severity) {
+                case "SPOILS" -> "error";
+                case "WARN" -> "warning";
+                case "NOTE" -> "note";
+                default -> severity;
+            };
+        }
     }
 
     public AuditMaterial {
@@ -53,7 +63,7 @@ public record AuditMaterial(int pictures, int classes, int unreadable, int copie
             root = MAPPER.readTree(Files.readAllBytes(file));
         } catch (JacksonException damaged) {
             throw new IOException(
-                    file + ": expected an audit in JSON, found what is none: " + damaged.getOriginalMessage(), damaged);
+                    file + ": expected an audit in JSON, found: " + damaged.getOriginalMessage(), damaged);
         }
         if (!root.path("pictures").isInt() || !root.path("findings").isArray()) {
             throw new IOException(file + ": expected an audit with images and findings, found something else");

@@ -33,7 +33,7 @@ public record RunMaterial(
 
     /** An evaluation of a model that was trained elsewhere. */
     public static RunMaterial of(String name, FoldMaterial evaluated, Thumbnails thumbnails) {
-        String reason = "this is an evaluation of a finished model; the report of its run has it";
+        String reason = "this report covers one evaluation; see the report of the training run";
         return new RunMaterial(
                 name,
                 List.of(evaluated),

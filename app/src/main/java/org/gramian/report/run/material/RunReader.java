@@ -30,7 +30,7 @@ public final class RunReader {
     private static final String CONFIG = "config.yaml";
     private static final String AUDIT = "audit.json";
 
-    private static final String ALONE = "this is the file of an evaluation alone, without its run's folder";
+    private static final String ALONE = "this report covers an evaluation file without its run folder";
 
     /** A configuration is far shorter. */
     private static final long MOST_CONFIG = 1L << 20;
@@ -58,7 +58,7 @@ public final class RunReader {
             if (Files.exists(file) || !Files.isDirectory(folder)) {
                 folds.add(fold(folder));
             } else {
-                lacks(Part.FOLD, folder.getFileName() + " has no evaluation: it is not finished");
+                lacks(Part.FOLD, folder.getFileName() + " has no evaluation: the fold is not finished");
             }
         }
         if (folds.isEmpty()) {
@@ -185,7 +185,10 @@ public final class RunReader {
             return Optional.empty();
         }
         if (!Files.isRegularFile(file)) {
-            lacks(part, "there is no " + file.getFileName() + " in " + holder(file));
+            lacks(
+                    part,
+                    holder(file) + " has no " + file.getFileName()
+                            + (part == Part.CURVES ? "; a classifier solved in closed form has no epochs" : ""));
             return Optional.empty();
         }
         try {
@@ -199,7 +202,7 @@ public final class RunReader {
     private String holder(Path file) {
         Path folder = file.toAbsolutePath().normalize().getParent();
         boolean own = folder != null && folder.equals(run.toAbsolutePath().normalize());
-        return own || folder == null ? "the run's folder" : String.valueOf(folder.getFileName());
+        return own || folder == null ? "the run folder" : String.valueOf(folder.getFileName());
     }
 
     private void lacks(Part part, String reason) {

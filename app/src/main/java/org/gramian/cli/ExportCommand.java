@@ -23,7 +23,7 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Export a model to ONNX.",
         description = {
-            "Writes the whole classifier, pooling included, by ONNX's standard operators. Input 'images' [n, 3, s, s], any",
+            "Writes the whole classifier, pooling included, by ONNX's standard operators. Input 'pictures' [n, 3, s, s], any",
             "n: crops as the model's card says, which stands in the file's metadata. Outputs 'scores' [n, k],",
             "'probabilities' [n, k] and 'descriptors' [n, d].",
             "Then the file is run in ONNX Runtime and compared with the model; if they differ by more than 0.001, there is",

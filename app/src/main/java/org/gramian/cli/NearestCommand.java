@@ -21,8 +21,8 @@ import picocli.CommandLine.Parameters;
             "Compares descriptors with those in the gallery that 'gramian train' left beside the model, and names the nearest",
             "training images of every image with their classes and distances: 0 is the same, 1.41 has nothing in common.",
             "An image that cannot be read is reported in its place and does not end the work; the exit code is 3 then.",
-            "jsonl: {\"image\":, \"nearest\":[{\"name\":, \"class\":, \"distance\":}]} in each line, or {\"image\":, \"error\":};",
-            "csv: image,rank,name,class,distance,error."
+            "jsonl: {\"picture\":, \"nearest\":[{\"name\":, \"class\":, \"distance\":}]} in each line, or {\"picture\":, \"error\":};",
+            "csv: picture,rank,name,class,distance,error."
         })
 final class NearestCommand implements Callable<Integer> {
     @Mixin
@@ -77,7 +77,7 @@ final class NearestCommand implements Callable<Integer> {
             if (!pictures.hasFolder() || Terminal.isStandardOutput()) {
                 run.find(named, _ -> {});
             } else {
-                try (Progress progress = console.progress("pictures", named.size())) {
+                try (Progress progress = console.progress("images", named.size())) {
                     run.find(named, progress);
                 }
             }

@@ -25,8 +25,8 @@ import picocli.CommandLine.Parameters;
         description = {
             "Names the likeliest classes of every image, with their probabilities, as soon as they are known.",
             "An image that cannot be read is reported in its place and does not end the work; the exit code is 3 then.",
-            "jsonl: {\"image\":, \"class\":, \"probability\":, \"top\":[{\"class\":, \"probability\":}]} in each line,",
-            "or {\"image\":, \"error\":}; csv: image,class,probability,class_1,probability_1,…,error."
+            "jsonl: {\"picture\":, \"class\":, \"probability\":, \"top\":[{\"class\":, \"probability\":}]} in each line,",
+            "or {\"picture\":, \"error\":}; csv: picture,class,probability,class_1,probability_1,…,error."
         })
 final class PredictCommand implements Callable<Integer> {
     @Mixin
@@ -132,7 +132,7 @@ final class PredictCommand implements Callable<Integer> {
         if (!folder || (out == null && Terminal.isStandardOutput())) {
             run.predict(named, _ -> {});
         } else {
-            try (Progress progress = console.progress("pictures", named.size())) {
+            try (Progress progress = console.progress("images", named.size())) {
                 run.predict(named, progress);
             }
         }

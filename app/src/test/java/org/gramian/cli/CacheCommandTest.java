@@ -3,6 +3,7 @@ package org.gramian.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,7 +26,7 @@ final class CacheCommandTest {
         builder.environment().put("GRAMIAN_CACHE", folder.toString());
         builder.environment().put("GRAMIAN_CACHE_SIZE", size);
         Process process = builder.start();
-        String text = new String(process.getInputStream().readAllBytes());
+        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor()).as(text).isZero();
         return text;
     }

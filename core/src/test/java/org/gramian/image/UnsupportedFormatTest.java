@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 final class UnsupportedFormatTest {
-    private static final String FTYP = "\0\0\0\u0020ftyp";
+    private static final String FTYP = "\0\0\0 ftyp";
 
     private static byte[] bytes(String text) {
         return Arrays.copyOf(text.getBytes(StandardCharsets.ISO_8859_1), 80);

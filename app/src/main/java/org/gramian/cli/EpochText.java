@@ -46,7 +46,10 @@ record EpochText(StageStarted stage, StageClock clock) {
     private static String validation(Optional<EpochDone> epoch) {
         return epoch.filter(EpochText::isValidated)
                 .map(done -> String.format(
-                        Locale.ROOT, "%sval_acc %.1f%%", GAP, 100 * (1 - done.judgement().error())))
+                        Locale.ROOT,
+                        "%sval_acc %.1f%%",
+                        GAP,
+                        100 * (1 - done.judgement().error())))
                 .orElse("");
     }
 
@@ -58,7 +61,10 @@ record EpochText(StageStarted stage, StageClock clock) {
     private String speed() {
         String speed = clock.imagesPerSecond().isPresent()
                 ? String.format(
-                        Locale.ROOT, "%s%.0f img/s", GAP, clock.imagesPerSecond().getAsDouble())
+                        Locale.ROOT,
+                        "%s%.0f img/s",
+                        GAP,
+                        clock.imagesPerSecond().getAsDouble())
                 : "";
         return speed + clock.eta().map(time -> GAP + "eta " + time(time)).orElse("");
     }

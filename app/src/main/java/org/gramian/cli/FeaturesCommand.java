@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
         header = "Extract and cache feature maps of images.",
         description = {
             "Computes feature maps of all images of a data set, for use in other programs.",
-            "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'image' [rows], an index into the",
+            "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'picture' [rows], an index into the",
             "metadata 'names'; 'classes', 'crops' and 'unreadable' are metadata too, each as JSON. There is a row for each",
             "crop of each image. Images that cannot be read are listed, the exit code is 3 then."
         })

@@ -43,11 +43,12 @@ final class Interruption implements AutoCloseable {
 
     /** Prints a message if a signal ends the process while no command handles it. */
     static void announce(Consumer<String> say) {
-        Runtime.getRuntime().addShutdownHook(Thread.ofPlatform().name("gramian-signal").unstarted(() -> {
-            if (!CODE.isDone() && OPEN.get() == 0) {
-                say.accept("interrupted");
-            }
-        }));
+        Runtime.getRuntime()
+                .addShutdownHook(Thread.ofPlatform().name("gramian-signal").unstarted(() -> {
+                    if (!CODE.isDone() && OPEN.get() == 0) {
+                        say.accept("interrupted");
+                    }
+                }));
     }
 
     /** Returns whether a failure only says that the process is ending by a signal. */

@@ -43,8 +43,7 @@ final class PlanText {
             line(
                     text,
                     fold.name(),
-                    "%d train, %d validation, %d test images"
-                            .formatted(fold.training(), fold.heldBack(), fold.test()));
+                    "%d train, %d validation, %d test images".formatted(fold.training(), fold.heldBack(), fold.test()));
         }
         line(
                 text,

@@ -178,7 +178,8 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
             }
             return done <= 0 || all <= done
                     ? count
-                    : count + "  eta " + EpochText.time(passed.multipliedBy(all - done).dividedBy(done));
+                    : count + "  eta "
+                            + EpochText.time(passed.multipliedBy(all - done).dividedBy(done));
         }
 
         @Override

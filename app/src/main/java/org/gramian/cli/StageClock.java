@@ -94,6 +94,8 @@ final class StageClock {
     Optional<Duration> eta() {
         long left = (long) stage.epochs() * stage.steps() - done;
         boolean known = epochMeasured || (done - begun >= STEPS && training >= SECONDS);
-        return known && left > 0 ? Optional.of(Duration.ofMillis(Math.round(1e3 * secondsPerStep * left))) : Optional.empty();
+        return known && left > 0
+                ? Optional.of(Duration.ofMillis(Math.round(1e3 * secondsPerStep * left)))
+                : Optional.empty();
     }
 }

@@ -77,8 +77,7 @@ final class TableDisplay implements TableRun.Listener {
                         + (left.isEmpty() ? "" : "; about " + PlanText.duration(sum(left.values())) + " left"));
             }
             case RowOutcome.Waiting _ -> {}
-            case RowOutcome.Failed failed ->
-                console.say(place + " failed: " + TableText.reason(failed.cause()));
+            case RowOutcome.Failed failed -> console.say(place + " failed: " + TableText.reason(failed.cause()));
         }
         files.write();
     }

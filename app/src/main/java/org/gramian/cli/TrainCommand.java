@@ -156,8 +156,7 @@ final class TrainCommand implements Callable<Integer> {
         console.say(
                 resumed == null
                         ? chosen(plan.settings())
-                        : "resuming " + resumed + "; pooling "
-                                + plan.settings().get(Keys.POOLING));
+                        : "resuming " + resumed + "; pooling " + plan.settings().get(Keys.POOLING));
         return plan;
     }
 

@@ -161,8 +161,8 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
         return foldsTrained == 0
                 ? ""
                 : "; eta "
-                        + EpochText.time(Duration.ofNanos(
-                                foldNanos / foldsTrained * (started.of() - started.number() + 1)));
+                        + EpochText.time(
+                                Duration.ofNanos(foldNanos / foldsTrained * (started.of() - started.number() + 1)));
     }
 
     private static String testAccuracy(Evaluation evaluation, int stage) {
@@ -218,7 +218,8 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
             case Refitted refit -> say(fold + refit(refit));
             case RefitSkipped skipped -> say(fold + "classifier not refit: " + skipped.reason());
             case StageStarted started ->
-                say("%s%s: at most %d epochs of %d crops".formatted(fold, name(started.stage()), started.epochs(), started.crops()));
+                say("%s%s: at most %d epochs of %d crops"
+                        .formatted(fold, name(started.stage()), started.epochs(), started.crops()));
             case Stepped stepped -> show(stepped);
             case EpochDone done -> show(done);
             case StageExtended extended ->
@@ -276,7 +277,8 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
                         100 * (1 - refit.solved().get().error()),
                         100 * (1 - refit.trained().get().error()))
                 : "";
-        return "classifier refit by " + solution(refit.solution()) + accuracy + (refit.kept() ? ", kept" : ", not kept");
+        return "classifier refit by " + solution(refit.solution()) + accuracy
+                + (refit.kept() ? ", kept" : ", not kept");
     }
 
     private void show(PoolingCompared compared) {

@@ -65,7 +65,8 @@ final class TrainEventJson {
                                 "validation", started.fold().parts().heldBack().size(),
                                 "test", started.fold().parts().test().size()));
             case RunEvent.Training training -> accept(training.event(), stage, prefix);
-            case RunEvent.PoolingChosen chosen -> write("pooling", prefix, pooling(chosen.result().best()));
+            case RunEvent.PoolingChosen chosen ->
+                write("pooling", prefix, pooling(chosen.result().best()));
             case RunEvent.Measured measured -> {
                 Map<String, Object> values = accuracy(measured.evaluation());
                 values.put(STAGE, measured.stage());
@@ -108,10 +109,14 @@ final class TrainEventJson {
                         "stage_end",
                         prefix,
                         values(
-                                STAGE, done.stage(),
-                                "epochs", done.epochs(),
-                                "best_epoch", done.kept() + 1,
-                                "reason", done.reason()));
+                                STAGE,
+                                done.stage(),
+                                "epochs",
+                                done.epochs(),
+                                "best_epoch",
+                                done.kept() + 1,
+                                "reason",
+                                done.reason()));
         }
     }
 

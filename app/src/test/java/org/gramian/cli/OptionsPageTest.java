@@ -7,8 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Objects;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.run.config.Key;
@@ -55,7 +55,8 @@ class OptionsPageTest {
 
     private static String page() {
         StringBuilder page = new StringBuilder(INTRODUCTION);
-        CommandSpec train = Objects.requireNonNull(Main.commandLine().getSubcommands().get("train"))
+        CommandSpec train = Objects.requireNonNull(
+                        Main.commandLine().getSubcommands().get("train"))
                 .getCommandSpec();
         List<OptionSpec> grouped = train.argGroups().stream()
                 .flatMap(group -> group.options().stream())

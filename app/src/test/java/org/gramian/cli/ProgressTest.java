@@ -138,8 +138,8 @@ class ProgressTest {
 
     @Test
     void aJsonLineHasTaskAndCount() {
-        Progress json = new Progress.Lines(
-                TASK, 400, new PrintWriter(log), true, () -> Instant.ofEpochSecond(seconds.get()));
+        Progress json =
+                new Progress.Lines(TASK, 400, new PrintWriter(log), true, () -> Instant.ofEpochSecond(seconds.get()));
         seconds.set(10);
         json.accept(100);
         assertThat(log.toString().strip())
@@ -149,7 +149,8 @@ class ProgressTest {
 
     @Test
     void aFrameErasesTheRestOfALongerOne() {
-        assertThat(drawn(400, 100).split("\r", -1)).hasSizeGreaterThan(1).allSatisfy(frame -> assertThat(frame)
-                .matches("|\u001b\\[K.*"));
+        assertThat(drawn(400, 100).split("\r", -1))
+                .hasSizeGreaterThan(1)
+                .allSatisfy(frame -> assertThat(frame).matches("|\u001b\\[K.*"));
     }
 }

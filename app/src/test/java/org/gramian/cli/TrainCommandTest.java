@@ -128,7 +128,8 @@ final class TrainCommandTest {
         String advice = first.advice().orElseThrow();
         assertThat(advice).contains("in the last 2 of 3 epochs", "--epochs 6");
         assertThat(run.err()).contains("tip: " + advice);
-        assertThat(Files.readString(out.resolve("report.html"))).contains(Character.toUpperCase(advice.charAt(0)) + advice.substring(1));
+        assertThat(Files.readString(out.resolve("report.html")))
+                .contains(Character.toUpperCase(advice.charAt(0)) + advice.substring(1));
     }
 
     @Test
@@ -231,11 +232,12 @@ final class TrainCommandTest {
     @Test
     void aLogInJsonHasOneObjectPerLine() throws IOException {
         Run run = done(tiny.train(out, "--epochs", "2", "--log-format", "json"));
-        assertThat(run.err().lines()).allSatisfy(line -> assertThat(line).startsWith("{\"time\":\"").endsWith("}"));
+        assertThat(run.err().lines())
+                .allSatisfy(line -> assertThat(line).startsWith("{\"time\":\"").endsWith("}"));
         assertThat(run.err().lines().filter(line -> line.contains("\"event\":\"epoch\"")))
                 .hasSize(2)
-                .allSatisfy(line -> assertThat(line)
-                        .contains("\"epochs\":2", "\"loss\":", "\"acc\":", "\"val_acc\":", "\"lr\":"));
+                .allSatisfy(line ->
+                        assertThat(line).contains("\"epochs\":2", "\"loss\":", "\"acc\":", "\"val_acc\":", "\"lr\":"));
         assertThat(run.err()).contains("\"event\":\"test\"", "\"ci_low\":");
         Run failed = tiny.train(out, "--log-format", "json");
         assertThat(failed.code()).isEqualTo(Main.USAGE);

@@ -112,7 +112,9 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
             int[] all = IntStream.range(0, rows.count()).toArray();
             LogisticDescent descent = descent(rows, scaled, all);
             LogisticDescent.Ending ending = descent.minimize(
-                    chosen, TOLERANCE, iterations -> watch.at("fitting logistic regression", iterations, iterations + 1));
+                    chosen,
+                    TOLERANCE,
+                    iterations -> watch.at("fitting logistic regression", iterations, iterations + 1));
             found.put("gradient", ending.gradient());
             found.put("iterations", (double) ending.iterations());
             LinearModel model = model(scaled, descent.solution(), rows.classes(), found);

@@ -71,8 +71,7 @@ public record RunPlan(
         Duplicates duplicates = duplicates(dataset, config, audit, remarks);
         Plan plan = divide(dataset, config, duplicates);
         plan.notes().forEach(note -> remarks.accept(note.text()));
-        FoldPlan.HoldingBack holding =
-                new FoldPlan.HoldingBack(config.data().validation(), seed, duplicates, remarks);
+        FoldPlan.HoldingBack holding = new FoldPlan.HoldingBack(config.data().validation(), seed, duplicates, remarks);
         List<FoldPlan> folds = FoldPlan.Placed.all(plan.folds()).stream()
                 .map(fold -> FoldPlan.of(dataset, fold, readable, holding))
                 .toList();
@@ -184,7 +183,9 @@ public record RunPlan(
 
     private static Plan divide(Dataset dataset, RunConfig config, Duplicates duplicates) {
         try {
-            return config.data().protocol().plan(dataset, duplicates, config.recipe().seed());
+            return config.data()
+                    .protocol()
+                    .plan(dataset, duplicates, config.recipe().seed());
         } catch (IllegalArgumentException misfit) {
             throw new UnfitDataException(String.valueOf(misfit.getMessage()));
         }

@@ -62,7 +62,11 @@ class FoldPlanTest {
     }
 
     private Parts parts(Dataset dataset, Fold fold, double share, long seed) {
-        return FoldPlan.of(dataset, new Placed("", fold), all(dataset), new HoldingBack(share, seed, Duplicates.of(dataset), remarks::add))
+        return FoldPlan.of(
+                        dataset,
+                        new Placed("", fold),
+                        all(dataset),
+                        new HoldingBack(share, seed, Duplicates.of(dataset), remarks::add))
                 .parts();
     }
 
@@ -170,7 +174,10 @@ class FoldPlanTest {
         Set<Integer> readable = all(dataset);
         readable.removeAll(Set.of(0, 1, 2));
         Parts parts = FoldPlan.of(
-                        dataset, new Placed("", fold(dataset)), readable, new HoldingBack(0.3, 1, Duplicates.of(dataset), remarks::add))
+                        dataset,
+                        new Placed("", fold(dataset)),
+                        readable,
+                        new HoldingBack(0.3, 1, Duplicates.of(dataset), remarks::add))
                 .parts();
         List<Sample> used = new ArrayList<>(parts.training());
         used.addAll(parts.heldBack());

@@ -106,7 +106,8 @@ final class NearDuplicateSplitsTest {
     void theyStayOnOneSideOfEverySplit() throws IOException, InterruptedException {
         for (String protocol : List.of("holdout:0.3", "thirds:3", "kfold:3", "half:3")) {
             for (long seed = 0; seed < 5; seed++) {
-                settings = settings.with(Keys.PROTOCOL, Protocols.parse(protocol)).with(Keys.SEED, seed);
+                settings =
+                        settings.with(Keys.PROTOCOL, Protocols.parse(protocol)).with(Keys.SEED, seed);
                 RunPlan plan = plan();
                 assertThat(plan().fingerprint()).as("the same seed").isEqualTo(plan.fingerprint());
                 for (FoldPlan fold : plan.folds()) {
@@ -161,7 +162,8 @@ final class NearDuplicateSplitsTest {
                 dataset,
                 ModelFile.header(folder.resolve("run/model.safetensors")).card(),
                 TestRequest.USUAL);
-        assertThat(chosen.indexes().stream().map(index -> dataset.samples().get(index).name()))
+        assertThat(chosen.indexes().stream()
+                        .map(index -> dataset.samples().get(index).name()))
                 .containsExactlyInAnyOrderElementsOf(
                         names(plan.folds().getFirst().parts().test()));
     }

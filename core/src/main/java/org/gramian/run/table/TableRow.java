@@ -24,8 +24,8 @@ import org.gramian.run.config.Settings;
  */
 public record TableRow(String name, String title, String pooling, Map<String, String> own) {
     /** What all rows share: results on other pictures or crops say nothing about methods. */
-    private static final List<Key<?>> SHARED =
-            List.of(Keys.LAYOUT, Keys.PROTOCOL, Keys.CROPS, Keys.TEST_CROPS, Keys.VALIDATION, Keys.NEAR_DUPLICATES, Keys.SEED);
+    private static final List<Key<?>> SHARED = List.of(
+            Keys.LAYOUT, Keys.PROTOCOL, Keys.CROPS, Keys.TEST_CROPS, Keys.VALIDATION, Keys.NEAR_DUPLICATES, Keys.SEED);
 
     public TableRow {
         own = Collections.unmodifiableMap(new LinkedHashMap<>(own));

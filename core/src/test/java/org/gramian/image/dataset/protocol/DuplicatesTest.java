@@ -65,8 +65,8 @@ final class DuplicatesTest {
 
     @Test
     void nearDuplicatesJoinIdenticalFilesThatTheyShare() {
-        Duplicates both =
-                new Duplicates(List.of(List.of(0, 3), List.of(5, 6)), List.of(9), List.of(List.of(2, 3), List.of(7, 8)));
+        Duplicates both = new Duplicates(
+                List.of(List.of(0, 3), List.of(5, 6)), List.of(9), List.of(List.of(2, 3), List.of(7, 8)));
         assertThat(both.together()).containsExactly(List.of(0, 2, 3), List.of(5, 6), List.of(7, 8));
         assertThat(both.with(List.of()).together()).isEqualTo(both.groups());
         assertThat(both.within(List.of(2, 3, 5, 6, 8, 9)))

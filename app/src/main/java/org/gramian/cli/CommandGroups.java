@@ -19,7 +19,7 @@ final class CommandGroups {
             new Group("Train", List.of("train", "evaluate", "compare", "report")),
             new Group("Use", List.of("predict", "nearest", "explain", "embed", "serve", "export", "show")),
             new Group("Research", List.of("methods", "fidelity", "pool", "gradcheck", "bench")),
-            new Group("System", List.of("doctor", "backbones", "weights", "completion", "help")));
+            new Group("System", List.of("doctor", "backbones", "weights", "cache", "completion", "help")));
 
     private CommandGroups() {}
 

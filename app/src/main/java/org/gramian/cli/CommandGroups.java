@@ -19,7 +19,7 @@ final class CommandGroups {
             new Group("Train", List.of("train", "evaluate", "compare", "report")),
             new Group("Use", List.of("predict", "nearest", "explain", "embed", "serve", "export", "show")),
             new Group("Research", List.of("methods", "fidelity", "pool", "gradcheck", "bench")),
-            new Group("System", List.of("doctor", "backbones", "weights", "completion", "help")));
+            new Group("System", List.of("doctor", "backbones", "weights", "cache", "completion", "help")));
 
     private CommandGroups() {}
 
@@ -34,6 +34,7 @@ final class CommandGroups {
         return ALL.stream()
                 .map(group -> "%n%s:%n".formatted(group.title)
                         + group.commands.stream()
+                                .filter(help.subcommands()::containsKey)
                                 .map(name -> "  %-11s %s%n".formatted(name, summary(help, name)))
                                 .collect(Collectors.joining()))
                 .collect(Collectors.joining());

@@ -31,9 +31,9 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Check a dataset: unreadable images, duplicates, class imbalance.",
         description = {
-            "Reads every image once and shows the classes and their counts, images that cannot be read and why,",
-            "equal and almost equal images (also across classes and splits), classes that are small or unbalanced,",
-            "images of odd sizes, shapes and colours. Exit code 3 if something would spoil training."
+            "Reads every image once and reports class counts, unreadable images, duplicates and near-duplicates (also",
+            "across classes and splits), small or imbalanced classes, and unusual sizes, aspect ratios and colors.",
+            "Exit code 3 if an error would invalidate training."
         })
 final class AuditCommand implements Callable<Integer> {
     /** The layouts, for the help. */
@@ -53,28 +53,28 @@ final class AuditCommand implements Callable<Integer> {
             names = "--layout",
             paramLabel = "NAME",
             completionCandidates = Forms.class,
-            description = "how the folder is laid out: ${COMPLETION-CANDIDATES} (default: what its content shows)")
+            description = "directory layout: ${COMPLETION-CANDIDATES} (default: detected)")
     private @Nullable String layout;
 
     @Option(
             names = "--json",
             paramLabel = "FILE",
-            description = "also write all that was found as JSON; '-' prints it, and nothing else, to standard output")
+            description = "also write JSON; '-' prints only JSON to standard output")
     private @Nullable Path json;
 
     @Option(
             names = "--html",
             paramLabel = "FILE",
-            description = "also write a page to look at, with small copies of the images in question")
+            description = "also write an HTML report with thumbnails")
     private @Nullable Path html;
 
     @Option(
             names = "--threads",
             paramLabel = "N",
-            description = "images to read at the same time (default: as many as there are CPUs)")
+            description = "worker threads that decode images (default: all cores)")
     private int threads = Runtime.getRuntime().availableProcessors();
 
-    @Option(names = "--all", description = "show all classes and all places of a finding, not only a few")
+    @Option(names = "--all", description = "show all classes and all images of a finding")
     private boolean all;
 
     @Parameters(index = "0", paramLabel = "DIR", description = "the folder, or a CSV file of path,label[,fold]")

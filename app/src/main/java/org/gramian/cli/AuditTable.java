@@ -47,7 +47,7 @@ record AuditTable(AuditReport report, boolean all) {
         Columns rows = new Columns();
         boolean lost = !report.unreadable().isEmpty();
         rows.row(Stream.of(
-                        Stream.of("class", "pictures"),
+                        Stream.of("class", "images"),
                         lost ? Stream.of("readable") : Stream.<String>of(),
                         report.splits().stream())
                 .flatMap(cells -> cells)
@@ -93,7 +93,7 @@ record AuditTable(AuditReport report, boolean all) {
                 .row(row("height", contents.height()))
                 .appendTo(text);
         text.append("format  ").append(counts(contents.formats())).append(System.lineSeparator());
-        text.append("colour  ").append(counts(contents.colours())).append(System.lineSeparator());
+        text.append("color   ").append(counts(contents.colours())).append(System.lineSeparator());
         text.append(System.lineSeparator());
     }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Options of every command that uses a backbone: which network, cut where, with which weights. */
+/** Options of every command that uses a backbone: name, layer, weights. */
 final class BackboneOptions {
     @Mixin
     private final WeightsOptions folder = new WeightsOptions();
@@ -22,20 +22,20 @@ final class BackboneOptions {
             names = "--backbone",
             required = true,
             paramLabel = "NAME",
-            description = "the network, as googlenet, or filters, which needs no weights")
+            description = "backbone, as googlenet, or filters, which needs no weights")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String name;
 
     @Option(
             names = "--layer",
             paramLabel = "LAYER",
-            description = "where it is cut, or two layers as a+b (default: the network's usual layer)")
+            description = "layer, or two layers as a+b (default: the backbone's default layer)")
     private @Nullable String layer;
 
     @Option(
             names = "--weights",
             paramLabel = "FILE",
-            description = "a file of weights, or a name of 'gramian weights list' (default: the network's name)")
+            description = "pretrained weights: a file, or a name of 'gramian weights list' (default: the backbone's)")
     private @Nullable String weights;
 
     /** The network alone, to find mistakes before anything is loaded. */

@@ -21,8 +21,8 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "List backbones and their layers.",
         description = {
-            "Without NAME: all networks with the layer they are cut at unless told otherwise, its features, the",
-            "parameters up to it and in all, where weights come from, and their licence.",
+            "Without NAME: all backbones with default layer, shape of its feature maps, number of parameters up to it and",
+            "in total, source and licence of the weights.",
             "With NAME: its layers, each with the shape of its output and the parameters up to it."
         })
 final class BackbonesCommand implements Callable<Integer> {
@@ -33,19 +33,19 @@ final class BackbonesCommand implements Callable<Integer> {
             names = "--size",
             paramLabel = "N",
             defaultValue = "224",
-            description = "rows and columns of the images (default: ${DEFAULT-VALUE})")
+            description = "image size in pixels (default: ${DEFAULT-VALUE})")
     private int size;
 
     @Option(names = "--json", description = "print JSON")
     private boolean json;
 
-    @Parameters(arity = "0..1", paramLabel = "NAME", description = "a network, as vgg16")
+    @Parameters(arity = "0..1", paramLabel = "NAME", description = "a backbone, as vgg16")
     private @Nullable String name;
 
     @Override
     public Integer call() {
         if (size < 1) {
-            throw new IllegalArgumentException("--size must be at least 1, found " + size);
+            throw new IllegalArgumentException("--size: expected at least 1, found " + size);
         }
         if (json) {
             Object shown = name == null
@@ -68,7 +68,7 @@ final class BackbonesCommand implements Callable<Integer> {
         PrintWriter out = console.out();
         List<BackboneRow> rows = Backbones.all().stream().map(this::row).toList();
         String line = "%-20s %-14s %-16s %13s %13s%n";
-        out.printf(line, "name", "layer", "features at " + size, "parameters", "in all");
+        out.printf(line, "name", "layer", "features at " + size, "parameters", "total");
         for (BackboneRow row : rows) {
             out.printf(
                     line,

@@ -27,17 +27,16 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         header = "Benchmark head and backbone on this machine, also against PyTorch.",
         description = {
-            "Times forward and training steps of a head, and of a network with its head, on made-up numbers: no images and",
-            "no weights are needed. Each side is a process of its own; they take turns, and are timed only when they compute",
-            "the same losses and gradients. TFLOP/s are those of convolutions and products; the ceiling is a large matrix",
-            "product, measured first."
+            "Times forward passes and training steps of a head, and of a backbone with its head, on random data; needs no",
+            "images and no weights. Each side runs in its own process, in turns, and is timed only if losses and gradients",
+            "agree. TFLOP/s count convolutions and matrix products; the peak is that of a large matrix product."
         },
         footer = {
             "",
             "Examples:",
             "  gramian bench --only head --batch 32 --against-python",
             "  gramian bench --device cuda --batch 32,128 --precision tf32,bf16 --against-python python3 --json bench.json",
-            "Exit codes: 0 measured; 1 the numbers of a side were others, or the program failed; 2 wrong options."
+            "Exit codes: 0 success; 1 losses or gradients disagree, or an internal error; 2 wrong options."
         })
 final class BenchCommand implements Callable<Integer> {
     @Mixin
@@ -67,7 +66,7 @@ final class BenchCommand implements Callable<Integer> {
             names = {"--batch", "--batch-size"},
             split = ",",
             paramLabel = "N",
-            description = "images at once, as 32,128 (default: 32; a network on the CPU 8)")
+            description = "batch sizes, as 32,128 (default: 32; 8 for a backbone on the CPU)")
     private List<Integer> batches = new ArrayList<>();
 
     @Option(
@@ -76,21 +75,21 @@ final class BenchCommand implements Callable<Integer> {
             paramLabel = "WORD",
             description = {
                 "f32; tf32, on the GPU alone; bf16: convolutions of a network in bfloat16,",
-                "the head in single precision (default: all on the GPU, else f32)"
+                "the head in float32 (default: all on the GPU, else f32)"
             })
     private List<String> precisions = new ArrayList<>();
 
-    @Option(names = "--repeat", paramLabel = "N", description = "timings of each side (default: 15 on the GPU, else 7)")
+    @Option(names = "--repeat", paramLabel = "N", description = "timed rounds per side (default: 15 on the GPU, else 7)")
     private @Nullable Integer repeat;
 
-    @Option(names = "--warmup", paramLabel = "N", description = "rounds before them (default: 10 on the GPU, else 2)")
+    @Option(names = "--warmup", paramLabel = "N", description = "warm-up rounds (default: 10 on the GPU, else 2)")
     private @Nullable Integer warmup;
 
     @Option(
             names = "--trajectory",
             paramLabel = "N",
             defaultValue = "0",
-            description = "compare the losses of N steps from the same start, as 100")
+            description = "compare the losses of N steps from the same initialization, as 100")
     private int trajectory;
 
     @Option(
@@ -99,7 +98,7 @@ final class BenchCommand implements Callable<Integer> {
             paramLabel = "PYTHON",
             fallbackValue = "",
             description = {
-                "the same in PyTorch, in turns; PYTHON is an interpreter that has torch",
+                "also run PyTorch, in turns; PYTHON is an interpreter with torch",
                 "(default: GRAMIAN_PYTHON, else the first of python3 and /usr/bin/python3 with it)"
             })
     private @Nullable String python;
@@ -109,7 +108,7 @@ final class BenchCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "NAME",
             defaultValue = "python,python-compiled",
-            description = "ways of PyTorch: python, python-compiled (default: both)")
+            description = "PyTorch modes: python, python-compiled (default: both)")
     private List<String> sides = new ArrayList<>();
 
     @Option(names = "--json", paramLabel = "FILE", description = "write machine, versions, settings and all timings")

@@ -9,7 +9,7 @@ final class BenchSizes {
             names = "--pooling",
             paramLabel = "SPEC",
             defaultValue = "conv:512/rbf/spd:512/relu/triu/root/l2",
-            description = "of the head; PyTorch has conv, rbf, spd, relu, triu, root, l2 (default: ${DEFAULT-VALUE})")
+            description = "pooling of the head; PyTorch has conv, rbf, spd, relu, triu, root, l2 (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String pooling;
 
@@ -17,7 +17,7 @@ final class BenchSizes {
             names = "--backbone",
             paramLabel = "NAME",
             defaultValue = "vgg16",
-            description = "the network; PyTorch has vgg16 and vgg19 (default: ${DEFAULT-VALUE})")
+            description = "backbone; PyTorch has vgg16 and vgg19 (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String backbone;
 
@@ -25,28 +25,28 @@ final class BenchSizes {
             names = "--channels",
             paramLabel = "N",
             defaultValue = "512",
-            description = "maps that a head alone is given (default: ${DEFAULT-VALUE})")
+            description = "channels of the head's input (default: ${DEFAULT-VALUE})")
     private int channels;
 
     @Option(
             names = "--side",
             paramLabel = "N",
             defaultValue = "14",
-            description = "rows and columns of these maps (default: ${DEFAULT-VALUE})")
+            description = "height and width of these feature maps (default: ${DEFAULT-VALUE})")
     private int side;
 
     @Option(
             names = "--pixels",
             paramLabel = "N",
             defaultValue = "224",
-            description = "rows and columns of images (default: ${DEFAULT-VALUE})")
+            description = "image size (default: ${DEFAULT-VALUE})")
     private int pixels;
 
     @Option(
             names = "--classes",
             paramLabel = "N",
             defaultValue = "47",
-            description = "of the classifier (default: ${DEFAULT-VALUE})")
+            description = "classes (default: ${DEFAULT-VALUE})")
     private int classes;
 
     BenchPlan.Sizes sizes() {

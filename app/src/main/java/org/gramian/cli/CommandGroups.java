@@ -34,6 +34,7 @@ final class CommandGroups {
         return ALL.stream()
                 .map(group -> "%n%s:%n".formatted(group.title)
                         + group.commands.stream()
+                                .filter(help.subcommands()::containsKey)
                                 .map(name -> "  %-11s %s%n".formatted(name, summary(help, name)))
                                 .collect(Collectors.joining()))
                 .collect(Collectors.joining());

@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code gramian compare}: whether one model is better than another, or only luckier. */
+/** {@code gramian compare}: compares models by a paired test, or trains a table of methods. */
 @Command(
         name = "compare",
         mixinStandardHelpOptions = true,
@@ -82,11 +82,11 @@ final class CompareCommand implements Callable<Integer> {
     private int train() throws IOException, InterruptedException {
         if (json != null || curves != null) {
             throw new IllegalArgumentException((json == null ? "--curves" : "--json")
-                    + " is for results; a table's folder gets " + TableForm.JSON.file() + " and all other forms");
+                    + " is for results; the folder of a table gets " + TableForm.JSON.file() + " and all other forms");
         }
         if (places.isEmpty()) {
             table.preset().ifPresent(this::sayWhatThePaperHas);
-            throw new IllegalArgumentException("expected DIR, one or several folders of images, found none");
+            throw new IllegalArgumentException("expected DIR, one or several dataset folders, found none");
         }
         caching.check();
         Object[] typed =
@@ -95,7 +95,7 @@ final class CompareCommand implements Callable<Integer> {
     }
 
     private void sayWhatThePaperHas(TablePreset preset) {
-        console.say(preset.meaning() + "; its data sets, each to be fetched from its authors and named as DIR:");
+        console.say(preset.meaning() + "; its datasets, to be downloaded from their authors and given as DIR:");
         for (PaperData one : PaperData.values()) {
             console.say("  " + one.title() + ", layout " + one.layout() + ": " + one.source());
         }
@@ -110,7 +110,7 @@ final class CompareCommand implements Callable<Integer> {
         }
         if (places.size() < 2) {
             throw new IllegalArgumentException(
-                    "expected at least two of RESULT, files of evaluations or folders of runs, found " + places.size()
+                    "expected at least two RESULTs (evaluation files or run folders), found " + places.size()
                             + "; to train and compare methods: "
                             + CommandHint.of("compare", "DIR", "--methods", "average,bcnn"));
         }

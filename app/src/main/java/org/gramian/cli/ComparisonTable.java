@@ -22,7 +22,7 @@ import org.gramian.report.IndentedJson;
  * @param metrics the numbers that the text shows
  */
 record ComparisonTable(List<String> names, List<Comparison> comparisons, List<Metric> metrics) {
-    private static final String LUCK = "p is how often luck alone would split the images so unevenly";
+    private static final String LUCK = "p: probability of such a difference by chance (McNemar's test)";
 
     String text() {
         StringBuilder text = new StringBuilder();
@@ -40,7 +40,7 @@ record ComparisonTable(List<String> names, List<Comparison> comparisons, List<Me
         }
         text.append(LUCK);
         if (comparisons.size() > 1) {
-            text.append("; of many comparisons some look uneven by luck, so ask each for less than 0.05 / ")
+            text.append("; with several comparisons, require p < 0.05 / ")
                     .append(comparisons.size());
         }
         return text.append(System.lineSeparator()).toString();
@@ -72,8 +72,8 @@ record ComparisonTable(List<String> names, List<Comparison> comparisons, List<Me
         Comparison comparison = comparisons.get(index);
         String repeated = comparison.repeated() == 0
                 ? ""
-                : "; %d of them are repeated in several folds, so that p is too small".formatted(comparison.repeated());
-        return "%s less %s: %s%s"
+                : "; %d of them occur in several folds, so that p is too small".formatted(comparison.repeated());
+        return "%s minus %s: %s%s"
                 .formatted(letter(0), letter(index + 1), comparison.test().text(), repeated);
     }
 

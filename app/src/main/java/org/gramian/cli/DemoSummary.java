@@ -29,17 +29,17 @@ record DemoSummary(DemoRecipe recipe, DemoFolder folder, List<RunResult> results
         Evaluation secondOrder = evaluation(1);
         Columns rows = new Columns();
         for (int i = 0; i < results.size(); i++) {
-            rows.row(recipe.entries().get(i).name(), evaluation(i).accuracy().text() + " % are right");
+            rows.row(recipe.entries().get(i).name(), evaluation(i).accuracy().text() + " %");
         }
         StringBuilder text = new StringBuilder(LINE);
-        text.append("Of ")
+        text.append("Test accuracy on ")
                 .append(average.predictions().size())
-                .append(" images that neither model was trained on (with 95 % intervals):")
+                .append(" images (95 % CI):")
                 .append(LINE);
         rows.appendTo(text);
         PairedTest test = PairedTest.of(secondOrder, average);
         return text.append(LINE)
-                .append("second-order less average: ")
+                .append("second-order minus average: ")
                 .append(test.text())
                 .append(LINE)
                 .append(verdict(test))
@@ -50,11 +50,11 @@ record DemoSummary(DemoRecipe recipe, DemoFolder folder, List<RunResult> results
     private static String verdict(PairedTest test) {
         Interval difference = test.differenceInterval();
         if (difference.low() > 0) {
-            return "More than luck: second order is better on these textures.";
+            return "Significant: second-order pooling is better on these textures.";
         }
         return difference.high() < 0
-                ? "More than luck: the average is better on these textures."
-                : "So few images cannot tell which is better: the interval of the difference holds 0.";
+                ? "Significant: average pooling is better on these textures."
+                : "Not significant: the confidence interval of the difference contains 0.";
     }
 
     private Evaluation evaluation(int index) {
@@ -77,9 +77,9 @@ record DemoSummary(DemoRecipe recipe, DemoFolder folder, List<RunResult> results
         List<String> lines = new ArrayList<>(List.of("Try next:", CommandHint.of("predict", model(), picture)));
         lines.add(CommandHint.of("explain", model(), picture, folder.path().resolve("explained.png")));
         if (!served) {
-            lines.add(CommandHint.of("serve", model()) + "   and drop images on its page");
+            lines.add(CommandHint.of("serve", model()) + "   and drop images on its web page");
         }
-        lines.add(CommandHint.of("train", "DIR") + "   with a folder of images for each of your classes in DIR");
+        lines.add(CommandHint.of("train", "DIR") + "   with one subfolder of images per class in DIR");
         return lines.stream().collect(Collectors.joining(LINE + "  ", "", LINE));
     }
 
@@ -87,6 +87,6 @@ record DemoSummary(DemoRecipe recipe, DemoFolder folder, List<RunResult> results
     String report() throws IOException {
         Path page = folder.path().resolve(RunReport.FILE);
         RunReport.write(recipe.entries().stream().map(folder::run).toList(), page, Version.number());
-        return LINE + "The report: open " + page + " in a browser (" + page.toUri() + ")" + LINE;
+        return LINE + "Report: open " + page + " in a browser (" + page.toUri() + ")" + LINE;
     }
 }

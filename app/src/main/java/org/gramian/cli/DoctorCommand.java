@@ -29,7 +29,7 @@ final class DoctorCommand implements Callable<Integer> {
     @Mixin
     private final TorchOptions torch = new TorchOptions();
 
-    @Option(names = "--json", description = "print JSON, with the outcome of every single check")
+    @Option(names = "--json", description = "print JSON with the result of every check")
     private boolean json;
 
     @Option(
@@ -68,7 +68,7 @@ final class DoctorCommand implements Callable<Integer> {
         examination.lines().forEach((topic, sentences) -> printTopic(out, topic, sentences));
         out.println(
                 examination.healthy()
-                        ? "everything is in order"
+                        ? "all checks passed"
                         : "SOMETHING IS WRONG: " + String.join("; ", examination.problems()));
     }
 

@@ -13,7 +13,7 @@ final class EngineOptions {
             index = "0",
             paramLabel = "MODEL",
             description =
-                    "a model file that 'gramian train' wrote, its run's folder, or a .onnx file of 'gramian export'")
+                    "model file or run folder of 'gramian train', or a .onnx file of 'gramian export'")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path typed;
 

@@ -47,8 +47,9 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Evaluate a model on labelled images: accuracy, F1, confusion matrix.",
         description = {
-            "Shows accuracy with its interval, calibration, every class, who is taken for whom and the surest mistakes.",
-            "On the data set that the model was trained on, its own test images are measured; on others, all images.",
+            "Shows accuracy with its confidence interval, calibration error, precision and recall of every class, the",
+            "confusion matrix and the most confident errors. Evaluates the model's own test set of the dataset that it was",
+            "trained on, and all images of other datasets.",
             "Classes are matched by name. Images that cannot be read are listed and do not count; the exit code is 3",
             "then."
         })
@@ -59,65 +60,65 @@ final class EvaluateCommand implements Callable<Integer> {
     @Option(
             names = "--protocol",
             paramLabel = "PROTOCOL",
-            description = "measure the test images of a protocol, as thirds:3 (default: the model's own)")
+            description = "evaluate the test set of a protocol, as thirds:3 (default: the model's own)")
     private @Nullable String protocol;
 
     @Option(
             names = "--fold",
             paramLabel = "NAME",
-            description = "which fold of the protocol, by number from 1 on or by name")
+            description = "fold of the protocol, by number or name")
     private @Nullable String fold;
 
     @Option(
             names = "--seed",
             paramLabel = "N",
-            description = "what the protocol starts from (default: the model's own, or 0)")
+            description = "random seed of the protocol (default: the model's own, or 0)")
     private @Nullable Long seed;
 
-    @Option(names = "--all", description = "measure all images, also those that the model was trained on")
+    @Option(names = "--all", description = "evaluate all images, including the training images")
     private boolean all;
 
     @Option(
             names = "--crops",
             paramLabel = "PLAN",
-            description = "center, resize, paper or ten, with :SIZE and +flips if wanted (default: the model's own)")
+            description = "crops: center, resize, paper or ten, optionally :SIZE and +flips (default: the model's own)")
     private @Nullable String plan;
 
     @Option(
             names = {"--batch", "--batch-size"},
             paramLabel = "N",
             defaultValue = "" + Scoring.DEFAULT_BATCH,
-            description = "crops at a time (default: ${DEFAULT-VALUE})")
+            description = "batch size (default: ${DEFAULT-VALUE})")
     private int batch;
 
     @Option(
             names = "--layout",
             paramLabel = "LAYOUT",
-            description = "how the images lie in DIR, as folders, csv or fmd (default: what DIR looks like)")
+            description = "directory layout of DIR, as folders, csv or fmd (default: detected)")
     private @Nullable String layout;
 
     @Option(
             names = "--json",
             paramLabel = "FILE",
-            description = "also write all of it, with every score; 'gramian compare' reads it")
+            description = "also write metrics and all scores as JSON, for 'gramian compare'")
     private @Nullable Path json;
 
     @Option(
             names = "--html",
             paramLabel = "FILE",
-            description = "also write a page to look at, with the images behind the confusion matrix")
+            description = "also write an HTML report with the images behind the confusion matrix")
     private @Nullable Path html;
 
-    @Option(names = "--csv", paramLabel = "FILE", description = "also write every prediction")
+    @Option(names = "--csv", paramLabel = "FILE", description = "also write every prediction as CSV")
     private @Nullable Path csv;
 
-    @Option(names = "--confusion", paramLabel = "FILE", description = "also write the confusion matrix, as CSV")
+    @Option(names = "--confusion", paramLabel = "FILE", description = "also write the confusion matrix as CSV")
     private @Nullable Path confusion;
 
     @Mixin
     private final EngineOptions engine = new EngineOptions();
 
-    @Parameters(index = "1", paramLabel = "DIR", description = "a folder of images, or a CSV file that lists them")
+    @Parameters(index = "1", paramLabel = "DIR", description = "folder of images, or a CSV file of path,label[,fold]")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path folder;
 
@@ -166,9 +167,9 @@ final class EvaluateCommand implements Callable<Integer> {
     private Evaluator evaluator(OpenModel opened, @Nullable CropPlan crops) {
         CropPlan taken = crops == null ? opened.card().crops() : crops;
         if (opened.model().isEmpty() && taken.size() != opened.card().crops().size()) {
-            throw new IllegalArgumentException("an ONNX model takes crops of one size, "
-                    + opened.card().crops().size() + ", found --crops " + taken.text()
-                    + "; give the model that it was exported from, and libtorch");
+            throw new IllegalArgumentException("--crops: an ONNX model takes crops of size "
+                    + opened.card().crops().size() + ", found " + taken.text()
+                    + "; evaluate the model that it was exported from");
         }
         opened.header().backbone().features(taken.size(), taken.size());
         Function<Path, Reading> reader = new PictureReader(PictureLimits.DEFAULT)::read;
@@ -197,7 +198,7 @@ final class EvaluateCommand implements Callable<Integer> {
     }
 
     private int finish(Measurement measured) throws IOException {
-        measured.unreadable().forEach((name, reason) -> console.say(name + " was left out: " + reason));
+        measured.unreadable().forEach((name, reason) -> console.warn("skipping " + name + ": " + reason));
         Evaluation evaluation = measured.evaluation();
         int lost = measured.unreadable().size();
         // Before the files: the work is not lost if one of them cannot be written.
@@ -205,7 +206,7 @@ final class EvaluateCommand implements Callable<Integer> {
         if (lost > 0) {
             console.out()
                     .printf(
-                            "%nleft out, as they cannot be read: %d of %d images%n",
+                            "%nskipped as unreadable: %d of %d images%n",
                             lost, lost + evaluation.predictions().size());
         }
         console.out().flush();

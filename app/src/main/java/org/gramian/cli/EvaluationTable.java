@@ -17,8 +17,7 @@ import org.gramian.evaluate.PredictionTable.Row;
 import org.gramian.evaluate.Temperature;
 
 /**
- * One evaluation as text for the terminal, on one screen: the numbers, the classes with who was taken for whom, and the
- * mistakes that the model was surest of.
+ * Formats one evaluation for a terminal: metrics, classes with the confusion matrix, and the most confident errors.
  *
  * @param evaluation what is shown
  */
@@ -65,12 +64,12 @@ record EvaluationTable(Evaluation evaluation) {
         int classes = evaluation.classes().size();
         return switch (metric) {
             case ACCURACY ->
-                " %%, 95 %% interval %s; %d of %d images"
+                " %%, 95 %% CI %s; %d of %d images"
                         .formatted(
                                 interval(),
                                 evaluation.accuracy().right(),
                                 evaluation.accuracy().count());
-            case TOP_5 -> classes <= 5 ? " %, as there are only " + classes + " classes" : " %";
+            case TOP_5 -> classes <= 5 ? " %, there are only " + classes + " classes" : " %";
             case BALANCED_ACCURACY -> " %, the mean recall of the classes";
             case MACRO_F1 -> " %, the mean F1 of the classes";
             case LOG_LOSS -> "";
@@ -82,7 +81,7 @@ record EvaluationTable(Evaluation evaluation) {
     private String interval() {
         return String.format(
                 Locale.ROOT,
-                "%.1f to %.1f",
+                "%.1f–%.1f",
                 100 * evaluation.accuracy().interval().low(),
                 100 * evaluation.accuracy().interval().high());
     }
@@ -96,7 +95,7 @@ record EvaluationTable(Evaluation evaluation) {
         double before = evaluation.calibrated(Temperature.NONE).calibration().error();
         return String.format(
                 Locale.ROOT,
-                ", with the temperature %.3f; %s without it",
+                ", temperature %.3f; %s without it",
                 temperature.value(),
                 Metric.CALIBRATION_ERROR.show(before));
     }
@@ -106,11 +105,11 @@ record EvaluationTable(Evaluation evaluation) {
         List<ClassScore> scores = confusion.perClass();
         List<Integer> all = IntStream.range(0, scores.size()).boxed().toList();
         Columns rows = new Columns();
-        rows.row(row(List.of("class", "pictures", "precision", "recall", "F1", ""), all, EvaluationTable::letter));
+        rows.row(row(List.of("class", "images", "precision", "recall", "F1", ""), all, EvaluationTable::letter));
         for (int truth : all) {
             rows.row(row(cells(letter(truth) + " ", scores.get(truth)), all, k -> count(confusion.count(truth, k))));
         }
-        text.append("each class, and what its images were taken for: ").append(ConfusionMatrix.ORIENTATION);
+        text.append("confusion matrix: ").append(ConfusionMatrix.ORIENTATION);
         newLine(text);
         rows.appendTo(text);
     }
@@ -151,10 +150,10 @@ record EvaluationTable(Evaluation evaluation) {
                 .sorted(Comparator.comparingDouble(ClassScore::f1))
                 .toList();
         List<ClassScore> shown = tested.subList(0, Math.min(CLASSES, tested.size()));
-        text.append("the %d hardest of %d tested classes".formatted(shown.size(), tested.size()));
+        text.append("the %d classes with the lowest F1, of %d".formatted(shown.size(), tested.size()));
         newLine(text);
         Columns rows = new Columns();
-        rows.row("class", "pictures", "precision", "recall", "F1");
+        rows.row("class", "images", "precision", "recall", "F1");
         shown.forEach(score -> rows.row(cells("", score)));
         rows.appendTo(text);
     }
@@ -164,10 +163,10 @@ record EvaluationTable(Evaluation evaluation) {
         if (confusions.isEmpty()) {
             return;
         }
-        text.append("what is confused most, of %d pairs".formatted(confusions.size()));
+        text.append("most frequent confusions, of %d pairs".formatted(confusions.size()));
         newLine(text);
         for (Confusion pair : confusions.subList(0, Math.min(PAIRS, confusions.size()))) {
-            text.append("  %d× %s taken for %s"
+            text.append("  %d× %s predicted as %s"
                     .formatted(pair.count(), Found.bare(pair.truth()), Found.bare(pair.predicted())));
             newLine(text);
         }
@@ -177,15 +176,15 @@ record EvaluationTable(Evaluation evaluation) {
         List<Row> mistakes = PredictionTable.of(evaluation).mistakes();
         newLine(text);
         if (mistakes.isEmpty()) {
-            text.append("no mistakes");
+            text.append("no errors");
             newLine(text);
             return;
         }
         List<Row> shown = mistakes.subList(0, Math.min(MISTAKES, mistakes.size()));
-        text.append("surest mistakes, %d of %d".formatted(shown.size(), mistakes.size()));
+        text.append("most confident errors, %d of %d".formatted(shown.size(), mistakes.size()));
         newLine(text);
         for (Row row : shown) {
-            text.append("  %s %%  %s: %s taken for %s"
+            text.append("  %s %%  %s: %s predicted as %s"
                     .formatted(
                             percent(row.probability()),
                             Found.bare(row.name()),

@@ -73,8 +73,8 @@ final class Examination {
         Libtorch libtorch = Libtorch.load();
         LibtorchFolder folder = libtorch.folder();
         List<String> damages = folder.verifyChecksums();
-        damages.forEach(damage -> problems.add(damage + " (delete " + folder.folder() + " to have it unpacked again)"));
-        String checksums = !folder.hasChecksums() ? "not known" : damages.isEmpty() ? "intact" : "DAMAGED";
+        damages.forEach(damage -> problems.add(damage + " (delete " + folder.folder() + " to unpack it again)"));
+        String checksums = !folder.hasChecksums() ? "unknown" : damages.isEmpty() ? "intact" : "DAMAGED";
         String version = folder.version() == null ? libtorch.version() : folder.version();
         say("libtorch", version + ", " + folder.origin());
         say("libtorch", "in " + folder.folder() + ", checksums " + checksums);
@@ -101,7 +101,7 @@ final class Examination {
             judge("golden " + type.name().toLowerCase(Locale.ROOT), "reference tensors", report.outcomes());
             details.put("goldenWithoutLayer", report.others());
             if (type == DType.F32 && !report.others().isEmpty()) {
-                say("", "no layer here for " + String.join(", ", report.others()));
+                say("", "no layer for " + String.join(", ", report.others()));
             }
         }
     }

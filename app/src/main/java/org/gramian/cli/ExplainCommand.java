@@ -36,8 +36,8 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Explain a prediction by image regions and channel pairs.",
         description = {
-            "Differentiates the score of a class back to the feature maps, through classifier, SPD layers and kernel, and",
-            "writes an image: where the score comes from, and the pairs of feature maps that contribute most."
+            "Backpropagates the score of a class to the feature maps, through classifier, SPD layers and kernel, and writes",
+            "a heat map of the image with the channel pairs that contribute most."
         })
 final class ExplainCommand implements Callable<Integer> {
     /** More could not be looked at, and each takes a map of the picture. */
@@ -49,38 +49,38 @@ final class ExplainCommand implements Callable<Integer> {
     @Option(
             names = "--class",
             paramLabel = "NAME",
-            description = "the class whose score is explained, as wood (default: the one that the model answers with)")
+            description = "class to explain, as wood (default: the predicted class)")
     private @Nullable String className;
 
     @Option(
             names = "--layer",
             paramLabel = "LAYER",
-            description = "the layer whose maps are looked at, as inception_3b; an earlier one has finer maps"
-                    + " (default: the one that the pooling reads)")
+            description = "layer of the heat map, as inception_3b; earlier layers have finer maps"
+                    + " (default: the layer that is pooled)")
     private @Nullable String layer;
 
     @Option(
             names = "--attribution",
             paramLabel = "NAME",
-            description = "how the score is shared out among positions: gradient-times-feature, gradient-against-blank,"
+            description = "attribution method: gradient-times-feature, gradient-against-blank,"
                     + " grad-cam, gradient-norm, integrated or integrated-against-blank (default:"
-                    + " integrated-against-blank, which docs/explain.md finds faithful)")
+                    + " integrated-against-blank, the most faithful one in docs/explain.md)")
     private @Nullable String attribution;
 
     @Option(
             names = "--pairs",
             paramLabel = "K",
             defaultValue = "" + Settings.USUAL_PAIRS,
-            description = "pairs of feature maps to show, at most " + MOST_PAIRS + " (default: ${DEFAULT-VALUE})")
+            description = "channel pairs to show, at most " + MOST_PAIRS + " (default: ${DEFAULT-VALUE})")
     private int pairs;
 
-    @Option(names = "--json", paramLabel = "FILE", description = "also write the numbers there")
+    @Option(names = "--json", paramLabel = "FILE", description = "also write the numbers as JSON")
     private @Nullable Path json;
 
     @Option(
             names = "--check",
             description =
-                    "also try the map: paint its hottest fifth over, and other regions of that size and shape, and"
+                    "also test the heat map: mask its hottest fifth and other regions of the same size, and"
                             + " compare the scores")
     private boolean check;
 
@@ -90,7 +90,7 @@ final class ExplainCommand implements Callable<Integer> {
     @Mixin
     private final TrainedModel model = new TrainedModel();
 
-    @Parameters(index = "1", paramLabel = "PICTURE", description = "the image")
+    @Parameters(index = "1", paramLabel = "IMAGE", description = "the image")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path pictureFile;
 
@@ -121,7 +121,7 @@ final class ExplainCommand implements Callable<Integer> {
             }
             console.out().flush();
             if (!sheet.lettered()) {
-                console.say("this Java finds no fonts, so that " + out + " has no words; install fontconfig and a font"
+                console.say("no fonts found: " + out + " has no text; install fontconfig and a font"
                         + " such as DejaVu Sans");
             }
             console.say("wrote " + out);
@@ -131,7 +131,7 @@ final class ExplainCommand implements Callable<Integer> {
 
     private Settings settings() {
         if (pairs < 0 || pairs > MOST_PAIRS) {
-            throw new IllegalArgumentException("--pairs is a number from 0 to " + MOST_PAIRS + ", found " + pairs);
+            throw new IllegalArgumentException("--pairs: expected 0 to " + MOST_PAIRS + ", found " + pairs);
         }
         Attribution chosen = attribution == null ? Settings.USUAL.attribution() : Attribution.parse(attribution);
         return new Settings(Optional.ofNullable(layer), chosen, pairs);
@@ -140,7 +140,7 @@ final class ExplainCommand implements Callable<Integer> {
     /** Said before the work, not after it. */
     private void checkPlaces(Path file) throws IOException {
         if (!out.toString().toLowerCase(Locale.ROOT).endsWith(".png")) {
-            throw new IllegalArgumentException("OUT is a file whose name ends with .png, found " + out);
+            throw new IllegalArgumentException("OUT: expected a file name that ends with .png, found " + out);
         }
         WholeFile.require(out);
         if (json != null) {
@@ -148,7 +148,7 @@ final class ExplainCommand implements Callable<Integer> {
         }
         for (Path kept : List.of(file, pictureFile)) {
             if (same(out, kept) || (json != null && same(json, kept))) {
-                throw new IllegalArgumentException("the result would replace " + kept + ": name another file");
+                throw new IllegalArgumentException("OUT would overwrite " + kept + "; choose another file");
             }
         }
         if (json != null
@@ -156,7 +156,7 @@ final class ExplainCommand implements Callable<Integer> {
                         || out.toAbsolutePath()
                                 .normalize()
                                 .equals(json.toAbsolutePath().normalize()))) {
-            throw new IllegalArgumentException("OUT.png and --json are two files, found " + out + " for both");
+            throw new IllegalArgumentException("expected two files for OUT.png and --json, found " + out + " for both");
         }
     }
 
@@ -175,8 +175,8 @@ final class ExplainCommand implements Callable<Integer> {
     private static int label(ModelCard card, String name) {
         int label = card.classes().indexOf(name);
         if (label < 0) {
-            throw new IllegalArgumentException("the model knows no class '" + name + "'"
-                    + NearestWord.suggestion(name, card.classes()) + "; 'gramian show' lists its classes");
+            throw new IllegalArgumentException("--class: expected a class of the model, found '" + name + "'"
+                    + NearestWord.suggestion(name, card.classes()) + "; 'gramian show' lists them");
         }
         return label;
     }
@@ -189,10 +189,10 @@ final class ExplainCommand implements Callable<Integer> {
                 new Faithfulness.Explained(why.heat(), label(stored.card(), why.className())));
         return String.format(
                 Locale.ROOT,
-                "check          score %.3f; without the hottest fifth %.3f, without others %.3f: %s",
+                "check          score %.3f; hottest fifth masked %.3f, other regions masked %.3f: %s",
                 trial.whole(),
                 trial.withoutHottest(),
                 trial.withoutOther(),
-                trial.holds() ? "the map holds" : "the map does not hold for this image");
+                trial.holds() ? "the heat map is faithful" : "the heat map is not faithful for this image");
     }
 }

@@ -21,12 +21,12 @@ final class ExplanationText {
                 Found.visible(why.className()),
                 why.probability(),
                 why.score(),
-                why.isAnswer() ? "" : "; not what the model answers"));
+                why.isAnswer() ? "" : "; not the predicted class"));
         text.append(String.format(
                 Locale.ROOT,
                 "covered        %.0f %% of the image%n",
                 100 * why.heat().coverage()));
-        text.append(String.format("feature maps   %s%n", why.parts().text()));
+        text.append(String.format("channels       %s%n", why.parts().text()));
         Columns columns = new Columns();
         for (ChannelPair pair : why.pairs()) {
             columns.row("  " + maps(pair), String.format(Locale.ROOT, "%+.5f", pair.contribution()));
@@ -36,7 +36,7 @@ final class ExplanationText {
     }
 
     private static String maps(ChannelPair pair) {
-        return pair.first() == pair.second() ? "map " + pair.first() : "maps " + pair.first() + " and " + pair.second();
+        return pair.first() == pair.second() ? "channel " + pair.first() : "channels " + pair.first() + " and " + pair.second();
     }
 
     static Map<String, Object> json(Explanation why) {

@@ -41,7 +41,7 @@ final class ExportCheck {
 
     /** On what they were compared, in words. */
     String text() {
-        return (files.isEmpty() ? pictures + " made-up images" : pictures + " images") + ", " + found.crops()
+        return (files.isEmpty() ? pictures + " synthetic images" : pictures + " images") + ", " + found.crops()
                 + " crops";
     }
 
@@ -72,7 +72,7 @@ final class ExportCheck {
     private Optional<Picture> read(Path file, Rendering rendering) {
         return switch (rendering.crops().seen(rendering.reader().apply(file))) {
             case Reading.Unreadable problem -> {
-                console.say(file + " was left out: " + problem.reason());
+                console.warn("skipping " + file + ": " + problem.reason());
                 yield Optional.empty();
             }
             case Reading.Readable(Picture picture, var _) -> Optional.of(picture);

@@ -23,11 +23,10 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Export a model to ONNX.",
         description = {
-            "Writes the whole classifier, pooling included, by ONNX's standard operators. Input 'pictures' [n, 3, s, s], any",
-            "n: crops as the model's card says, which stands in the file's metadata. Outputs 'scores' [n, k],",
-            "'probabilities' [n, k] and 'descriptors' [n, d].",
-            "Then the file is run in ONNX Runtime and compared with the model; if they differ by more than 0.001, there is",
-            "no file and the exit code is 1. 'gramian predict', 'evaluate', 'embed' and 'serve' take the file like a model."
+            "Writes backbone, pooling and classifier with standard ONNX operators. Input 'pictures' [n, 3, s, s]; outputs",
+            "'scores' [n, k], 'probabilities' [n, k] and 'descriptors' [n, d]. The preprocessing is in the file's metadata.",
+            "Then runs the file in ONNX Runtime and compares it with the model; if they differ by more than 0.001, no file",
+            "is written and the exit code is 1. 'gramian predict', 'evaluate', 'embed' and 'serve' take the file as MODEL."
         })
 final class ExportCommand implements Callable<Integer> {
     @Mixin
@@ -37,19 +36,19 @@ final class ExportCommand implements Callable<Integer> {
             names = "--opset",
             paramLabel = "N",
             defaultValue = "" + OnnxFile.DEFAULT_OPSET,
-            description = "version of ONNX's operators, " + ModelProto.OLDEST_OPSET + " to " + ModelProto.NEWEST_OPSET
+            description = "ONNX operator set, " + ModelProto.OLDEST_OPSET + " to " + ModelProto.NEWEST_OPSET
                     + " (default: ${DEFAULT-VALUE})")
     private int opset;
 
     @Option(
-            names = "--pictures",
+            names = {"--images", "--pictures"},
             paramLabel = "DIR|FILE",
             arity = "1..*",
-            description = "images to compare on, as photos or a.jpg b.jpg (default: " + MadeUpPictures.COUNT
-                    + " made-up ones)")
+            description = "images for the comparison, as photos or a.jpg b.jpg (default: " + MadeUpPictures.COUNT
+                    + " synthetic ones)")
     private @Nullable List<String> pictures;
 
-    @Option(names = "--no-check", negatable = false, description = "write the file without running it")
+    @Option(names = "--no-check", negatable = false, description = "do not run and compare the file")
     private boolean unchecked;
 
     @Mixin
@@ -79,7 +78,7 @@ final class ExportCommand implements Callable<Integer> {
             try {
                 OnnxFile.write(out, content, partial -> inspect(check, partial));
             } catch (DisagreementException _) {
-                console.say("the exported file and the model differ too much: "
+                console.say("the exported file and the model differ: "
                         + check.found().text() + ", on "
                         + check.text() + "; " + out + " was not written. Please report it with the pooling '"
                         + stored.model().head().pooling() + "'");
@@ -92,15 +91,15 @@ final class ExportCommand implements Callable<Integer> {
     private void requireUse(Path file) throws IOException {
         if (!OnnxFile.isNamed(out)) {
             throw new IllegalArgumentException(
-                    "OUT is a file whose name ends with " + OnnxFile.SUFFIX + ", found " + out);
+                    "OUT: expected a file name that ends with " + OnnxFile.SUFFIX + ", found " + out);
         }
         if (OnnxFile.isNamed(file)) {
             throw new IllegalArgumentException(
-                    file + " is an ONNX file already; give the model that 'gramian train' wrote");
+                    file + ": expected a model of 'gramian train', found an ONNX file");
         }
         if (unchecked && pictures != null) {
             throw new IllegalArgumentException(
-                    "--images are for the check, which --no-check leaves out; give one of them");
+                    "expected --images or --no-check, found both");
         }
         WholeFile.require(out);
     }
@@ -117,7 +116,7 @@ final class ExportCommand implements Callable<Integer> {
     private int finish(ExportCheck check) throws IOException {
         console.out().printf("%s: %s, operator set %d%n", out, Sizes.text(Files.size(out)), opset);
         if (unchecked) {
-            console.out().println("not checked; leave out --no-check to have it run and compared");
+            console.out().println("not compared with the model (--no-check)");
             return Main.DONE;
         }
         if (check.found().crops() == 0) {
@@ -126,7 +125,7 @@ final class ExportCommand implements Callable<Integer> {
         }
         console.out()
                 .printf(
-                        "in ONNX Runtime %s it differs from the model, on %s: %s%n",
+                        "difference to the model in ONNX Runtime %s, on %s: %s%n",
                         OnnxEngine.version(), check.text(), check.found().text());
         return check.complete() ? Main.DONE : Main.DATA;
     }

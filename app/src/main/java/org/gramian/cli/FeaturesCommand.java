@@ -31,10 +31,10 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Extract and cache feature maps of images.",
         description = {
-            "Computes feature maps of all images of a data set, for use in other programs.",
+            "Computes feature maps of all images of a dataset, for use in other programs.",
             "OUT gets 'features' [rows, channels, height, width], 'labels' [rows] and 'picture' [rows], an index into the",
-            "metadata 'names'; 'classes', 'crops' and 'unreadable' are metadata too, each as JSON. There is a row for each",
-            "crop of each image. Images that cannot be read are listed, the exit code is 3 then."
+            "metadata 'names'; 'classes', 'crops' and 'unreadable' are metadata as JSON. Each crop of each image is a row.",
+            "Unreadable images are skipped and listed; the exit code is then 3."
         })
 final class FeaturesCommand implements Callable<Integer> {
     /** The element types of features. */
@@ -59,30 +59,30 @@ final class FeaturesCommand implements Callable<Integer> {
             names = "--crops",
             paramLabel = "PLAN",
             defaultValue = "center",
-            description = "center, resize, paper or ten, with :SIZE and +flips if wanted (default: ${DEFAULT-VALUE})")
+            description = "crops: center, resize, paper or ten, optionally :SIZE and +flips (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String plan;
 
-    @Option(names = "--size", paramLabel = "N", description = "side of the crops in pixels (default: 224)")
+    @Option(names = "--size", paramLabel = "N", description = "image size: side of the crops in pixels (default: 224)")
     private @Nullable Integer size;
 
     @Option(
             names = "--training",
-            description = "the plan's crops for training, by --seed, instead of those for testing")
+            description = "training crops, drawn with --seed, instead of test crops")
     private boolean training;
 
     @Option(
             names = "--seed",
             paramLabel = "N",
             defaultValue = "0",
-            description = "of random crops (default: ${DEFAULT-VALUE})")
+            description = "random seed of the crops (default: ${DEFAULT-VALUE})")
     private long seed;
 
     @Option(
             names = "--dtype",
             paramLabel = "TYPE",
             defaultValue = "f32",
-            description = "f32 or f16 (default: ${DEFAULT-VALUE})")
+            description = "precision: f32 or f16 (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Precision precision;
 
@@ -90,13 +90,13 @@ final class FeaturesCommand implements Callable<Integer> {
             names = {"--batch", "--batch-size"},
             paramLabel = "N",
             defaultValue = "" + FeatureExtractor.DEFAULT_BATCH,
-            description = "crops at a time (default: ${DEFAULT-VALUE})")
+            description = "batch size (default: ${DEFAULT-VALUE})")
     private int batch;
 
     @Option(
             names = "--layout",
             paramLabel = "LAYOUT",
-            description = "how the images lie in DIR, as folders, csv or fmd (default: what DIR looks like)")
+            description = "directory layout of DIR, as folders, csv or fmd (default: detected)")
     private @Nullable String layout;
 
     @Mixin
@@ -105,7 +105,7 @@ final class FeaturesCommand implements Callable<Integer> {
     @Mixin
     private final TorchOptions torch = new TorchOptions();
 
-    @Parameters(index = "0", paramLabel = "DIR", description = "a folder of images, or a CSV file that lists them")
+    @Parameters(index = "0", paramLabel = "DIR", description = "folder of images, or a CSV file of path,label[,fold]")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path folder;
 
@@ -137,7 +137,7 @@ final class FeaturesCommand implements Callable<Integer> {
         CropPlan parsed = CropPlan.parse(plan);
         if (size != null && plan.contains(":")) {
             throw new IllegalArgumentException(
-                    "the size of crops is given once, found --size " + size + " and --crops " + plan);
+                    "expected one size of crops, found --size " + size + " and --crops " + plan);
         }
         CropPlan sized = size == null ? parsed : parsed.withSize(size);
         return training ? sized.training(seed) : sized.testing();
@@ -146,7 +146,7 @@ final class FeaturesCommand implements Callable<Integer> {
     private int extract(FeatureExtraction extraction, Dataset dataset, Crops crops) throws IOException {
         long pictures = dataset.samples().size();
         FeatureSurvey survey;
-        try (Progress progress = console.progress("reading files", pictures)) {
+        try (Progress progress = console.progress("hashing files", pictures)) {
             survey = extraction.survey(dataset.samples(), crops, progress);
         }
         announce(extraction, survey);
@@ -154,7 +154,7 @@ final class FeaturesCommand implements Callable<Integer> {
             try (Progress progress = console.progress("features", pictures)) {
                 extraction.run(survey, file, progress);
             }
-            file.unreadable().forEach((name, reason) -> console.say(name + " was left out: " + reason));
+            file.unreadable().forEach((name, reason) -> console.warn("skipping " + name + ": " + reason));
             return finish(extraction.extractor(), file, dataset, crops);
         }
     }
@@ -164,7 +164,7 @@ final class FeaturesCommand implements Callable<Integer> {
         FeatureExtractor extractor = extraction.extractor();
         long each = extractor.bytes(survey.crops());
         long missing = survey.missingCount();
-        console.say("%d features %s%s, %s in all; %d to compute"
+        console.say("%d features %s%s, %s in total; %d to compute"
                 .formatted(
                         survey.count(),
                         precision,
@@ -175,7 +175,7 @@ final class FeaturesCommand implements Callable<Integer> {
         if (extraction.cache().isPresent() && missing > 0) {
             FeatureCache cache = extraction.cache().get();
             growth = FeatureCache.bytes(missing, each);
-            console.say("they are kept in %s, %s more; --no-cache goes without"
+            console.say("feature cache: %s, %s more; turn off with --no-cache"
                     .formatted(cache.folder(), Sizes.text(growth)));
             cache.requireSpace(growth);
             growth = FeatureOutput.onSameDisk(out, cache.folder()) ? growth : 0;

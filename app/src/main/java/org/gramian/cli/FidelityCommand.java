@@ -21,8 +21,8 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Show where the paper, its authors' code and this program differ.",
         description = {
-            "Without WORD: every point, as printed in the paper, as in its authors' released code, and corrected, which is",
-            "what holds unless told otherwise. With WORD: what it changes, and how to use it."
+            "Without WORD: every difference between the paper, its authors' released code and the corrected formulas, which",
+            "are the default. With WORD: what it changes, and how to use it."
         })
 final class FidelityCommand implements Callable<Integer> {
     private static final String AS_CORRECTED = "as corrected";
@@ -34,7 +34,7 @@ final class FidelityCommand implements Callable<Integer> {
             names = "--format",
             paramLabel = "FORMAT",
             defaultValue = "table",
-            description = "table, json, csv or markdown (default: ${DEFAULT-VALUE})")
+            description = "output format: table, json, csv or markdown (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private TextTable.Format format;
 
@@ -99,7 +99,7 @@ final class FidelityCommand implements Callable<Integer> {
             printPoints(out, "mathematics", mathematics);
             printPoints(out, "recipe", recipe);
             out.println("'gramian fidelity authors' shows what one of them changes, and how to set a single point.");
-            out.println("'gramian train DIR --fidelity paper' uses it; the usual one is corrected.");
+            out.println("'gramian train DIR --fidelity paper' uses it; the default is corrected.");
             return;
         }
         Fidelity other = other(fidelity);

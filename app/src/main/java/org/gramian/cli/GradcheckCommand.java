@@ -20,8 +20,8 @@ import picocli.CommandLine.Option;
         description = {
             "Compares the gradients of a pooling with central differences in double precision,",
             "on small random features, for 8 to 100 elements of the features and of every parameter.",
-            "Formulas of the paper or its authors that are not the derivative are expected to deviate by exactly",
-            "what is stated of them: anything else fails."
+            "Formulas of the paper or its authors that are not the derivative must deviate by exactly the documented",
+            "amount."
         })
 final class GradcheckCommand implements Callable<Integer> {
     @Mixin
@@ -43,9 +43,8 @@ final class GradcheckCommand implements Callable<Integer> {
             paramLabel = "WORD",
             defaultValue = "corrected",
             description = {
-                "what arguments are that SPEC does not write: as printed in",
-                "the paper, as in its authors' code, or corrected:",
-                "paper, authors or corrected (default: ${DEFAULT-VALUE})"
+                "formulas of arguments that SPEC leaves open:",
+                "paper (as printed), authors (as in their code) or corrected (default: ${DEFAULT-VALUE})"
             })
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String fidelity;

@@ -4,11 +4,11 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Protocols;
 
-/** What can be said in options, listed at the end of a command's help. */
+/** Lists of values for the end of a command's help. */
 final class Listings {
     private Listings() {}
 
-    /** The layouts of data sets. */
+    /** Lists the layouts of datasets. */
     static String layouts() {
         StringBuilder text = new StringBuilder("\nLayouts:\n");
         for (Layouts.Description layout : Layouts.all()) {
@@ -21,7 +21,7 @@ final class Listings {
         return text.toString();
     }
 
-    /** The protocols, which divide data sets. */
+    /** Lists the protocols. */
     static String protocols() {
         StringBuilder text = new StringBuilder("\nProtocols:\n");
         for (Protocols.Description protocol : Protocols.all()) {
@@ -30,28 +30,28 @@ final class Listings {
         return text.toString();
     }
 
-    /** The plans of crops. */
+    /** Lists the crop plans. */
     static String crops() {
         StringBuilder text = new StringBuilder("\nCrops, written NAME[:SIZE][+flips]:\n");
         for (String name : CropPlan.names()) {
             CropPlan plan = CropPlan.parse(name);
-            text.append("  %-15s %s; %d to train on, %d to test\n"
+            text.append("  %-15s %s; %d per training image, %d per test image\n"
                     .formatted(
                             name,
                             meaning(plan.kind()),
                             plan.training(0).count(),
                             plan.testing().count()));
         }
-        return text.append("  %-15s each crop mirrored, too\n".formatted("+flips"))
+        return text.append("  %-15s each crop also mirrored\n".formatted("+flips"))
                 .toString();
     }
 
     private static String meaning(CropPlan.Kind kind) {
         return switch (kind) {
-            case PAPER -> "the centre, the four corners, and some at random to train on";
-            case CENTER -> "the centre";
-            case TEN -> "the centre and the four corners, and the same mirrored";
-            case RESIZE -> "the whole image, made square";
+            case PAPER -> "center, four corners, and random crops for training";
+            case CENTER -> "center";
+            case TEN -> "center and four corners, each also mirrored";
+            case RESIZE -> "the whole image, resized to a square";
         };
     }
 }

@@ -21,9 +21,8 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "List pooling methods with formula and reference.",
         description = {
-            "Without NAME: all methods, family by family, each with the numbers in its descriptor and in its pooling's",
-            "parameters on a backbone. With NAME: one in full, its formula, its reference, and what its words mean.",
-            "Sizes are computed from the layers' shapes: neither weights nor libtorch are needed.",
+            "Without NAME: all methods by family, with descriptor size and number of parameters on a backbone.",
+            "With NAME: formula, reference and the stages of one method. Needs neither weights nor libtorch.",
             "Use one by its name: 'gramian train DIR --pooling NAME'."
         })
 final class MethodsCommand implements Callable<Integer> {
@@ -50,29 +49,28 @@ final class MethodsCommand implements Callable<Integer> {
             names = "--backbone",
             paramLabel = "NAME",
             defaultValue = "vgg16",
-            description = "the network that they stand on (default: ${DEFAULT-VALUE}, the paper's)")
+            description = "backbone for the sizes (default: ${DEFAULT-VALUE}, as in the paper)")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String network;
 
     @Option(
             names = "--layer",
             paramLabel = "LAYER",
-            description = "where it is cut (default: the network's usual layer)")
+            description = "layer (default: the backbone's default layer)")
     private @Nullable String layer;
 
     @Option(
-            names = "--pictures",
+            names = {"--images", "--pictures"},
             paramLabel = "N",
             defaultValue = "1000",
-            description = {"how many there are to train on, for sizes that depend on", "it (default: ${DEFAULT-VALUE})"
-            })
+            description = "training images, for sizes that depend on them (default: ${DEFAULT-VALUE})")
     private int pictures;
 
     @Option(
             names = "--format",
             paramLabel = "FORMAT",
             defaultValue = "table",
-            description = "table, json, csv or markdown (default: ${DEFAULT-VALUE})")
+            description = "output format: table, json, csv or markdown (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private TextTable.Format format;
 
@@ -82,7 +80,7 @@ final class MethodsCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         if (pictures < 1) {
-            throw new IllegalArgumentException("--images must be at least 1, found " + pictures);
+            throw new IllegalArgumentException("--images: expected at least 1, found " + pictures);
         }
         Backbone backbone = layer == null ? Backbone.of(network) : Backbone.of(network, layer);
         List<Method> chosen =
@@ -110,7 +108,7 @@ final class MethodsCommand implements Callable<Integer> {
 
     private static Method find(String name) {
         return Methods.find(name)
-                .orElseThrow(() -> new IllegalArgumentException("there is no method '" + name + "'"
+                .orElseThrow(() -> new IllegalArgumentException("expected a method, found '" + name + "'"
                         + NearestWord.suggestion(name, Methods.names()) + "; 'gramian methods' lists all"));
     }
 

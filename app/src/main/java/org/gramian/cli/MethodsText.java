@@ -27,7 +27,7 @@ record MethodsText(PrintWriter out, Backbone backbone, int pictures) {
         return "on " + backbone.name() + " at " + backbone.layer() + " (" + features.at(0) + " channels, "
                 + features.at(1)
                 + "×" + features.at(2) + " positions of images of " + side + "×" + side + "), "
-                + pictures + (pictures == 1 ? " image" : " images") + " to train on";
+                + pictures + (pictures == 1 ? " image" : " images") + " for training";
     }
 
     /** One line each, family by family. */
@@ -58,8 +58,8 @@ record MethodsText(PrintWriter out, Backbone backbone, int pictures) {
         }
         printUnfit(rows);
         out.printf(
-                "%nSizes %s;%n--backbone and --layer choose others. Parameters are the pooling's own,", surroundings());
-        out.printf(" without network and classifier.%n'gramian methods NAME' shows one in full.%n");
+                "%nSizes %s;%nchange them with --backbone and --layer. Parameters are those of the pooling,", surroundings());
+        out.printf(" without backbone and classifier.%n'gramian methods NAME' shows one in full.%n");
     }
 
     /** Why some do not fit, below the table: a reason is longer than its lines. */
@@ -89,7 +89,7 @@ record MethodsText(PrintWriter out, Backbone backbone, int pictures) {
             out.printf(
                     line,
                     "parameters",
-                    MethodRow.number(row.trained()) + " trained, " + MethodRow.number(row.fitted()) + " fitted once");
+                    MethodRow.number(row.trained()) + " trained, " + MethodRow.number(row.fitted()) + " fitted to data");
         } else {
             out.printf(line, "does not fit", row.unfit());
         }

@@ -37,9 +37,9 @@ final class ModelPlace {
     }
 
     private static String none(Path folder) {
-        return ": expected a model or the folder of a run, found a folder without " + MODEL
+        return ": expected a model or a run folder, found a folder without " + MODEL
                 + (new BegunRun(folder).exists()
-                        ? "; the run is not finished, and goes on by: " + CommandHint.of("train", "--resume", folder)
+                        ? "; the run is not finished; resume with: " + CommandHint.of("train", "--resume", folder)
                         : "");
     }
 
@@ -57,8 +57,8 @@ final class ModelPlace {
     static Path trained(Path typed) throws IOException {
         if (OnnxFile.isNamed(typed)) {
             throw new MissingModelException(typed
-                    + ": expected the model that 'gramian train' wrote, found an ONNX file, which only answers; "
-                    + "give the " + MODEL + " that it was exported from");
+                    + ": expected a model of 'gramian train', found an ONNX file, which supports predictions only; "
+                    + "use the " + MODEL + " that it was exported from");
         }
         return of(typed);
     }

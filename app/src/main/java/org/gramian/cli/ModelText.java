@@ -32,7 +32,7 @@ record ModelText(ModelHeader header, boolean all) {
         line(
                 text,
                 "backbone",
-                header.backbone().name() + ", cut at " + header.backbone().layer());
+                header.backbone().name() + ", layer " + header.backbone().layer());
         line(text, "pooling", header.head().pooling().text());
         line(text, "descriptor", number(header.descriptorSize()) + " numbers");
         line(
@@ -45,9 +45,9 @@ record ModelText(ModelHeader header, boolean all) {
                 parameters(header).entrySet().stream()
                         .map(part -> part.getKey() + " " + number(part.getValue()))
                         .collect(Collectors.joining(", ")));
-        line(text, "pictures", card.preprocessing().text());
+        line(text, "images", card.preprocessing().text());
         int crops = card.crops().testing().count();
-        line(text, "crops", card.crops().text() + (crops == 1 ? "" : ", the mean of " + crops));
+        line(text, "crops", card.crops().text() + (crops == 1 ? "" : ", averaged over " + crops));
         line(text, "temperature", Double.toString(card.temperature()));
         classes(text, card.classes());
         entries(

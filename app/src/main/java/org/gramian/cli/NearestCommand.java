@@ -18,9 +18,9 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Find the training images nearest to an image.",
         description = {
-            "Compares descriptors with those in the gallery that 'gramian train' left beside the model, and names the nearest",
-            "training images of every image with their classes and distances: 0 is the same, 1.41 has nothing in common.",
-            "An image that cannot be read is reported in its place and does not end the work; the exit code is 3 then.",
+            "Compares descriptors with the gallery of training images that 'gramian train' stores beside the model, and prints",
+            "the nearest ones with class and Euclidean distance of unit vectors: 0 is identical, 1.41 is orthogonal.",
+            "An unreadable image is reported in its row, and the exit code is then 3.",
             "jsonl: {\"picture\":, \"nearest\":[{\"name\":, \"class\":, \"distance\":}]} in each line, or {\"picture\":, \"error\":};",
             "csv: picture,rank,name,class,distance,error."
         })
@@ -32,14 +32,14 @@ final class NearestCommand implements Callable<Integer> {
             names = "--top",
             paramLabel = "K",
             defaultValue = "5",
-            description = "training images to name (default: ${DEFAULT-VALUE}, or all where there are fewer)")
+            description = "number of training images to print (default: ${DEFAULT-VALUE})")
     private int top;
 
     @Option(
             names = "--format",
             paramLabel = "FORMAT",
             defaultValue = "table",
-            description = "table, jsonl or csv (default: ${DEFAULT-VALUE})")
+            description = "output format: table, jsonl or csv (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private NearestLines.Format format;
 
@@ -52,22 +52,22 @@ final class NearestCommand implements Callable<Integer> {
     @Parameters(
             index = "1..*",
             arity = "1..*",
-            paramLabel = "PICTURE|DIR",
-            description = "images, or folders (all images at any depth)")
+            paramLabel = "IMAGE|DIR",
+            description = "images, or folders (searched recursively)")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> inputs;
 
     @Override
     public Integer call() throws IOException {
         if (top < 1) {
-            throw new IllegalArgumentException("--top must be at least 1, found " + top);
+            throw new IllegalArgumentException("--top: expected at least 1, found " + top);
         }
         Path file = model.notExported();
         ModelFile.header(file); // says what is wrong with a model before its gallery is looked for
         Gallery gallery = Gallery.beside(file).orElseThrow(() -> missing(file));
         int left = gallery.leftOut(Part.TRAINING);
         if (left > 0) {
-            console.say("the gallery has an even choice of the training images; " + left + " are not in it");
+            console.say("the gallery is a sample of the training images; " + left + " are not in it");
         }
         PictureInputs pictures = new PictureInputs(inputs);
         List<Path> named = pictures.named(console::say);
@@ -77,7 +77,7 @@ final class NearestCommand implements Callable<Integer> {
             if (!pictures.hasFolder() || Terminal.isStandardOutput()) {
                 run.find(named, _ -> {});
             } else {
-                try (Progress progress = console.progress("images", named.size())) {
+                try (Progress progress = console.progress("searching", named.size())) {
                     run.find(named, progress);
                 }
             }
@@ -87,7 +87,7 @@ final class NearestCommand implements Callable<Integer> {
 
     private static IOException missing(Path model) {
         return new MissingModelException(model + ": expected " + Gallery.FILE + " beside it, found none; "
-                + "runs leave one unless told --no-gallery: train again, or where it was broken go on by: "
+                + "it is written unless --no-gallery is given; train again, or resume an interrupted run with: "
                 + CommandHint.of("train", "--resume", "RUN"));
     }
 }

@@ -29,7 +29,7 @@ record PictureInputs(List<String> arguments) {
         arguments = List.copyOf(arguments);
         if (arguments.contains(STANDARD_INPUT) && arguments.size() > 1) {
             throw new IllegalArgumentException(
-                    "'-' (names from standard input) stands alone, found it among " + arguments.size() + " inputs");
+                    "expected '-' (names from standard input) alone, found it among " + arguments.size() + " inputs");
         }
     }
 

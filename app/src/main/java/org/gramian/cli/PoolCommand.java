@@ -68,20 +68,20 @@ final class PoolCommand implements Callable<Integer> {
     @Option(
             names = "--params",
             paramLabel = "FILE",
-            description = "a .safetensors file with conv.weight, conv.bias, spd0.weight, ...; random ones without it")
+            description = "parameters: a .safetensors file with conv.weight, conv.bias, spd0.weight, ... (default: random)")
     private @Nullable Path params;
 
     @Option(
             names = "--upstream",
             paramLabel = "FILE",
-            description = "a gradient of the descriptors (key 'upstream', or .npy): write gradients too")
+            description = "upstream gradient of the descriptors (key 'upstream', or .npy): also write gradients")
     private @Nullable Path upstream;
 
     @Option(
             names = "--dtype",
             paramLabel = "TYPE",
             defaultValue = "f32",
-            description = "f32 or f64 (default: ${DEFAULT-VALUE})")
+            description = "precision: f32 or f64 (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Precision precision;
 
@@ -89,14 +89,14 @@ final class PoolCommand implements Callable<Integer> {
             names = "--seed",
             paramLabel = "N",
             defaultValue = "0",
-            description = "of random parameters (default: ${DEFAULT-VALUE})")
+            description = "random seed of the parameters (default: ${DEFAULT-VALUE})")
     private long seed;
 
     @Option(
             names = {"--batch", "--batch-size"},
             paramLabel = "N",
             defaultValue = "32",
-            description = "images at a time (default: ${DEFAULT-VALUE})")
+            description = "batch size (default: ${DEFAULT-VALUE})")
     private int batch;
 
     @Parameters(index = "0", paramLabel = "FEATURES", description = "the features")
@@ -114,7 +114,7 @@ final class PoolCommand implements Callable<Integer> {
         target.requireWritable();
         target.requireNoneOf(features, params, upstream);
         if (batch < 1) {
-            throw new IllegalArgumentException("--batch must be at least 1, found " + batch);
+            throw new IllegalArgumentException("--batch: expected at least 1, found " + batch);
         }
         Device device = torch.prepare();
         try (Arena arena = Arena.ofShared();
@@ -147,7 +147,7 @@ final class PoolCommand implements Callable<Integer> {
     private void requireMaps(Tensor maps) {
         if (maps.shape().rank() != 4 || maps.shape().elements() == 0) {
             throw new IllegalArgumentException(features
-                    + ": features [n, channels, height, width], none of them 0, are wanted, found " + maps.shape());
+                    + ": expected features [n, channels, height, width], none of them 0, found " + maps.shape());
         }
     }
 
@@ -158,8 +158,8 @@ final class PoolCommand implements Callable<Integer> {
             Diagnostics.Channels channels =
                     Diagnostics.channels(Views.reshape(some, some.size(0), some.size(1), some.size(2) * some.size(3)));
             if (channels.dead() + channels.duplicate() > 0) {
-                console.say(channels.dead() + " of " + channels.channels() + " channels are zero everywhere, "
-                        + channels.duplicate() + " equal another one, in the first " + some.size(0) + " images");
+                console.say(channels.dead() + " of " + channels.channels() + " channels are zero everywhere (dead), "
+                        + channels.duplicate() + " are duplicates, in the first " + some.size(0) + " images");
             }
         }
     }

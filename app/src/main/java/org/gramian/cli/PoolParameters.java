@@ -56,7 +56,7 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
             }
         }
         if (!toTrain.isEmpty() && file != null) {
-            throw new IllegalArgumentException(file + ": " + names(toTrain) + " are missing; found " + given);
+            throw new IllegalArgumentException(file + ": expected " + names(toTrain) + ", found " + given);
         }
         if (!toTrain.isEmpty()) {
             note.accept("no --params: " + names(toTrain) + " are random, by --seed");
@@ -96,12 +96,12 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
         List<String> names = parameters.all().stream().map(Parameter::name).toList();
         stored.tensors().forEach((name, tensor) -> {
             if (!names.contains(name)) {
-                throw new IllegalArgumentException(stored.path() + ": " + pooling + " has no parameter '" + name + "'"
+                throw new IllegalArgumentException(stored.path() + ": " + pooling + ": unknown parameter '" + name + "'"
                         + NearestWord.suggestion(name, names) + "; it has " + names);
             }
             Parameter parameter = parameters.get(name);
             if (!tensor.shape().equals(parameter.spec().shape())) {
-                throw new IllegalArgumentException(stored.path() + ": " + name + " must have the shape "
+                throw new IllegalArgumentException(stored.path() + ": " + name + " expected the shape "
                         + parameter.spec().shape() + " for these features, found " + tensor.shape());
             }
             Tensor value = tensor.toTensor();
@@ -115,7 +115,7 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
         double error = Stiefel.orthogonalityError(parameter.value());
         if (!(error <= ORTHONORMAL)) {
             note.accept(parameter.name() + " does not have orthonormal columns (max |W'W - I| = "
-                    + String.format(Locale.ROOT, "%.1e", error) + "); it is used as it is");
+                    + String.format(Locale.ROOT, "%.1e", error) + "); used as given");
         }
     }
 

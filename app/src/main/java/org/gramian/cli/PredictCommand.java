@@ -23,8 +23,8 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Classify images.",
         description = {
-            "Names the likeliest classes of every image, with their probabilities, as soon as they are known.",
-            "An image that cannot be read is reported in its place and does not end the work; the exit code is 3 then.",
+            "Prints the most probable classes of every image. An unreadable image is reported in its row, and the exit",
+            "code is then 3.",
             "jsonl: {\"picture\":, \"class\":, \"probability\":, \"top\":[{\"class\":, \"probability\":}]} in each line,",
             "or {\"picture\":, \"error\":}; csv: picture,class,probability,class_1,probability_1,…,error."
         })
@@ -36,14 +36,14 @@ final class PredictCommand implements Callable<Integer> {
             names = "--top",
             paramLabel = "K",
             defaultValue = "3",
-            description = "classes to name (default: ${DEFAULT-VALUE}, or all where there are fewer)")
+            description = "number of classes to print (default: ${DEFAULT-VALUE})")
     private int top;
 
     @Option(
             names = "--format",
             paramLabel = "FORMAT",
             defaultValue = "table",
-            description = "table, jsonl or csv (default: ${DEFAULT-VALUE})")
+            description = "output format: table, jsonl or csv (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private PredictionLines.Format format;
 
@@ -51,13 +51,10 @@ final class PredictCommand implements Callable<Integer> {
             names = "--reject",
             paramLabel = "P",
             defaultValue = "0",
-            description = "answer 'unknown' where the likeliest class is less probable than P, as 0.6")
+            description = "predict 'unknown' if the highest probability is below P, as 0.6")
     private double reject;
 
-    @Option(
-            names = {"--out", "--output"},
-            paramLabel = "FILE",
-            description = "write the results there (default: standard output)")
+    @Option(names = {"--out", "--output"}, paramLabel = "FILE", description = "output file (default: standard output)")
     private @Nullable Path out;
 
     @Mixin
@@ -66,8 +63,8 @@ final class PredictCommand implements Callable<Integer> {
     @Parameters(
             index = "1..*",
             arity = "1..*",
-            paramLabel = "PICTURE|DIR|-",
-            description = "images, folders (all images at any depth), or '-' to read names from standard input")
+            paramLabel = "IMAGE|DIR|-",
+            description = "images, folders (searched recursively), or '-' to read file names from standard input")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> inputs;
 
@@ -99,20 +96,20 @@ final class PredictCommand implements Callable<Integer> {
 
     private void check(ModelCard card, Path file) throws IOException {
         if (top < 1) {
-            throw new IllegalArgumentException("--top must be at least 1, found " + top);
+            throw new IllegalArgumentException("--top: expected at least 1, found " + top);
         }
         if (!(reject >= 0 && reject <= 1)) {
-            throw new IllegalArgumentException("--reject is a probability between 0 and 1, found " + reject);
+            throw new IllegalArgumentException("--reject: expected a probability between 0 and 1, found " + reject);
         }
         if (reject > 0 && card.classes().contains(Said.UNKNOWN)) {
-            throw new IllegalArgumentException("--reject answers '" + Said.UNKNOWN
+            throw new IllegalArgumentException("--reject predicts '" + Said.UNKNOWN
                     + "', which is a class of this model; leave it out and compare probabilities");
         }
         if (out != null && Files.exists(out) && Files.isSameFile(out, file)) {
-            throw new IllegalArgumentException("--out would replace the model " + file);
+            throw new IllegalArgumentException("--out would overwrite the model " + file);
         }
         if (card.crops().boxed()) {
-            console.say("the model was trained on boxes of objects; whole images are taken for boxes here");
+            console.say("the model was trained on object boxes; whole images are used as boxes here");
         }
     }
 
@@ -132,7 +129,7 @@ final class PredictCommand implements Callable<Integer> {
         if (!folder || (out == null && Terminal.isStandardOutput())) {
             run.predict(named, _ -> {});
         } else {
-            try (Progress progress = console.progress("images", named.size())) {
+            try (Progress progress = console.progress("predicting", named.size())) {
                 run.predict(named, progress);
             }
         }
@@ -145,7 +142,7 @@ final class PredictCommand implements Callable<Integer> {
             try {
                 paths.addAll(PictureInputs.files(Path.of(name), console::say));
             } catch (InvalidPathException wrong) {
-                run.failed(name, "expected the name of a file, found: " + wrong.getReason());
+                run.failed(name, "expected a file name, found: " + wrong.getReason());
             } catch (IOException wrong) {
                 run.failed(name, Failures.sentence(wrong));
             }

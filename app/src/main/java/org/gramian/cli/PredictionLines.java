@@ -56,7 +56,7 @@ sealed interface PredictionLines {
         @Override
         public void answered(String picture, Said said) {
             StringBuilder line = new StringBuilder(named(picture));
-            line.append(said.rejected() ? Said.UNKNOWN + "  (perhaps " : "");
+            line.append(said.rejected() ? Said.UNKNOWN + "  (best: " : "");
             for (int i = 0; i < said.top().size(); i++) {
                 Answer.Guess guess = said.top().get(i);
                 line.append(i == 0 ? "" : ", ")

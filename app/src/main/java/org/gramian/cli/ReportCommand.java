@@ -20,10 +20,10 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Write an HTML report of one or several runs.",
         description = {
-            "Writes one HTML file that needs nothing else and no network: accuracy with its interval, learning curves, the",
-            "confusion matrix with the images behind it, every class, the surest mistakes, calibration, a map of the test",
-            "images, matrices, configuration and model. Of several runs, a comparison comes first. What a run does not",
-            "have is said to be absent. Examples: gramian report runs/2026-11-15-fmd",
+            "Writes one self-contained HTML file: accuracy with confidence interval, learning curves, confusion matrix with",
+            "its images, precision and recall per class, most confident errors, calibration, a map of the test images,",
+            "pooling statistics, configuration and model. Several runs are compared first.",
+            "Examples: gramian report runs/2026-11-15-fmd",
             "gramian report runs/average runs/spd --out comparison.html"
         })
 final class ReportCommand implements Callable<Integer> {
@@ -36,16 +36,16 @@ final class ReportCommand implements Callable<Integer> {
             names = {"--out", "--output"},
             paramLabel = "FILE",
             description = {
-                "the page, as report.html (default: " + RunReport.FILE + " in the run's folder; of several runs, "
+                "output file (default: " + RunReport.FILE + " in the run folder; for several runs, "
                         + OF_SEVERAL,
-                "in the folder that holds the first)"
+                "in the parent folder of the first)"
             })
     private @Nullable Path out;
 
     @Parameters(
             arity = "1..*",
             paramLabel = "RUN",
-            description = "folders of runs that 'gramian train' wrote, or files of evaluations")
+            description = "run folders of 'gramian train', or evaluation files")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<Path> runs;
 

@@ -12,23 +12,23 @@ import org.gramian.run.RunPlan;
 import org.gramian.run.config.Settings;
 
 /**
- * The folder of a run, as the command sees it: its configuration, and where its pictures are.
+ * The folder of a run: its configuration and the path of its images.
  *
  * @param path the folder
  */
 record RunFolder(Path path) {
     private static final String PICTURES = "pictures.txt";
 
-    /** The folder of a run that was begun. */
+    /** Returns the folder of an existing run. */
     static RunFolder of(Path path) throws IOException {
         if (!new BegunRun(path).exists()) {
-            throw new IOException(path + ": expected the folder of a run, with a file " + BegunRun.CONFIG
-                    + ", found none; begin one by: " + CommandHint.of("train", "DIR", "--out", path));
+            throw new IOException(path + ": expected a run folder with a file " + BegunRun.CONFIG
+                    + ", found none; start a run with: " + CommandHint.of("train", "DIR", "--out", path));
         }
         return new RunFolder(path);
     }
 
-    /** {@code runs/<date>-<name of the pictures>}, with a number behind it where there is one already. */
+    /** {@code runs/<date>-<name of the pictures>}, with a number appended if it exists. */
     static RunFolder usual(Path pictures) {
         String name = String.valueOf(pictures.toAbsolutePath().normalize().getFileName())
                 .replaceFirst("\\.csv$", "")
@@ -41,14 +41,14 @@ record RunFolder(Path path) {
                 .orElseThrow());
     }
 
-    /** A folder for a new run; one that holds something else is refused. */
+    /** Returns a folder for a new run; rejects one with files. */
     static RunFolder fresh(Path path) throws IOException {
         RunFolder folder = new RunFolder(path);
         folder.requireUnused();
         return folder;
     }
 
-    /** Notes where the pictures of a new run are; what else it begins with is kept by training. */
+    /** Stores the path of the images of a new run. */
     void begin(Path pictures) throws IOException {
         Files.createDirectories(path);
         WholeText.write(
@@ -56,7 +56,7 @@ record RunFolder(Path path) {
                 text -> text.write(pictures.toAbsolutePath().normalize() + "\n"));
     }
 
-    /** Says if a run cannot begin in this folder: something else is there. */
+    /** Rejects a folder with files. */
     private void requireUnused() throws IOException {
         if (!Files.exists(path)) {
             return;
@@ -68,31 +68,31 @@ record RunFolder(Path path) {
             if (content.findAny().isPresent()) {
                 throw new IllegalArgumentException("--out " + path
                         + ": expected a new or empty folder, found files in it;"
-                        + " name another one"
+                        + " choose another one"
                         + (new BegunRun(path).exists()
-                                ? ", or go on with the run in it by: " + CommandHint.of("train", "--resume", path)
+                                ? ", or resume the run with: " + CommandHint.of("train", "--resume", path)
                                 : ""));
             }
         }
     }
 
-    /** The configuration that the run was begun with. */
+    /** Returns the configuration of the run. */
     Settings settings() {
         return new BegunRun(path).settings();
     }
 
-    /** Of a run, the folds that were asked for when it was begun. */
+    /** Returns the plan with the folds that the run was started with. */
     RunPlan rest(RunPlan whole) throws IOException {
         return new BegunRun(path).rest(whole);
     }
 
-    /** The pictures that the run was begun with. */
+    /** Returns the path of the images of the run. */
     Path pictures() throws IOException {
         return Path.of(
                 Files.readString(path.resolve(PICTURES), StandardCharsets.UTF_8).strip());
     }
 
-    /** Whether some training is kept. */
+    /** Returns whether there is a checkpoint. */
     boolean hasCheckpoint() throws IOException {
         try (Stream<Path> all = Files.walk(path, 2)) {
             return all.anyMatch(file -> file.endsWith("checkpoint.safetensors"));

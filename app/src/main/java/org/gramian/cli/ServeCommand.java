@@ -18,9 +18,9 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         header = "Serve a model over HTTP, with a web page.",
         description = {
-            "Answers POST /v1/predict and /v1/embed, GET /v1/model, /health, /metrics and /openapi.json, and has a page at /",
-            "where an image is dropped or pasted. Requests of many are computed together. Ctrl-C or SIGTERM: answers what",
-            "it took on, and ends. SIGHUP, or a model file that changes: goes on with the new model, without a break."
+            "Endpoints: POST /v1/predict and /v1/embed, GET /v1/model, /health, /metrics and /openapi.json, and a web page",
+            "at / to drop or paste images. Concurrent requests are batched. Ctrl-C or SIGTERM: finishes accepted requests",
+            "and exits. SIGHUP, or a changed model file: reloads the model without downtime."
         })
 final class ServeCommand implements Callable<Integer> {
     private static final String TOKEN_VARIABLE = "GRAMIAN_TOKEN";
@@ -32,7 +32,7 @@ final class ServeCommand implements Callable<Integer> {
             names = "--host",
             paramLabel = "ADDRESS",
             defaultValue = ServeOptions.DEFAULT_HOST,
-            description = "address to listen on, as 0.0.0.0 for all (default: ${DEFAULT-VALUE}, for this machine only)")
+            description = "address to listen on, as 0.0.0.0 for all (default: ${DEFAULT-VALUE}, local only)")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String host;
 
@@ -40,20 +40,20 @@ final class ServeCommand implements Callable<Integer> {
             names = "--port",
             paramLabel = "PORT",
             defaultValue = "" + ServeOptions.DEFAULT_PORT,
-            description = "port to listen on, 0 for any that is free (default: ${DEFAULT-VALUE})")
+            description = "port to listen on, 0 for any free one (default: ${DEFAULT-VALUE})")
     private int port;
 
     @Option(
             names = "--token",
             paramLabel = "TOKEN",
-            description = "what is wanted as 'Authorization: Bearer TOKEN' for /v1 and /metrics (default: "
-                    + TOKEN_VARIABLE + " of the environment, which other users of the machine do not see)")
+            description = "required as 'Authorization: Bearer TOKEN' for /v1 and /metrics (default: "
+                    + TOKEN_VARIABLE + " of the environment, which other users cannot see)")
     private @Nullable String token;
 
-    @Option(names = "--no-token", description = "answer other machines without a token")
+    @Option(names = "--no-token", description = "serve other machines without a token")
     private boolean noToken;
 
-    @Option(names = "--verbose", description = "a line for each request")
+    @Option(names = "--verbose", description = "log every request")
     private boolean verbose;
 
     @Mixin
@@ -69,10 +69,10 @@ final class ServeCommand implements Callable<Integer> {
         ModelSource source = ModelSource.of(engine.model(), engine::open);
         CountDownLatch asked = new CountDownLatch(1);
         try (Interruption _ =
-                        Interruption.of(asked::countDown, "answering what was taken on, then stopping", console::say);
+                        Interruption.of(asked::countDown, "interrupted; finishing accepted requests", console::say);
                 Server server = Server.start(options, source, voice())) {
             Hangup.onSignal(server::reload);
-            console.say("answering at " + address(server.port()) + "; Ctrl-C ends it");
+            console.say("serving at " + address(server.port()) + "; stop with Ctrl-C");
             asked.await();
         }
         return Main.DONE;
@@ -90,10 +90,10 @@ final class ServeCommand implements Callable<Integer> {
         if (!options.isLocal() && options.token().isEmpty()) {
             if (!noToken) {
                 throw new IllegalArgumentException(
-                        "--host " + host + " lets other machines ask: expected a --token (or " + TOKEN_VARIABLE
-                                + "), found none; --no-token answers everybody");
+                        "--host " + host + " serves other machines: expected a --token (or " + TOKEN_VARIABLE
+                                + "), found none; --no-token serves without one");
             }
-            console.say("WARNING: every machine that reaches " + host + " may use this server, for there is no token");
+            console.say("warning: no token: every machine that reaches " + host + " can use this server");
         }
     }
 

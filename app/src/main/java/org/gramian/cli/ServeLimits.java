@@ -14,21 +14,21 @@ final class ServeLimits {
             names = "--max-body",
             paramLabel = "MB",
             defaultValue = "20",
-            description = "most megabytes of one request" + DEFAULT)
+            description = "maximum megabytes of a request" + DEFAULT)
     private int body;
 
     @Option(
-            names = "--max-pictures",
+            names = {"--max-images", "--max-pictures"},
             paramLabel = "N",
             defaultValue = "32",
-            description = "most images of one request" + DEFAULT)
+            description = "maximum images of a request" + DEFAULT)
     private int pictures;
 
     @Option(
             names = "--max-pixels",
             paramLabel = "MP",
             defaultValue = "50",
-            description = "most megapixels of one image" + DEFAULT)
+            description = "maximum megapixels of an image" + DEFAULT)
     private int pixels;
 
     @Option(
@@ -36,14 +36,14 @@ final class ServeLimits {
             paramLabel = "N",
             defaultValue = "256",
             description =
-                    "most images that wait for their answer; those who come then are told to come later" + DEFAULT)
+                    "maximum queued images; further requests get HTTP 429" + DEFAULT)
     private int queue;
 
     @Option(
             names = {"--batch", "--batch-size"},
             paramLabel = "N",
             defaultValue = "16",
-            description = "most crops that are computed together" + DEFAULT)
+            description = "maximum batch size" + DEFAULT)
     private int batch;
 
     @Option(
@@ -51,12 +51,12 @@ final class ServeLimits {
             paramLabel = "SECONDS",
             defaultValue = "30",
             description =
-                    "longest for a request to arrive, for its answer, and for the last answers at the end" + DEFAULT)
+                    "timeout of reading a request, of its answer, and of shutdown" + DEFAULT)
     private int seconds;
 
     Limits limits() {
         require("--max-body", body, 2000);
-        require("--max-pictures", pictures, 10_000);
+        require("--max-images", pictures, 10_000);
         require("--max-pixels", pixels, 700);
         require("--queue", queue, 1_000_000);
         require("--batch", batch, 4096);
@@ -69,7 +69,7 @@ final class ServeLimits {
 
     private static void require(String option, int value, int most) {
         if (value < 1 || value > most) {
-            throw new IllegalArgumentException(option + " is a number from 1 to " + most + ", found " + value);
+            throw new IllegalArgumentException(option + ": expected 1 to " + most + ", found " + value);
         }
     }
 }

@@ -19,8 +19,8 @@ import picocli.CommandLine.Option;
         mixinStandardHelpOptions = true,
         header = "Show the metadata of a model file.",
         description = {
-            "Architecture, number of parameters, classes, what it expects of images, how it was trained, and what was",
-            "measured. Only the file's header is read; libtorch is not needed."
+            "Architecture, number of parameters, classes, preprocessing, training configuration and metrics. Reads only the",
+            "file's header; libtorch is not needed."
         })
 final class ShowCommand implements Callable<Integer> {
     @Mixin
@@ -29,7 +29,7 @@ final class ShowCommand implements Callable<Integer> {
     @Option(names = "--all", description = "also show every value of the configuration")
     private boolean all;
 
-    @Option(names = "--json", description = "print JSON, with nothing shortened")
+    @Option(names = "--json", description = "print everything as JSON")
     private boolean json;
 
     @Mixin

@@ -26,7 +26,7 @@ record TableFiles(TableRun run, Path folder, Function<ResultTable, TableReport> 
         }
         if (new BegunRun(folder).exists()) {
             throw new IllegalArgumentException("--out " + folder
-                    + ": expected the folder of a table or a new one, found that of a single run; name another one");
+                    + ": expected the folder of a table or a new folder, found a single run; choose another one");
         }
         return folder;
     }

@@ -76,7 +76,7 @@ final class TableText {
 
     /** Why a row could not be trained. */
     static String reason(Throwable cause) {
-        return (cause instanceof MissingWeightsException ? "not at hand: " : "") + Failures.said(cause);
+        return (cause instanceof MissingWeightsException ? "not installed: " : "") + Failures.said(cause);
     }
 
     /**
@@ -88,7 +88,7 @@ final class TableText {
     static String plan(List<TableEntry> entries, Map<TableEntry, Estimate> estimates, List<String> remarks) {
         StringBuilder text = new StringBuilder();
         List<List<String>> rows = new ArrayList<>();
-        rows.add(List.of("row", "name", "data set", "size", "params", "state", "time"));
+        rows.add(List.of("row", "name", "dataset", "size", "params", "state", "time"));
         for (TableEntry entry : entries) {
             Optional<TableCell.Size> size = entry.work().map(work -> TableCell.Size.of(work.load()));
             rows.add(List.of(
@@ -112,7 +112,7 @@ final class TableText {
         }
         return text.append("about ")
                 .append(PlanText.duration(total(estimates)))
-                .append(" if all epochs are needed, features included (a guess from one small batch for each row)")
+                .append(" if all epochs are needed, features included (estimated from one batch per row)")
                 .append(System.lineSeparator())
                 .toString();
     }

@@ -18,7 +18,7 @@ import org.gramian.run.RunResult;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /**
- * What a run ends with: numbers on one screen, and pictures of its course.
+ * Final output of a run: metrics, summary.txt and learning curves.
  *
  * @param result what came of it
  * @param planned how many folds it was to have
@@ -42,7 +42,7 @@ record TrainSummary(RunResult result, int planned, RunFolder folder) {
             text.append("model: ").append(fold.model()).append(System.lineSeparator());
         }
         text.append("try: ")
-                .append(CommandHint.of("predict", folds.getFirst().model(), "PICTURE"))
+                .append(CommandHint.of("predict", folds.getFirst().model(), "IMAGE"))
                 .append(System.lineSeparator());
         return text.toString();
     }
@@ -56,7 +56,7 @@ record TrainSummary(RunResult result, int planned, RunFolder folder) {
         }
         return Optional.of(String.format(
                 Locale.ROOT,
-                "accuracy after stage 1: %s %%, after stage 2: %s %%",
+                "test accuracy with frozen backbone: %s %%, fine-tuned: %s %%",
                 FoldSummary.of(first).text(Metric.ACCURACY),
                 result.summary().text(Metric.ACCURACY)));
     }
@@ -67,8 +67,8 @@ record TrainSummary(RunResult result, int planned, RunFolder folder) {
                 .map(reason -> result.folds().size() + " of " + planned
                         + (planned == 1 ? " fold" : " folds")
                         + switch (reason) {
-                            case OUT_OF_TIME -> "; training ended by the time budget";
-                            case ASKED -> "; training was stopped";
+                            case OUT_OF_TIME -> "; stopped by the time budget";
+                            case ASKED -> "; interrupted";
                         });
     }
 
@@ -76,7 +76,7 @@ record TrainSummary(RunResult result, int planned, RunFolder folder) {
         int lost = result.audit().unreadable().size();
         return lost == 0
                 ? Optional.empty()
-                : Optional.of("left out, as they cannot be read: %d of %d images (exit code %d)"
+                : Optional.of("skipped as unreadable: %d of %d images (exit code %d)"
                         .formatted(lost, result.audit().pictures(), Main.DATA));
     }
 
@@ -100,7 +100,7 @@ record TrainSummary(RunResult result, int planned, RunFolder folder) {
             RunReport.write(List.of(folder.path()), page, Version.number());
             remarks.accept("report: " + page);
         } catch (IOException failed) {
-            remarks.accept("the report was not written: " + Failures.sentence(failed) + "; try: "
+            remarks.accept("report not written: " + Failures.sentence(failed) + "; try: "
                     + CommandHint.of("report", folder.path()));
         }
     }
@@ -111,7 +111,7 @@ record TrainSummary(RunResult result, int planned, RunFolder folder) {
             Curves.of(fold.evaluation().setting().fold(), RunCurves.points(epochs))
                     .write(fold.folder().resolve("curves.png"));
         } catch (IOException failed) {
-            remarks.accept("the curves were not drawn: " + Failures.sentence(failed));
+            remarks.accept("curves not drawn: " + Failures.sentence(failed));
         }
     }
 }

@@ -9,7 +9,7 @@ final class TrainedModel {
     @Parameters(
             index = "0",
             paramLabel = "MODEL",
-            description = "a model file that 'gramian train' wrote, or its run's folder")
+            description = "model file or run folder of 'gramian train'")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path typed;
 

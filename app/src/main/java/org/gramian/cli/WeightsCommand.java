@@ -10,8 +10,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         header = "List, download, import and verify pretrained weights.",
         description = {
-            "Weights are kept in one folder, as NAME.safetensors: GRAMIAN_WEIGHTS, or --weights-dir, or 'weights' in the",
-            "cache folder. NAME is a backbone's name, as vgg16, or that with a word behind it, as vgg16-keras."
+            "Weights are stored in one folder, as NAME.safetensors: GRAMIAN_WEIGHTS, or --weights-dir, or 'weights' in the",
+            "cache folder. NAME is a backbone, as vgg16, or a variant, as vgg16-keras."
         },
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {

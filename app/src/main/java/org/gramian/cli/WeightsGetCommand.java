@@ -23,8 +23,8 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Download pretrained weights and verify them.",
         description = {
-            "An interrupted download goes on where it ended. Without a network, put the file that 'weights list' names",
-            "into the folder of weights and run this again."
+            "Resumes an interrupted download. Offline, put the file that 'weights list' names into the folder of weights",
+            "and run this again."
         })
 final class WeightsGetCommand implements Callable<Integer> {
     @Mixin
@@ -37,7 +37,7 @@ final class WeightsGetCommand implements Callable<Integer> {
             names = "--from",
             paramLabel = "URL",
             defaultValue = PublicFile.BASE,
-            description = "a mirror of the folder of published files (default: ${DEFAULT-VALUE})")
+            description = "base URL of a mirror (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private URI base;
 
@@ -45,7 +45,7 @@ final class WeightsGetCommand implements Callable<Integer> {
             names = "--timeout",
             paramLabel = "SECONDS",
             defaultValue = "60",
-            description = "how long the server may keep silent (default: ${DEFAULT-VALUE})")
+            description = "read timeout in seconds (default: ${DEFAULT-VALUE})")
     private int seconds;
 
     @Parameters(index = "0", paramLabel = "NAME", description = "as 'weights list' shows it")
@@ -56,11 +56,11 @@ final class WeightsGetCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         WeightName wanted = WeightName.parse(name);
         if (seconds < 1) {
-            throw new IllegalArgumentException("--timeout must be at least 1, found " + seconds);
+            throw new IllegalArgumentException("--timeout: expected at least 1, found " + seconds);
         }
         if (base.getScheme() == null || !base.getScheme().matches("https?") || base.getHost() == null) {
             throw new IllegalArgumentException(
-                    "--from is expected to be an address such as " + PublicFile.BASE + ", found '" + base + "'");
+                    "--from: expected a URL such as " + PublicFile.BASE + ", found '" + base + "'");
         }
         List<Progress> shown = new ArrayList<>();
         try {
@@ -77,7 +77,7 @@ final class WeightsGetCommand implements Callable<Integer> {
     private LongConsumer progress(long total, List<Progress> shown) {
         shown.forEach(Progress::close);
         shown.clear();
-        Progress progress = console.progress("download of " + name, Math.max(total, 0));
+        Progress progress = console.progress("downloading " + name, Math.max(total, 0));
         shown.add(progress);
         return progress;
     }

@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
         header = "Install weights from a local file.",
         description = {
             "FILE is a safetensors file, a PyTorch state dictionary (.pth), a Keras model (.h5) or a Caffe network",
-            "(.caffemodel); its content tells which. No code in it is run. It is converted, and stays as it is."
+            "(.caffemodel), detected by content. No code in it is executed. The file itself is not changed."
         })
 final class WeightsImportCommand implements Callable<Integer> {
     @Mixin
@@ -26,7 +26,7 @@ final class WeightsImportCommand implements Callable<Integer> {
     @Mixin
     private final WeightsOptions weights = new WeightsOptions();
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "a backbone's name, as vgg16, or one as vgg16-keras")
+    @Parameters(index = "0", paramLabel = "NAME", description = "a backbone, as vgg16, or a variant, as vgg16-keras")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String name;
 

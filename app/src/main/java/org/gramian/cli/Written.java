@@ -7,11 +7,11 @@ import java.io.UncheckedIOException;
 /** Ends work whose results reach nobody. */
 final class Written {
     static final String LOST =
-            "the results cannot be written further: the disk may be full, or the program that reads them has ended";
+            "cannot write results: the disk is full, or the reading program has exited";
 
     private Written() {}
 
-    /** Whoever reads the results may have gone; computing more of them would help nobody. */
+    /** Stops the command if its output is lost. */
     static void require(PrintWriter results) {
         if (results.checkError()) {
             throw new UncheckedIOException(new IOException(LOST));

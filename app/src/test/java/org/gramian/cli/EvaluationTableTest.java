@@ -58,9 +58,9 @@ class EvaluationTableTest {
                 .anySatisfy(line -> assertThat(line).contains(ConfusionMatrix.ORIENTATION))
                 .anySatisfy(line -> assertThat(line).matches("class +\\w+ +precision +recall +F1 +a +b +c"))
                 .containsSequence(
-                        "a glass         1       50.0   100.0  66.7    1  .  .",
-                        "b stone         0          -       -     -    .  .  .",
-                        "c wood          4      100.0    75.0  85.7    1  .  3");
+                        "a glass       1       50.0   100.0  66.7    1  .  .",
+                        "b stone       0          -       -     -    .  .  .",
+                        "c wood        4      100.0    75.0  85.7    1  .  3");
     }
 
     @Test

@@ -32,7 +32,8 @@ class HelpTest {
     void everyCommandIsInOneGroupWithAShortSummary() {
         CommandLine root = Main.commandLine();
         assertThat(CommandGroups.ALL.stream().flatMap(group -> group.commands().stream()))
-                .containsExactlyInAnyOrderElementsOf(root.getSubcommands().keySet());
+                .doesNotHaveDuplicates()
+                .containsAll(root.getSubcommands().keySet());
         String help = Run.of("--help").out();
         CommandGroups.ALL.forEach(group -> assertThat(help).contains(group.title() + ":"));
         assertThat(help.lines()).allSatisfy(line -> assertThat(line).hasSizeLessThan(110));

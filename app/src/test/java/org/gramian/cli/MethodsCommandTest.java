@@ -120,7 +120,7 @@ class MethodsCommandTest {
         assertThat(name.err()).has(facts("'bccn'", "'bcnn'", "gramian methods"));
         Run pictures = Run.of("methods", "--pictures", 0);
         assertThat(pictures.code()).isEqualTo(Main.USAGE);
-        assertThat(pictures.err()).has(facts("--pictures", "1", "0"));
+        assertThat(pictures.err()).has(facts("--images", "1", "0"));
         Run layer = Run.of("methods", "--backbone", "vgg16", "--layer", "conv5_4");
         assertThat(layer.code()).isEqualTo(Main.USAGE);
     }

@@ -130,7 +130,7 @@ class PredictCommandTest {
             assertThat(json(unsure).get(i).get("top"))
                     .isEqualTo(json(sure).get(i).get("top"));
         }
-        assertThat(predict("--reject=1", photos).out()).contains("unknown  (perhaps ");
+        assertThat(predict("--reject=1", photos).out()).contains("unknown  (best: ");
     }
 
     @Test

@@ -43,7 +43,7 @@ final class HeadRate {
                 .orElse(
                         Keys.STAGE1_RATE,
                         OptionalDouble.of(words ? WORDS : USUAL),
-                        words ? "the pooling trains words, which large steps would scatter" : length);
+                        words ? "the pooling trains codewords, which large steps would scatter" : length);
     }
 
     /** Returns whether settings have the rate of stage 1 as a number. */

@@ -29,7 +29,7 @@ final class Failures {
             exception.printStackTrace(err);
         }
         if (ShutdownHookManager.get().isShutdownInProgress()) {
-            err.println(line.getCommandSpec().qualifiedName() + ": stopped as asked");
+            err.println(line.getCommandSpec().qualifiedName() + ": interrupted");
             err.flush();
             return Main.INTERRUPTED;
         }

@@ -119,7 +119,7 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     private int stopped() {
-        console.say("stopped as asked; the same command with --resume goes on");
+        console.say("interrupted; resume with the same command and --resume");
         return Main.INTERRUPTED;
     }
 

@@ -97,7 +97,7 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
     public LinearModel fit(LabelledRows rows, SolveWatch watch) {
         requireRoom(rows.count(), rows.size());
         try (Scope scope = Scope.open()) {
-            watch.at("products of rows", 0, 1);
+            watch.at("Gram matrix of the rows", 0, 1);
             Scaled scaled = Scaled.of(rows);
             GroupFolds folds = GroupFolds.of(rows, GroupFolds.USUAL);
             CostGrid grid = CostGrid.of(c, GRID);
@@ -112,7 +112,7 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
             int[] all = IntStream.range(0, rows.count()).toArray();
             LogisticDescent descent = descent(rows, scaled, all);
             LogisticDescent.Ending ending = descent.minimize(
-                    chosen, TOLERANCE, iterations -> watch.at("solving for classes", iterations, iterations + 1));
+                    chosen, TOLERANCE, iterations -> watch.at("solving the classifier", iterations, iterations + 1));
             found.put("gradient", ending.gradient());
             found.put("iterations", (double) ending.iterations());
             LinearModel model = model(scaled, descent.solution(), rows.classes(), found);

@@ -31,7 +31,8 @@ import org.gramian.tensor.Tensors;
 public record Svm(OptionalDouble c) implements LinearSolver {
     static final String WORD = "svm";
     static final String FORM =
-            "svm[:C=NUMBER|auto]: linear support vector machines, one class against the rest; auto: C by cross-validation";
+            "svm[:C=NUMBER|auto]: linear support vector machines, one class against the rest; auto: C by"
+                    + " cross-validation";
 
     private static final double TOLERANCE = 1e-6;
     private static final Room.Square SQUARE = new Room.Square(Features.MOST_PRODUCTS, Float.BYTES);
@@ -80,7 +81,7 @@ public record Svm(OptionalDouble c) implements LinearSolver {
         int[] all = IntStream.range(0, n).toArray();
         double[] coefficients = new double[rows.classes() * n];
         DualDescent.Ending[] endings = new DualDescent.Ending[rows.classes()];
-        problems.all("solving for classes", problems.blocks(), (block, eachPass) -> {
+        problems.all("solving the classifier", problems.blocks(), (block, eachPass) -> {
             DualDescent descent = problems.begin(block, all);
             DualDescent.Ending[] some = descent.descend(costs, TOLERANCE, eachPass);
             for (int c = 0; c < some.length; c++) {

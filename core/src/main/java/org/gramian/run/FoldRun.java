@@ -154,7 +154,7 @@ final class FoldRun {
     }
 
     private void adopt(String reason) throws IOException {
-        surround.events.accept(new RunEvent.Remark(reason + ": the model on frozen features is kept"));
+        surround.events.accept(new RunEvent.Remark(reason + ": keeping the model on frozen features"));
         folder.adoptFrozen();
         adopted = true;
     }
@@ -271,7 +271,7 @@ final class FoldRun {
             double frozen = ModelFile.header(folder.frozen()).card().metrics().getOrDefault(VALIDATION, 0.0);
             double tuned = measured.validation.getAsDouble();
             if (frozen > tuned) {
-                adopt("fine-tuning reached %.1f %% on the validation set, frozen features %.1f %%"
+                adopt("validation accuracy %.1f %% after fine-tuning, %.1f %% with frozen features"
                         .formatted(100 * tuned, 100 * frozen));
                 return;
             }
@@ -303,7 +303,7 @@ final class FoldRun {
         origin.put(TrainedOn.SEED, Long.toString(plan.config().recipe().seed()));
         origin.put(
                 "pictures",
-                "%d to train on, %d held back, %d to test"
+                "%d training, %d validation, %d test"
                         .formatted(
                                 fold.parts().training().size(),
                                 fold.parts().heldBack().size(),

@@ -54,9 +54,8 @@ record Showcase(FoldFolder folder, RunPlan plan, Material material, Company comp
         } catch (InterruptedTrainingException stopped) {
             return Optional.of(stopped.reason());
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
-            company.events.accept(
-                    new RunEvent.Remark("there is no gallery or no inspection of " + Found.text(company.fold) + ": "
-                            + failed.getMessage() + "; the model is whole, and 'gramian train --resume' tries again"));
+            company.events.accept(new RunEvent.Remark("no gallery or inspection of " + Found.text(company.fold) + ": "
+                    + failed.getMessage() + "; the model is complete; 'gramian train --resume' retries"));
             return Optional.empty();
         }
     }
@@ -92,7 +91,7 @@ record Showcase(FoldFolder folder, RunPlan plan, Material material, Company comp
                 .inspect(
                         test,
                         fingerprint,
-                        done -> company.session.measuring(new Collecting("looking into the pooling", done, all)));
+                        done -> company.session.measuring(new Collecting("inspecting the pooling", done, all)));
     }
 
     private boolean hasInspectionOf(String fingerprint) {

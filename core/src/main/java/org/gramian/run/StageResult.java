@@ -65,8 +65,8 @@ public record StageResult(
             return MAPPER.readValue(file.toFile(), Content.class).stages();
         } catch (JacksonException damaged) {
             throw new IOException(
-                    file + ": expected how the stages of a run ended, found a damaged file; remove it: nothing else is"
-                            + " lost by that",
+                    file + ": expected the stage results of a run, found a damaged file; remove it: nothing else is"
+                            + " lost",
                     damaged);
         }
     }
@@ -90,7 +90,8 @@ public record StageResult(
     public Optional<String> advice() {
         return improving.map(improvement -> String.format(
                 Locale.ROOT,
-                "stage %d still improved at its end: the %s loss fell by %.1f %% in the last %d of %d epochs; try %s %d",
+                "stage %d was still improving at its end: the %s loss fell by %.1f %% in the last %d of %d epochs; try"
+                        + " %s %d",
                 stage,
                 validated ? "validation" : "training",
                 100 * improvement.share(),

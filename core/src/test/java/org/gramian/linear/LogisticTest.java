@@ -140,7 +140,7 @@ class LogisticTest {
         RuntimeException stop = new RuntimeException("stop");
         try (Scope _ = Scope.open()) {
             LabelledRows given = rows.rows();
-            for (String task : new String[] {"choosing C", "solving for classes"}) {
+            for (String task : new String[] {"choosing C", "solving the classifier"}) {
                 assertThatThrownBy(() -> new Logistic(OptionalDouble.empty()).solve(given, (at, _, _) -> {
                             if (at.equals(task)) {
                                 throw stop;

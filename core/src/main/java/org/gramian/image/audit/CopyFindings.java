@@ -43,23 +43,24 @@ final class CopyFindings {
                 Severity.SPOILS,
                 Kind.COPIES_ACROSS_CLASSES,
                 exact.and(DuplicateGroup::acrossClasses),
-                "equal each other but have different labels",
-                "One of the labels is wrong, or an image shows both: keep one copy, or none.");
+                "are duplicates with different labels",
+                "One of the labels is wrong, or an image shows both classes: keep one copy, or none.");
         add(
                 Severity.SPOILS,
                 Kind.COPIES_ACROSS_SPLITS,
                 exact.and(CopyFindings::acrossSplitsOnly),
-                "equal each other but lie in different parts of a split",
-                "What is tested was seen in training, so the accuracy is too good: keep the copy of one part.");
+                "are duplicates across training, validation and test sets",
+                "Test images were seen in training, so the accuracy is too high: keep one copy.");
         add(
                 Severity.WARN,
                 Kind.COPIES,
                 exact.and(CopyFindings::withinOne),
-                "equal each other",
+                "are duplicates",
                 groups.stream().noneMatch(CopyFindings::sameOnlyInPixels)
-                        ? "They weigh more than other images. Seeded protocols keep equal files on one side of a split."
-                        : "They weigh more than other images. Seeded protocols keep equal files on one side of a split, but"
-                                + " not different files of equal pixels: of those keep one.");
+                        ? "They count more than other images. Seeded protocols keep identical files on one side of a"
+                                + " split."
+                        : "They count more than other images. Seeded protocols keep identical files on one side of a"
+                                + " split, but not different files with identical pixels: keep one of those.");
     }
 
     private void near(Predicate<DuplicateGroup> near) {
@@ -67,22 +68,22 @@ final class CopyFindings {
                 Severity.WARN,
                 Kind.NEAR_COPIES_ACROSS_CLASSES,
                 near.and(DuplicateGroup::acrossClasses),
-                "almost equal each other but have different labels",
-                "Look at them: one of the labels may be wrong.");
+                "are near-duplicates with different labels",
+                "Check them: one of the labels may be wrong.");
         add(
                 Severity.WARN,
                 Kind.NEAR_COPIES_ACROSS_SPLITS,
                 near.and(CopyFindings::acrossSplitsOnly),
-                "almost equal each other but lie in different parts of a split",
-                "Look at them: a test that resembles the training makes the accuracy too good.");
+                "are near-duplicates across training, validation and test sets",
+                "Check them: test images that resemble training images make the accuracy too high.");
         add(
                 divided ? Severity.NOTE : Severity.WARN,
                 Kind.NEAR_COPIES,
                 near.and(CopyFindings::withinOne),
-                "almost equal each other",
+                "are near-duplicates",
                 divided
-                        ? "They weigh more than other images."
-                        : "A random split may put them on different sides, which makes the accuracy too good.");
+                        ? "They count more than other images."
+                        : "A random split may put them on different sides, which makes the accuracy too high.");
     }
 
     /** Whether the files differ, so that comparing their bytes does not tell. */
@@ -106,7 +107,7 @@ final class CopyFindings {
             findings.add(new Finding(
                     severity,
                     kind,
-                    count(pictures, "picture") + " " + what + ", in " + count(found.size(), "group"),
+                    count(pictures, "image") + " " + what + ", in " + count(found.size(), "group"),
                     advice,
                     found.stream().map(CopyFindings::item).toList()));
         }

@@ -36,14 +36,14 @@ final class HeadRate {
         }
         boolean normalized = isNormalized(pooling);
         String length = normalized
-                ? "the pooling gives descriptors of length 1"
-                : "the pooling does not give descriptors of length 1";
+                ? "the pooling gives descriptors of unit norm"
+                : "the pooling gives descriptors without unit norm";
         boolean words = trainsWords(pooling.aggregation());
-        return settings.orElse(Keys.PER_LENGTH, !asked && !normalized, asked ? "the rate is given" : length)
+        return settings.orElse(Keys.PER_LENGTH, !asked && !normalized, asked ? "the learning rate is set" : length)
                 .orElse(
                         Keys.STAGE1_RATE,
                         OptionalDouble.of(words ? WORDS : USUAL),
-                        words ? "the pooling trains words, which large steps would scatter" : length);
+                        words ? "the pooling trains visual words, which large steps destroy" : length);
     }
 
     /** Returns whether settings have the rate of stage 1 as a number. */

@@ -20,15 +20,15 @@ final class YamlText {
     private static final int LONGEST_LINE = 100;
 
     private static final String ABOUT_CHOSEN = """
-            # What the program chose: it holds as it stands above, and is chosen again where an option asks for anything else.
-            # Remove a key from this list when you change its value, or to keep it in any case.
-            """;
+        # Keys chosen by the program. Their values above are used, and chosen again if an option changes what they depend on.
+        # Remove a key from this list when you edit its value, or to fix its value.
+        """;
 
     private YamlText() {}
 
     static String of(Settings settings) {
-        StringBuilder text =
-                new StringBuilder("# Configuration of a training run: gramian train DIR --config THIS-FILE\n");
+        StringBuilder text = new StringBuilder(
+                "# Configuration of a training run; reuse it with: gramian train DIR --config THIS-FILE\n");
         String section = "";
         for (Setting setting : settings.values().values()) {
             int dot = setting.key().indexOf('.');

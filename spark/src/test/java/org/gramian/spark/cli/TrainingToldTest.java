@@ -81,7 +81,7 @@ class TrainingToldTest {
 
         assertThat(said.toString().lines().findFirst().orElseThrow())
                 .matches(
-                        "train: computing features, 5 of 1,200 pictures before this part: \\d of 2 tasks done, 0 crops.*");
+                        "train: computing features, 5 of 1,200 images done before this part: \\d of 2 tasks done, 0 crops.*");
     }
 
     @Test

@@ -110,7 +110,7 @@ public final class Arithmetic {
     /** The same numbers rounded to another floating-point type; the gradient comes back in the type of x. */
     public static Var cast(Var x, DType type) {
         if (!type.isFloating()) {
-            throw new IllegalArgumentException("cast: a floating-point type is wanted, found " + type);
+            throw new IllegalArgumentException("cast: expected a floating-point type, found " + type);
         }
         DType own = x.value().type();
         return own == type ? x : unary(x, v -> Tensors.to(v, type), (g, y) -> Tensors.to(g, own));

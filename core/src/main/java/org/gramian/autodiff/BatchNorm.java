@@ -95,8 +95,8 @@ public record BatchNorm(double epsilon, double momentum) {
     public Filters fold(Var weight, Var gamma, Var beta, Statistics running) {
         Shape perFilter = Shape.of(weight.shape().at(0));
         if (!gamma.shape().equals(perFilter) || !beta.shape().equals(perFilter)) {
-            throw new IllegalArgumentException("batch norm: one scale and one offset per filter of " + weight.value()
-                    + " are wanted, found " + gamma.value() + " and " + beta.value());
+            throw new IllegalArgumentException("batch norm: expected one scale and one offset per filter of "
+                    + weight.value() + ", found " + gamma.value() + " and " + beta.value());
         }
         Tape tape = weight.tape();
         Var scale = tape.apply(List.of(gamma), () -> {
@@ -135,8 +135,8 @@ public record BatchNorm(double epsilon, double momentum) {
     private static void requireChannels(Var x, Var gamma, Var beta) {
         Shape wanted = Shape.of(x.shape().rank() < 2 ? 0 : x.shape().at(1));
         if (!gamma.shape().equals(wanted) || !beta.shape().equals(wanted)) {
-            throw new IllegalArgumentException("batch norm: one scale and one offset per channel of " + x.value()
-                    + " are wanted, found " + gamma.value() + " and " + beta.value());
+            throw new IllegalArgumentException("batch norm: expected one scale and one offset per channel of "
+                    + x.value() + ", found " + gamma.value() + " and " + beta.value());
         }
     }
 }

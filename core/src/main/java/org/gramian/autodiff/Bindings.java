@@ -20,7 +20,7 @@ public final class Bindings {
     public Var get(String name) {
         Var variable = variables.get(prefix + name);
         if (variable == null) {
-            throw new IllegalArgumentException("no parameter " + prefix + name + " was given; given are "
+            throw new IllegalArgumentException("missing parameter " + prefix + name + "; found "
                     + variables.keySet().stream().sorted().toList());
         }
         return variable;

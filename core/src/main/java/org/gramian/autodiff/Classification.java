@@ -68,7 +68,7 @@ public final class Classification {
         for (int i = 0; i < labels.length; i++) {
             if (labels[i] < 0 || labels[i] >= classes) {
                 throw new IllegalArgumentException(
-                        "labels must lie between 0 and " + (classes - 1) + ", found " + labels[i] + " at place " + i);
+                        "labels must lie between 0 and " + (classes - 1) + ", found " + labels[i] + " at index " + i);
             }
             rows[i * classes + (int) labels[i]] = 1;
         }

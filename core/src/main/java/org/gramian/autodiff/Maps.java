@@ -62,7 +62,8 @@ public final class Maps {
     /** The sum of two maps of one shape, and its activation, in one node. */
     public static Var add(Var a, Var b, Activation activation) {
         if (!a.shape().equals(b.shape())) {
-            throw new IllegalArgumentException("a sum of maps of one shape is wanted, found " + a + " and " + b);
+            throw new IllegalArgumentException(
+                    "sum: expected feature maps of the same shape, found " + a + " and " + b);
         }
         return a.tape().apply(List.of(a, b), () -> {
             Tensor y = activation.inPlace(Elementwise.add(a.value(), b.value()));

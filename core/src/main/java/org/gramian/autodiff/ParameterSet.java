@@ -49,8 +49,7 @@ public final class ParameterSet implements AutoCloseable {
     public Parameter get(String name) {
         Parameter parameter = parameters.get(name);
         if (parameter == null) {
-            throw new IllegalArgumentException(
-                    "there is no parameter '" + name + "'; there are " + parameters.keySet());
+            throw new IllegalArgumentException("unknown parameter '" + name + "'; available: " + parameters.keySet());
         }
         return parameter;
     }

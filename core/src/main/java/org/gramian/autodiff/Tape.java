@@ -45,7 +45,7 @@ public final class Tape implements AutoCloseable {
     /** A tensor whose gradient is wanted. */
     public Var variable(Tensor value) {
         if (!value.type().isFloating()) {
-            throw new IllegalArgumentException("only floating-point tensors have gradients, found " + value);
+            throw new IllegalArgumentException("expected a floating-point tensor for a gradient, found " + value);
         }
         return new Var(this, value, recording);
     }
@@ -112,7 +112,7 @@ public final class Tape implements AutoCloseable {
     public Gradients backward(Var root) {
         if (root.shape().elements() != 1) {
             throw new IllegalArgumentException(
-                    "the gradient of a single number is wanted, found " + root + "; give an upstream gradient for it");
+                    "expected a scalar to differentiate, found " + root + "; pass an upstream gradient");
         }
         Tensor value = root.value();
         try (Tensor one = own(() -> Tensors.full(1, value.shape(), value.type(), value.device()))) {
@@ -124,11 +124,10 @@ public final class Tape implements AutoCloseable {
     public Gradients backward(Var root, Tensor upstream) {
         requireFit(root, upstream);
         if (root.tape() != this || !root.wantsGradient()) {
-            throw new IllegalArgumentException(
-                    root + " depends on no variable of this tape that asks for a gradient: nothing to differentiate");
+            throw new IllegalArgumentException(root + " depends on no variable of this tape that requires a gradient");
         }
         if (used) {
-            throw new IllegalStateException("a tape can be read backwards once only");
+            throw new IllegalStateException("backward can be called only once per tape");
         }
         used = true;
         Map<Var, Tensor> gradients = new HashMap<>();

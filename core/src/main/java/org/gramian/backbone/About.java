@@ -20,7 +20,8 @@ public record About(String title, String citation, int size, Preprocessing prepr
      */
     public record Weights(String source, String licence) {
         /** For a network whose numbers follow from formulas. */
-        static final Weights NOT_NEEDED = new Weights("none needed: made by formula", "Apache-2.0, as this program");
+        static final Weights NOT_NEEDED =
+                new Weights("none needed: computed by formula", "Apache-2.0, like this program");
 
         /** Whether somebody must bring weights. */
         public boolean needed() {

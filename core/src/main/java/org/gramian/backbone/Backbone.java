@@ -192,14 +192,14 @@ public final class Backbone {
      */
     public Shape features(int height, int width) {
         if (height < 1 || width < 1) {
-            throw new IllegalArgumentException("images of at least 1×1 are wanted, found " + height + "×" + width);
+            throw new IllegalArgumentException("expected images of at least 1×1, found " + height + "×" + width);
         }
         Shape maps = Shape.of(Network.COLOURS, height, width);
         for (Stage stage : stages.stages()) {
             maps = stage.output(maps);
             if (maps.elements() == 0) {
                 throw new IllegalArgumentException("images of " + height + "×" + width + " do not fit " + this
-                        + ": what reaches the layer " + stage.name() + " is too small for it, or not of its own size; "
+                        + ": the input of layer " + stage.name() + " is too small or of the wrong size; "
                         + smallest());
             }
         }
@@ -232,7 +232,7 @@ public final class Backbone {
         Shape shape = pictures.shape();
         if (shape.rank() != 4 || shape.at(1) != Network.COLOURS || shape.at(0) == 0) {
             throw new IllegalArgumentException(
-                    this + ": images [n, 3, height, width] are wanted, found " + pictures.value());
+                    this + ": expected images [n, 3, height, width], found " + pictures.value());
         }
         features(Math.toIntExact(shape.at(2)), Math.toIntExact(shape.at(3)));
         return run(stages.stages(), pictures, new ArrayList<>(), parameters, listener);
@@ -252,8 +252,9 @@ public final class Backbone {
         }
         List<String> whole = wholeLayers();
         if (!whole.contains(layer)) {
-            throw new IllegalArgumentException("the features of " + this + " do not follow from the layer '" + layer
-                    + "'" + NearestWord.suggestion(layer, whole) + " alone; they do from " + String.join(", ", whole));
+            throw new IllegalArgumentException(
+                    "the features of " + this + " cannot be computed from the layer '" + layer + "'"
+                            + NearestWord.suggestion(layer, whole) + " alone; use one of " + String.join(", ", whole));
         }
         List<Stage> all = stages.stages();
         int next = whole.indexOf(layer) + 1;

@@ -110,7 +110,7 @@ public final class Backbones {
         return ALL.stream()
                 .filter(network -> network.name().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("there is no backbone '" + name + "'"
-                        + NearestWord.suggestion(name, names()) + "; there are " + String.join(", ", names())));
+                .orElseThrow(() -> new IllegalArgumentException("unknown backbone '" + name + "'"
+                        + NearestWord.suggestion(name, names()) + "; available: " + String.join(", ", names())));
     }
 }

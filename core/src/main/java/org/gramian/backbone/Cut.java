@@ -40,7 +40,7 @@ record Cut(Network network, List<String> layers) {
         if (layers.size() > MOST_LAYERS) {
             throw new IllegalArgumentException(
                     "expected at most " + MOST_LAYERS + " layers of a network, found " + layers.size() + " in '" + text
-                            + "'; leave out " + String.join(", ", layers.subList(MOST_LAYERS, layers.size())));
+                            + "'; remove " + String.join(", ", layers.subList(MOST_LAYERS, layers.size())));
         }
         cut.requireOrder();
         return cut;

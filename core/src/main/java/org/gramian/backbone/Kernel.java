@@ -31,7 +31,7 @@ public record Kernel(int size, int stride, Border border, boolean depthwise) {
     public Kernel {
         if (size < 1 || size % 2 == 0 || stride < 1 || stride > 2) {
             throw new IllegalArgumentException(
-                    "an odd size and a stride of 1 or 2 are wanted, found size " + size + ", stride " + stride);
+                    "expected an odd kernel size and a stride of 1 or 2, found size " + size + ", stride " + stride);
         }
     }
 

@@ -5,7 +5,7 @@ public enum Licence {
     TORCHVISION("BSD-3-Clause"),
     /** Of the authors of VGG, also as Keras converted them. */
     VGG_AUTHORS("CC BY 4.0"),
-    TORCHVISION_OR_VGG(TORCHVISION.terms + "; the authors' own: " + VGG_AUTHORS.terms),
+    TORCHVISION_OR_VGG(TORCHVISION.terms + "; the authors' licence: " + VGG_AUTHORS.terms),
     BVLC("unrestricted use"),
     DEEPSCALE("BSD-2-Clause"),
     GOOGLE("Apache-2.0");

@@ -44,11 +44,10 @@ public final class Tail {
         boolean scored = !following.isEmpty() && following.getLast().name().equals(Backbone.LOGITS);
         if (!scored || following.size() == 1) {
             throw new IllegalArgumentException("nothing of " + cut.network().name() + " follows the layer " + cut.text()
-                    + (scored ? " but the class scores" : "") + ", so it has no tail there; "
+                    + (scored ? " except the class scores" : "") + ", so it has no tail there; "
                     + (cut.network().classifier().isEmpty()
-                            ? "it is a network without class scores: choose another backbone"
-                            : "cut it at an earlier layer, as "
-                                    + cut.network().cuts().defaultLayer()));
+                            ? "this network has no class scores: choose another backbone"
+                            : "use an earlier layer, as " + cut.network().cuts().defaultLayer()));
         }
         this.cut = cut;
         this.stages = new Chain("tail", following.subList(0, following.size() - 1));
@@ -125,13 +124,13 @@ public final class Tail {
         if (!fits(height, width)) {
             int side = cut.network().about().size();
             Shape usual = cut.features(side, side);
-            throw new IllegalArgumentException(this + ": maps of " + height + "×" + width + " do not fit; "
+            throw new IllegalArgumentException(this + ": feature maps of " + height + "×" + width + " do not fit; "
                     + IntStream.rangeClosed(1, LARGEST)
                             .filter(square -> fits(square, square))
                             .mapToObj(square -> "the smallest square that fits is " + square + "×" + square + ", ")
                             .findFirst()
                             .orElse("")
-                    + "and images of " + side + "×" + side + ", for which the network was made, leave " + usual.at(1)
+                    + "images of " + side + "×" + side + ", the network's native size, give " + usual.at(1)
                     + "×"
                     + usual.at(2) + " at " + grid().orElse(layer()));
         }
@@ -151,7 +150,7 @@ public final class Tail {
         Shape shape = maps.shape();
         if (shape.rank() != 4 || shape.at(1) != channels()) {
             throw new IllegalArgumentException(
-                    this + ": maps [n, " + channels() + ", height, width] are wanted, found " + maps.value());
+                    this + ": expected feature maps [n, " + channels() + ", height, width], found " + maps.value());
         }
         requireFits(shape.at(2), shape.at(3));
         Tape tape = maps.tape();

@@ -29,7 +29,8 @@ public final class Choice {
         return Stream.of(type.getEnumConstants())
                 .filter(constant -> text(constant).equals(word))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException(what + " is one of " + String.join(", ", words(type))
-                        + "; found '" + text + "'" + NearestWord.suggestion(word, words(type))));
+                .orElseThrow(
+                        () -> new IllegalArgumentException(what + ": expected one of " + String.join(", ", words(type))
+                                + ", found '" + text + "'" + NearestWord.suggestion(word, words(type))));
     }
 }

@@ -75,12 +75,12 @@ public final class WholeFile {
 
     private static Path beside(Path path) throws FileSystemException {
         if (Files.exists(path) && !Files.isRegularFile(path)) {
-            String kind = Files.isDirectory(path) ? "a folder" : "something that is no regular file";
-            throw failure(path, ": expected a file or nothing there, found " + kind, null);
+            String kind = Files.isDirectory(path) ? "a folder" : "something that is not a regular file";
+            throw failure(path, ": expected a file or a free path, found " + kind, null);
         }
         Path folder = folder(path);
         if (!Files.isDirectory(folder)) {
-            throw failure(path, ": there is no folder " + folder, null);
+            throw failure(path, ": no such folder: " + folder, null);
         }
         // Not Files.createTempFile: its files are private to the owner, whatever the user's umask says.
         return folder.resolve(BEGIN + UUID.randomUUID() + END);
@@ -124,10 +124,10 @@ public final class WholeFile {
         if (message == null) {
             return switch (e) {
                 case AccessDeniedException _ -> "permission denied";
-                case NoSuchFileException _ -> "no files can be made there";
+                case NoSuchFileException _ -> "files cannot be created there";
                 default -> e.getClass().getSimpleName();
             };
         }
-        return message.contains("No space left") ? message + ": make room there, or name another folder" : message;
+        return message.contains("No space left") ? message + ": free disk space, or choose another folder" : message;
     }
 }

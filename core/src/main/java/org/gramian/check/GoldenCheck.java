@@ -31,7 +31,7 @@ public record GoldenCheck(DType type, Device device) {
 
     public GoldenCheck {
         if (!TOLERANCES.containsKey(type)) {
-            throw new IllegalArgumentException("golden values are compared in F64 or F32, found " + type);
+            throw new IllegalArgumentException("expected golden values in F64 or F32, found " + type);
         }
     }
 
@@ -77,7 +77,7 @@ public record GoldenCheck(DType type, Device device) {
 
     private static List<Path> files(Path folder) throws IOException {
         if (!Files.isDirectory(folder)) {
-            throw new IOException("a folder of reference files (*.safetensors) is wanted, found "
+            throw new IOException("expected a folder of reference files (*.safetensors), found "
                     + (Files.exists(folder) ? "the file " : "nothing at ") + folder);
         }
         try (Stream<Path> all = Files.list(folder)) {
@@ -85,7 +85,7 @@ public record GoldenCheck(DType type, Device device) {
                     .sorted()
                     .toList();
             if (files.isEmpty()) {
-                throw new IOException("there are no reference files (*.safetensors) in " + folder);
+                throw new IOException("no reference files (*.safetensors) in " + folder);
             }
             return files;
         }

@@ -106,7 +106,7 @@ final class GoldenLayers {
     static Map<String, Tensor> compute(String name, GoldenValues values) throws TensorFileException {
         Computation computation = ALL.get(name);
         if (computation == null) {
-            throw new IllegalArgumentException("no layer is known for the reference file " + name);
+            throw new IllegalArgumentException("unknown layer of the reference file " + name);
         }
         return computation.of(values);
     }

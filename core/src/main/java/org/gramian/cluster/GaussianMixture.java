@@ -42,8 +42,9 @@ public record GaussianMixture(int components, int mostIterations, double toleran
 
     public GaussianMixture {
         if (components < 1 || mostIterations < 1 || !(tolerance >= 0)) {
-            throw new IllegalArgumentException("mixture: at least 1 component, 1 iteration and a tolerance of at least"
-                    + " 0 are wanted, found " + components + ", " + mostIterations + " and " + tolerance);
+            throw new IllegalArgumentException(
+                    "mixture: expected at least 1 component, 1 iteration and a tolerance of at least" + " 0, found "
+                            + components + ", " + mostIterations + " and " + tolerance);
         }
     }
 

@@ -32,8 +32,8 @@ public record KMeans(int clusters, int mostIterations) {
 
     public KMeans {
         if (clusters < 1 || mostIterations < 1) {
-            throw new IllegalArgumentException("k-means: at least 1 cluster and 1 iteration are wanted, found "
-                    + clusters + " and " + mostIterations);
+            throw new IllegalArgumentException("k-means: expected at least 1 cluster and 1 iteration, found " + clusters
+                    + " and " + mostIterations);
         }
     }
 

@@ -27,11 +27,11 @@ record Rows(Tensor mean, Tensor centred) {
         boolean exact = rows.type() == DType.F32 || rows.type() == DType.F64;
         if (!exact || rows.shape().rank() != 2 || rows.size(0) < 1 || rows.size(1) < 1) {
             throw new IllegalArgumentException(
-                    method + ": rows [n, d] in F32 or F64 are wanted, at least one, found " + rows);
+                    method + ": expected at least one row [n, d] in F32 or F64, found " + rows);
         }
         if (!Reductions.allFinite(rows)) {
             throw new IllegalArgumentException(
-                    method + ": finite rows are wanted, found NaN or infinity in " + rows + "; look at what made them");
+                    method + ": expected finite rows, found NaN or infinity in " + rows + "; check their source");
         }
         Tensor mean = Elementwise.mul(Reductions.sum(rows, 0), 1.0 / rows.size(0));
         return new Rows(mean, Elementwise.sub(rows, mean));

@@ -38,7 +38,7 @@ record Seeding(Rows data, Tensor lengths) {
             if (place < 0) {
                 throw new IllegalArgumentException("k-means: " + count + " clusters need at least as many distinct"
                         + " rows, found " + chosen.size() + " among " + own.length
-                        + "; ask for fewer clusters or words, or give more data");
+                        + "; use fewer clusters or words, or more data");
             }
             chosen.add(data.row(place));
             narrow(nearest, own, place, false);

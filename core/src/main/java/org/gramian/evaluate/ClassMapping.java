@@ -42,9 +42,9 @@ record ClassMapping(List<Integer> targets) {
         List<String> names = unknown.stream()
                 .map(name -> Found.text(name) + NearestWord.suggestion(name, known))
                 .toList();
-        return "expected only classes that the model knows, found " + Names.some(names) + "; it knows "
+        return "expected only classes of the model, found " + Names.some(names) + "; its classes are "
                 + Names.some(known.stream().map(Found::text).toList())
-                + ": rename the folders or labels, leave these classes out, or train a model on them";
+                + ": rename the folders or labels, remove these classes, or train a model on them";
     }
 
     /** The true class of a sample, as the model counts. */

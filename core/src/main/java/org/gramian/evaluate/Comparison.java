@@ -33,7 +33,7 @@ public record Comparison(FoldSummary first, FoldSummary second, PairedTest test,
         List<String> onlyFirst = Pairing.without(firstFolds.keySet(), secondFolds.keySet());
         List<String> onlySecond = Pairing.without(secondFolds.keySet(), firstFolds.keySet());
         if (!onlyFirst.isEmpty() || !onlySecond.isEmpty()) {
-            throw Pairing.refused("they were measured on different folds: the first lacks " + Pairing.shown(onlySecond)
+            throw Pairing.refused("they were evaluated on different folds: the first lacks " + Pairing.shown(onlySecond)
                     + ", the second lacks " + Pairing.shown(onlyFirst));
         }
         PairedTest test = firstFolds.entrySet().stream()

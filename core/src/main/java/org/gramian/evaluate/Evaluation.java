@@ -22,7 +22,7 @@ public record Evaluation(Setting setting, List<String> classes, List<Prediction>
                 .sorted(Comparator.comparing(Prediction::name))
                 .toList();
         requireDistinct(classes, "classes");
-        requireDistinct(predictions.stream().map(Prediction::name).toList(), "pictures");
+        requireDistinct(predictions.stream().map(Prediction::name).toList(), "images");
         for (Prediction prediction : predictions) {
             if (prediction.logits().size() != classes.size()) {
                 throw new IllegalArgumentException("%s: expected a score for each of %d classes, found %d"

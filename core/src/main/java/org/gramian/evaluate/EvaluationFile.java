@@ -83,7 +83,7 @@ public final class EvaluationFile {
         } catch (JacksonException e) {
             throw new EvaluationFileException(path, problem(e), e);
         } catch (IllegalArgumentException e) {
-            throw new EvaluationFileException(path, "its parts do not fit together: " + e.getMessage(), e);
+            throw new EvaluationFileException(path, "inconsistent content: " + e.getMessage(), e);
         } catch (EvaluationFileException e) {
             throw e;
         } catch (IOException e) {
@@ -121,7 +121,7 @@ public final class EvaluationFile {
             if (!ours) {
                 throw new EvaluationFileException(
                         path,
-                        "expected an evaluation that begins with \"format\": \"%s\" and a version, found something else"
+                        "expected an evaluation that starts with \"format\": \"%s\" and a version, found something else"
                                 .formatted(EvaluationDocument.FORMAT));
             }
             if (json.getIntValue() != EvaluationDocument.VERSION) {
@@ -140,7 +140,7 @@ public final class EvaluationFile {
         if (!stored.equals(computed)) {
             throw new EvaluationFileException(
                     path,
-                    "expected the confusion matrix that its predictions give, found another; it was changed by hand or"
+                    "expected the confusion matrix of its predictions, found another; the file was edited or is"
                             + " damaged: evaluate the model again");
         }
     }

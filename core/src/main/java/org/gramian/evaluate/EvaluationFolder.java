@@ -41,7 +41,7 @@ public final class EvaluationFolder {
             Path file = fold.resolve(FILE);
             if (!Files.exists(file)) {
                 throw new EvaluationFileException(
-                        file, "expected an evaluation, found nothing: this fold of the run is not finished");
+                        file, "expected an evaluation, found none: this fold of the run is not finished");
             }
             folds.add(EvaluationFile.read(file));
         }
@@ -64,7 +64,7 @@ public final class EvaluationFolder {
                 runs.isEmpty()
                         ? "expected a file with an evaluation, or a run with %s or %s/%s, found none"
                                 .formatted(FILE, FOLDS, FILE)
-                        : "expected a run, found a folder of runs; name those that are meant: "
+                        : "expected a run, found a folder of runs; choose from: "
                                 + Names.some(runs.stream().sorted().toList()));
     }
 

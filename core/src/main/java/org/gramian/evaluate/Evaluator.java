@@ -72,10 +72,10 @@ public record Evaluator(Scoring scoring, ModelCard card) {
 
     private static String nothing(SortedMap<String, String> unreadable) {
         if (unreadable.isEmpty()) {
-            return "expected images to measure on, found none";
+            return "expected test images, found none";
         }
         Map.Entry<String, String> first = unreadable.entrySet().iterator().next();
-        return "expected images to measure on, found %d, none of which can be read; the first is %s: %s"
+        return "expected readable test images, found %d unreadable ones; the first is %s: %s"
                 .formatted(unreadable.size(), Found.text(first.getKey()), first.getValue());
     }
 

@@ -23,7 +23,8 @@ record FoldChoice(Dataset dataset, Optional<TrainedOn> trained, Optional<Learned
         Protocol protocol = request.protocol()
                 .or(() -> trained.map(one -> Protocols.parse(one.setting().protocol())))
                 .orElseThrow(() -> new IllegalArgumentException(
-                        "a fold or a seed needs a protocol, and the model names none: give one, as holdout:0.2"));
+                        "--fold and --seed need a protocol, and the model has none: pass one, as --protocol"
+                                + " holdout:0.2"));
         long seed = request.seed()
                 .or(() -> trained.map(one -> one.setting().seed()))
                 .orElse(0L);
@@ -65,14 +66,15 @@ record FoldChoice(Dataset dataset, Optional<TrainedOn> trained, Optional<Learned
         }
         return learned.filter(one -> one.plan().fingerprint().equals(plan.fingerprint()))
                 .map(Learned::fold)
-                .orElseThrow(() -> new IllegalArgumentException("%s has several folds: name one of %s"
+                .orElseThrow(() -> new IllegalArgumentException("%s has several folds: choose one of %s"
                         .formatted(plan.protocol().text(), Learned.names(plan))));
     }
 
     private static void requireNew(Learned learned, Fold fold) {
         if (learned.count(fold.test()) > 0) {
             throw new IllegalArgumentException(
-                    "%s, so that a result on '%s' would flatter it: measure it on '%s' of %s, which it has not seen"
+                    ("%s, so the result on '%s' would be biased: evaluate on '%s' of %s instead, which it was not"
+                                    + " trained on")
                             .formatted(
                                     learned.share(fold.test()),
                                     fold.name(),

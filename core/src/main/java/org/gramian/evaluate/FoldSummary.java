@@ -31,7 +31,7 @@ public record FoldSummary(Map<Metric, Spread> spreads) {
         for (Evaluation fold : folds) {
             if (!fold.setting().fingerprint().equals(first.setting().fingerprint())
                     || !fold.classes().equals(first.classes())) {
-                throw new IllegalArgumentException("expected folds of one division of one data set, found "
+                throw new IllegalArgumentException("expected folds of one split of one dataset, found "
                         + first.setting() + " and " + fold.setting()
                         + ": their mean would mix different tasks");
             }

@@ -26,7 +26,7 @@ record Learned(Plan plan, Fold fold) {
     private static Fold fold(Plan plan, TrainedOn trained) {
         return trained.fold(plan)
                 .orElseThrow(() -> new IllegalArgumentException(
-                        "the model was trained on these images, but its origin names the fold '%s', and %s has %s"
+                        "the model was trained on these images, but its metadata names the fold '%s', and %s has %s"
                                 .formatted(
                                         trained.setting().fold(),
                                         plan.protocol().text(),
@@ -40,7 +40,7 @@ record Learned(Plan plan, Fold fold) {
     /** The pictures that the model was kept from. */
     TestPictures itsOwn() {
         Setting setting = Setting.of(plan, fold);
-        String remark = "the model was trained on a part of these images; it is measured on the "
+        String remark = "the model was trained on some of these images; evaluating on the "
                 + fold.test().size() + " test images of its own fold '" + fold.name() + "' (" + setting.protocol()
                 + ", seed " + setting.seed() + ")";
         return new TestPictures(fold.test(), setting, List.of(remark));
@@ -56,7 +56,7 @@ record Learned(Plan plan, Fold fold) {
     /** Its share in words. */
     String share(List<Integer> indexes) {
         long count = count(indexes);
-        return "the model has learned %d %% of these images by heart (%d of %d)"
+        return "the model was trained on %d %% of these images (%d of %d)"
                 .formatted(Math.round(100.0 * count / indexes.size()), count, indexes.size());
     }
 }

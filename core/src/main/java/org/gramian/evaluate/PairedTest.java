@@ -122,7 +122,7 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
         Interval interval = differenceInterval();
         return String.format(
                 Locale.ROOT,
-                "%+.1f points (%.1f to %.1f), p %s (McNemar, exact): %d against %d of %d images",
+                "%+.1f points (95 %% CI %.1f to %.1f), p %s (McNemar, exact): %d against %d of %d images",
                 100 * difference(),
                 100 * interval.low(),
                 100 * interval.high(),

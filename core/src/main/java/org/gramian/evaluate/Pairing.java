@@ -13,7 +13,7 @@ import org.gramian.basis.Names;
  * @param rows of each picture, whether the first and whether the second was right
  */
 record Pairing(List<Row> rows) {
-    private static final String ADVICE = "; evaluate both models on the same data set with the same protocol and seed";
+    private static final String ADVICE = "; evaluate both models on the same dataset with the same protocol and seed";
 
     /** One picture. */
     record Row(boolean first, boolean second) {}
@@ -22,12 +22,12 @@ record Pairing(List<Row> rows) {
         requireSameDivision(first.setting(), second.setting());
         if (!first.setting().fold().equals(second.setting().fold())) {
             throw refused(
-                    "the first was measured on the fold '" + first.setting().fold() + "', the second on '"
-                            + second.setting().fold() + "': other images of the same division");
+                    "the first was evaluated on the fold '" + first.setting().fold() + "', the second on '"
+                            + second.setting().fold() + "': different images of the same split");
         }
         if (!Set.copyOf(first.classes()).equals(Set.copyOf(second.classes()))) {
-            throw refused("the first knows the classes " + shown(first.classes()) + ", the second "
-                    + shown(second.classes()) + ": they were asked different questions");
+            throw refused("the first has the classes " + shown(first.classes()) + ", the second "
+                    + shown(second.classes()) + ": they solve different tasks");
         }
         requireSameNames(first, second);
         // Both are in the order of their names.
@@ -38,8 +38,8 @@ record Pairing(List<Row> rows) {
 
     static void requireSameDivision(Setting first, Setting second) {
         if (!first.fingerprint().equals(second.fingerprint())) {
-            throw refused("the first was measured under " + first + ", the second under " + second
-                    + ": other images, other labels or another division, so that a difference could come from these"
+            throw refused("the first was evaluated under " + first + ", the second under " + second
+                    + ": different images, labels or splits, so a difference could come from these"
                     + " as well as from the models");
         }
     }

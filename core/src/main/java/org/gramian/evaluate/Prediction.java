@@ -28,7 +28,7 @@ public record Prediction(String name, int truth, Logits logits) {
             if (!(Math.abs(logits.get(k)) <= MOST)) {
                 throw new IllegalArgumentException(Found.bare(name) + ": expected finite scores of magnitude at most "
                         + MOST + ", found " + logits.get(k) + " for class " + k
-                        + "; look at the image and at the weights of the model");
+                        + "; check the image and the model's weights");
             }
         }
     }

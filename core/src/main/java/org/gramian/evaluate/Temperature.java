@@ -25,11 +25,11 @@ public record Temperature(double value, Outcome outcome) {
         FITTED("fitted on validation images"),
 
         /** The log loss falls for ever as {@code T} goes to 0: any bound would be an arbitrary number. */
-        ALL_RIGHT("not calibrated: every validation image was right, which says nothing about how sure is too sure; "
-                + "hold more images back"),
+        ALL_RIGHT("not calibrated: all validation images are classified correctly, so the confidence cannot be fitted; "
+                + "use a larger validation set"),
 
         /** The log loss falls for ever as {@code T} goes to infinity, or does not depend on it. */
-        NO_INFORMATION("not calibrated: on the validation images the scores are no better than equal ones; look at the"
+        NO_INFORMATION("not calibrated: on the validation images the scores are no better than uniform ones; check the"
                 + " training first");
 
         private final String text;

@@ -44,7 +44,7 @@ public record TestPictures(List<Integer> indexes, Setting setting, List<String> 
         if (request.all()) {
             return all(
                     dataset,
-                    learned.map(one -> one.share(every(dataset)) + ": the result says little about new images"));
+                    learned.map(one -> one.share(every(dataset)) + ": the result does not apply to new images"));
         }
         if (learned.isPresent()) {
             return learned.get().itsOwn();
@@ -53,11 +53,11 @@ public record TestPictures(List<Integer> indexes, Setting setting, List<String> 
     }
 
     private static final String UNTOLD =
-            "the model does not say which images it was trained on; those among these would flatter the result";
+            "the model does not record its training images; if some of these are among them, the result is biased";
 
     private static String elsewhere(TrainedOn trained) {
-        return "the model was trained under " + trained.setting() + ", on another list of images; whether some of"
-                + " these were among them cannot be told, and they would flatter the result";
+        return "the model was trained under " + trained.setting() + ", on another list of images; if some of"
+                + " these are among them, the result is biased";
     }
 
     private static TestPictures all(Dataset dataset, Optional<String> remark) {

@@ -22,7 +22,7 @@ public record TestRequest(Optional<Protocol> protocol, Optional<String> fold, Op
     public TestRequest {
         if (all && (protocol.isPresent() || fold.isPresent() || seed.isPresent())) {
             throw new IllegalArgumentException(
-                    "expected all images, or those of a protocol, fold or seed, found both: leave one of them out");
+                    "expected all images, or those of a protocol, fold or seed, found both: remove one of them");
         }
     }
 

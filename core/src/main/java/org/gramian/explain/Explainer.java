@@ -50,7 +50,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         /** @throws IllegalArgumentException if fewer than no pairs are wanted */
         public Settings {
             if (pairs < 0) {
-                throw new IllegalArgumentException("a number of pairs is at least 0, found " + pairs);
+                throw new IllegalArgumentException("expected at least 0 pairs, found " + pairs);
             }
         }
     }
@@ -62,9 +62,8 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         });
         List<String> layers = model.backbone().wholeLayers();
         settings.layer().filter(layer -> !layers.contains(layer)).ifPresent(layer -> {
-            throw new IllegalArgumentException(
-                    "a score is explained at a layer that the model computes before it pools, "
-                            + String.join(", ", layers) + "; found '" + layer + "'");
+            throw new IllegalArgumentException("expected a layer before the pooling, one of "
+                    + String.join(", ", layers) + "; found '" + layer + "'");
         });
     }
 
@@ -82,10 +81,9 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
     public static Optional<String> refusal(Model model) {
         return model.head().pooling().isDifferentiable()
                 ? Optional.empty()
-                : Optional.of(
-                        "no gradient passes the pooling "
-                                + model.head().pooling().text()
-                                + ", which counts every position for one of several words, so that its scores cannot be explained");
+                : Optional.of("predictions with the pooling "
+                        + model.head().pooling().text()
+                        + " cannot be explained: its hard assignment to visual words passes no gradient");
     }
 
     /** What of the crops of a picture one way through the model needs. */

@@ -28,12 +28,11 @@ public record Explanation(
     /** What can be said of feature maps; it depends on the pooling. */
     public enum Parts {
         /** Second order: entries of the kernel matrix, each of a pair of maps. */
-        PAIRS(
-                "pairs of active feature maps, by gradient times what the image adds to their entry of the kernel matrix"),
+        PAIRS("pairs of active feature maps, by gradient times the image's contribution to their kernel matrix entry"),
         /** A statistic of each map: single maps. */
-        CHANNELS("single feature maps, by gradient times feature: this pooling looks at each alone"),
+        CHANNELS("single feature maps, by gradient times feature: this pooling treats each map separately"),
         /** Neither. */
-        NONE("nothing of feature maps: this pooling mixes them before anything could be said of one or of a pair");
+        NONE("no feature maps: this pooling mixes them, so no single map or pair can be attributed");
 
         private final String text;
 

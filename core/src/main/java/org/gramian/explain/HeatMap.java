@@ -27,8 +27,8 @@ public final class HeatMap {
      */
     HeatMap(int width, int height, float[] values, BitSet covered) {
         if (width < 1 || height < 1 || values.length != (long) width * height) {
-            throw new IllegalArgumentException("a map of " + width + "×" + height
-                    + " has at least one place and a value for each, found " + values.length + " values");
+            throw new IllegalArgumentException("expected a map of " + width + "×" + height
+                    + " with at least one position and a value for each, found " + values.length + " values");
         }
         this.width = width;
         this.height = height;

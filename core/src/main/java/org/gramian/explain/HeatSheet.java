@@ -79,7 +79,7 @@ final class HeatSheet {
         lettering.write(graphics, headline(), new Lettering.Place(MARGIN, MARGIN + LETTERS, room, LETTERS));
         String covered = String.format(
                 Locale.ROOT,
-                "the model looked at %.0f %% of the image",
+                "the crops cover %.0f %% of the image",
                 100 * why.heat().coverage());
         lettering.write(graphics, covered, new Lettering.Place(MARGIN, MARGIN + LINE + SMALL, room, SMALL));
         int top = MARGIN + 2 * LINE;
@@ -97,7 +97,7 @@ final class HeatSheet {
                 why.className(),
                 why.probability(),
                 why.score(),
-                why.isAnswer() ? "" : " (not the model's answer)");
+                why.isAnswer() ? "" : " (not the predicted class)");
     }
 
     private void legend(Graphics2D graphics, int left, int top) {
@@ -107,9 +107,7 @@ final class HeatSheet {
             graphics.fillRect(left + x, top, 1, BAR);
         }
         lettering.write(
-                graphics,
-                "speaks for it: little to much",
-                new Lettering.Place(left, top + BAR + SMALL + 2, length, SMALL));
+                graphics, "evidence: low to high", new Lettering.Place(left, top + BAR + SMALL + 2, length, SMALL));
     }
 
     private void pairs(Graphics2D graphics) {

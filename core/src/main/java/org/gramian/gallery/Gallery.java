@@ -56,7 +56,7 @@ public final class Gallery {
             leftOut.forEach((part, pictures) -> {
                 if (pictures < 0) {
                     throw new IllegalArgumentException(
-                            "expected a number of images left out, found " + pictures + " of " + part.words());
+                            "expected a number of skipped images, found " + pictures + " of " + part.words());
                 }
             });
         }
@@ -94,8 +94,8 @@ public final class Gallery {
         if (!gallery.model().equals(GalleryFile.fingerprint(model))) {
             throw new GalleryFileException(
                     path,
-                    "expected the gallery of " + model.getFileName() + " beside it, found that of another model"
-                            + "; copy both files from one run, or go on with that run by 'gramian train --resume'");
+                    "expected the gallery of " + model.getFileName() + " next to it, found that of another model"
+                            + "; copy both files from one run, or recreate it with 'gramian train --resume'");
         }
         return Optional.of(gallery);
     }
@@ -158,8 +158,8 @@ public final class Gallery {
     double squaredDistance(int index, float[] other) {
         short[] halves = vectors[index];
         if (halves.length != other.length) {
-            throw new IllegalArgumentException("expected a vector of " + halves.length
-                    + " numbers, as the gallery has them, found " + other.length);
+            throw new IllegalArgumentException(
+                    "expected a vector of " + halves.length + " numbers, as in the gallery, found " + other.length);
         }
         double sum = 0;
         for (int i = 0; i < halves.length; i++) {

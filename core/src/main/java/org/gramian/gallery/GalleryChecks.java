@@ -35,8 +35,8 @@ final class GalleryChecks {
         for (int i = 0; i < items.size(); i++) {
             Part part = items.get(i).part();
             if (i > 0 && items.get(i - 1).part().compareTo(part) > 0) {
-                throw new IllegalArgumentException("expected images in the order training, held back, test, found "
-                        + Found.text(items.get(i).name()) + " out of it");
+                throw new IllegalArgumentException("expected images in the order training, validation, test, found "
+                        + Found.text(items.get(i).name()) + " out of order");
             }
             if (counts.merge(part, 1, Integer::sum) > Gallery.MOST_OF_A_PART) {
                 throw new IllegalArgumentException(
@@ -51,7 +51,7 @@ final class GalleryChecks {
         if (!begins || jpeg.length > THUMBNAIL_BYTES) {
             throw new IllegalArgumentException("expected a JPEG of at most " + THUMBNAIL_BYTES
                     + " bytes as the thumbnail of " + Found.text(item.name()) + ", found " + jpeg.length + " bytes"
-                    + (begins ? "" : " that begin like none"));
+                    + (begins ? "" : " of another format"));
         }
     }
 

@@ -85,7 +85,7 @@ final class GalleryFile {
     static Gallery read(Path path) throws GalleryFileException {
         if (Files.notExists(path)) {
             throw new GalleryFileException(
-                    path, "there is no such file; expected a gallery that 'gramian train' wrote beside a model");
+                    path, "no such file; expected a gallery written by 'gramian train' next to a model");
         }
         try (Arena arena = Arena.ofConfined()) {
             return new GalleryFile(Safetensors.read(path, arena)).gallery();
@@ -93,7 +93,7 @@ final class GalleryFile {
             throw new GalleryFileException(path, "cannot be read as a gallery: " + problem(path, e), e);
         } catch (IllegalArgumentException | ArithmeticException e) {
             throw new GalleryFileException(
-                    path, e.getMessage() + "; remove it and make it again by 'gramian train --resume'", e);
+                    path, e.getMessage() + "; remove it and recreate it with 'gramian train --resume'", e);
         }
     }
 

@@ -41,20 +41,20 @@ final class GalleryMetadata {
     static Gallery.About read(Map<String, String> texts) {
         if (!FORMAT.equals(texts.get("format"))) {
             throw new IllegalArgumentException(
-                    "expected a gallery that 'gramian train' wrote, found a safetensors file "
+                    "expected a gallery written by 'gramian train', found a safetensors file "
                             + (texts.containsKey("format")
-                                    ? "of the format " + Found.text(text(texts, "format"))
-                                    : "that states no format"));
+                                    ? "of format " + Found.text(text(texts, "format"))
+                                    : "without a format"));
         }
         int version = number("version", text(texts, "version"));
         if (version > VERSION) {
-            throw new IllegalArgumentException("is a gallery of the format's version " + version
-                    + ", this program reads up to " + VERSION + "; update Gramian");
+            throw new IllegalArgumentException("is a gallery of format version " + version
+                    + ", this program reads versions up to " + VERSION + "; update Gramian");
         }
         for (String key : texts.keySet()) {
             if (!KEYS.contains(key)) {
-                throw new IllegalArgumentException(
-                        "expected the metadata " + String.join(", ", KEYS) + ", found " + Found.text(key) + " besides");
+                throw new IllegalArgumentException("expected the metadata " + String.join(", ", KEYS) + ", found "
+                        + Found.text(key) + " in addition");
             }
         }
         return new Gallery.About(
@@ -87,7 +87,7 @@ final class GalleryMetadata {
     private static int number(String key, String text) {
         if (!text.matches("[1-9][0-9]{0,8}")) {
             throw new IllegalArgumentException(
-                    "expected a whole number from 1 on as " + key + ", found " + Found.text(text));
+                    "expected a whole number of at least 1 as " + key + ", found " + Found.text(text));
         }
         return Integer.parseInt(text);
     }

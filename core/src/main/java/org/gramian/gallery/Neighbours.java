@@ -44,7 +44,7 @@ public final class Neighbours {
      */
     public List<Neighbour> nearest(float[] vector, int count) {
         if (count < 1) {
-            throw new IllegalArgumentException("expected at least 1 neighbour to be wanted, found " + count);
+            throw new IllegalArgumentException("expected a request for at least 1 neighbour, found " + count);
         }
         PriorityQueue<Neighbour> best = new PriorityQueue<>(NEAREST_FIRST.reversed());
         for (int index : indexes) {

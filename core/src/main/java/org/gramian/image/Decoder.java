@@ -126,8 +126,8 @@ final class Decoder implements AutoCloseable {
         }
         return new UnreadableException(
                 ranOut ? Problem.TRUNCATED : Problem.CORRUPT,
-                "expected a " + format + " that can be decoded, found "
-                        + (ranOut ? "the end of its data too early: " : "damage: ") + Complaint.of(failure));
+                "expected a " + format + " that can be decoded, found " + (ranOut ? "truncated data: " : "damage: ")
+                        + Complaint.of(failure));
     }
 
     /**
@@ -151,7 +151,8 @@ final class Decoder implements AutoCloseable {
         if (format == PictureFormat.JPEG && !complete && hiding.isPresent()) {
             throw new UnreadableException(
                     Problem.TRUNCATED,
-                    "expected a JPEG with an end marker, since the decoder's warning may hide an early end, found none: "
+                    "expected a JPEG with an end marker, since the decoder's warning may hide an early end, found"
+                            + " none: "
                             + Found.bare(hiding.get()));
         }
     }

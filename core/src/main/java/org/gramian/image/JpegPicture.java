@@ -50,14 +50,13 @@ final class JpegPicture {
         if (header.layered() && !header.complete()) {
             throw new UnreadableException(
                     Problem.TRUNCATED,
-                    "expected a JPEG in layers to go on to its end marker, found " + header.scans()
-                            + " layers and no marker");
+                    "expected a progressive JPEG with an end marker, found " + header.scans() + " scans and no marker");
         }
         if (header.scans() > USUAL_SCANS && pixels * header.scans() > USUAL_SCANS * limits.pixels()) {
             throw new UnreadableException(
                     Problem.TOO_LARGE,
-                    "expected a JPEG whose layers have at most " + USUAL_SCANS * limits.pixels()
-                            + " pixels together, found " + header.scans() + " layers of " + pixels);
+                    "expected a progressive JPEG whose scans have at most " + USUAL_SCANS * limits.pixels()
+                            + " pixels together, found " + header.scans() + " scans of " + pixels);
         }
     }
 

@@ -56,8 +56,8 @@ final class MemoryInput extends ImageInputStreamImpl {
                     Problem.TOO_LARGE,
                     String.format(
                             Locale.ROOT,
-                            "expected a file that is decoded by reading it a few times within %d s, found one of %d bytes"
-                                    + " that keeps the decoder busy for longer; it is damaged or made to do harm",
+                            "expected a file that decodes within %d s, found one of %d bytes"
+                                    + " that takes longer; it is damaged or malicious",
                             SECONDS,
                             content.length));
         }
@@ -99,8 +99,7 @@ final class MemoryInput extends ImageInputStreamImpl {
         if (ends > MOST_ENDS) {
             throw new UnreadableException(
                     Problem.TRUNCATED,
-                    "expected a file that holds what it describes, found the end of its data after " + content.length
-                            + " bytes");
+                    "expected a complete file, found the end of its data after " + content.length + " bytes");
         }
         return -1;
     }

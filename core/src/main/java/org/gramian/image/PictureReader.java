@@ -73,7 +73,7 @@ public final class PictureReader {
         try {
             return access.read();
         } catch (NoSuchFileException e) {
-            return new Unreadable(Problem.INACCESSIBLE, "expected a file, found nothing of that name");
+            return new Unreadable(Problem.INACCESSIBLE, "expected a file, found none with that name");
         } catch (AccessDeniedException e) {
             return new Unreadable(Problem.INACCESSIBLE, "expected a file that may be read, found permission denied");
         } catch (IOException e) {
@@ -85,7 +85,7 @@ public final class PictureReader {
         // Asked before opening: opening a pipe would wait for its other end for ever.
         BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
         if (!attributes.isRegularFile()) {
-            String kind = attributes.isDirectory() ? "a directory" : "something that is no regular file";
+            String kind = attributes.isDirectory() ? "a directory" : "something that is not a regular file";
             return new Unreadable(Problem.INACCESSIBLE, "expected a file, found " + kind);
         }
         return attributes.size() > limits.bytes()
@@ -108,7 +108,7 @@ public final class PictureReader {
 
     private Reading readContent(byte[] content) {
         if (content.length == 0) {
-            return new Unreadable(Problem.EMPTY, "expected an image, found a file of no bytes");
+            return new Unreadable(Problem.EMPTY, "expected an image, found an empty file");
         }
         if (content.length > limits.bytes()) {
             return tooManyBytes(content.length);

@@ -44,7 +44,7 @@ final class Samples {
                     "expected samples that are whole numbers of at most 16 bits, found "
                             + (whole
                                     ? bits(samples) + " bits"
-                                    : "fractions or signed numbers, which have no agreed white"));
+                                    : "fractions or signed numbers, which have no standard white point"));
         }
         int channels = samples.getNumBands() - (model.hasAlpha() ? 1 : 0);
         int space = model.getColorSpace().getType();

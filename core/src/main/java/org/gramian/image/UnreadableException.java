@@ -19,7 +19,7 @@ final class UnreadableException extends IOException {
                 Problem.NO_MEMORY,
                 "expected an image that fits in memory, found one that needs more than is left of "
                         + (Runtime.getRuntime().maxMemory() >> 20)
-                        + " MiB; if the file is honest, give Java more with -Xmx");
+                        + " MiB; if the file is intact, give Java more with -Xmx");
     }
 
     Reading.Unreadable reading() {

@@ -47,7 +47,7 @@ final class WebpAlpha {
             default ->
                 throw new UnreadableException(
                         Problem.CORRUPT,
-                        "expected the transparency of a WebP raw or lossless, found way " + (flags & 3));
+                        "expected the transparency of a WebP raw or lossless, found method " + (flags & 3));
         };
         undoFilter(plane, flags >> 2 & 3);
         return plane;

@@ -49,11 +49,12 @@ final class InspectionFile {
             document = READER.readValue(Files.readAllBytes(path), Document.class);
         } catch (JacksonException wrong) {
             throw new IOException(
-                    path + ": is no inspection that 'gramian train' wrote: " + Found.bare(wrong.getOriginalMessage()),
+                    path + ": expected an inspection written by 'gramian train', found: "
+                            + Found.bare(wrong.getOriginalMessage()),
                     wrong);
         }
         if (document == null) {
-            throw new IOException(path + ": is no inspection that 'gramian train' wrote: it holds nothing");
+            throw new IOException(path + ": expected an inspection written by 'gramian train', found an empty file");
         }
         if (!document.format.equals(FORMAT) || document.version != VERSION) {
             throw new IOException(path + ": expected the format " + FORMAT + " of version " + VERSION + ", found "

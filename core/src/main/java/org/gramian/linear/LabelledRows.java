@@ -41,20 +41,19 @@ public final class LabelledRows {
      */
     public static LabelledRows of(Tensor rows, int[] labels, int[] groups, int classes) {
         if (rows.shape().rank() != 2 || rows.type() != DType.F32 || rows.size(1) < 1) {
-            throw new IllegalArgumentException("rows [n, d] in single precision are wanted, found " + rows);
+            throw new IllegalArgumentException("expected rows [n, d] in float32, found " + rows);
         }
         if (labels.length != rows.size(0) || groups.length != rows.size(0)) {
-            throw new IllegalArgumentException("a label and a group for each of " + rows.size(0)
-                    + " rows are wanted, found " + labels.length + " and " + groups.length);
+            throw new IllegalArgumentException("expected a label and a group for each of " + rows.size(0)
+                    + " rows, found " + labels.length + " and " + groups.length);
         }
         if (classes < 2) {
-            throw new IllegalArgumentException("a classifier tells at least 2 classes apart, found " + classes);
+            throw new IllegalArgumentException("expected at least 2 classes, found " + classes);
         }
         requireEveryClass(labels, classes);
         if (!Reductions.allFinite(rows)) {
-            throw new IllegalArgumentException(
-                    "the rows of a linear classifier must be finite, found one that is not: look at"
-                            + " what makes them, as a logarithm or a root of 0 without a floor");
+            throw new IllegalArgumentException("expected finite rows, found NaN or infinity: check"
+                    + " for a logarithm or root of 0 without a floor");
         }
         double[] weights = new double[classes];
         Arrays.fill(weights, 1);
@@ -72,8 +71,8 @@ public final class LabelledRows {
         }
         for (int c = 0; c < classes; c++) {
             if (!seen[c]) {
-                throw new IllegalArgumentException("every class needs a row to learn from, found none of class " + c
-                        + "; add images of it, or leave the class out");
+                throw new IllegalArgumentException("expected a training row of every class, found none of class " + c
+                        + "; add images of it, or remove the class");
             }
         }
     }
@@ -85,8 +84,8 @@ public final class LabelledRows {
      */
     public LabelledRows weighted(double[] others) {
         if (others.length != weights.length || !Arrays.stream(others).allMatch(w -> w > 0 && Double.isFinite(w))) {
-            throw new IllegalArgumentException("a positive weight for each of " + weights.length
-                    + " classes is wanted, found " + Arrays.toString(others));
+            throw new IllegalArgumentException("expected a positive weight for each of " + weights.length
+                    + " classes, found " + Arrays.toString(others));
         }
         return new LabelledRows(rows, labels, groups, others);
     }

@@ -34,7 +34,8 @@ import org.gramian.tensor.Tensors;
 public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     static final String WORD = "lda";
     static final String FORM =
-            "lda[:shrinkage=NUMBER|auto]: linear discriminant analysis, its covariance shrunk towards a multiple of the identity";
+            "lda[:shrinkage=NUMBER|auto]: linear discriminant analysis, its covariance shrunk towards a multiple of"
+                    + " the identity";
 
     private static final Room.Square SQUARE = new Room.Square(12_000, Double.BYTES);
 
@@ -67,7 +68,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
     @Override
     public LinearModel fit(LabelledRows rows, SolveWatch watch) {
         requireRoom(rows.count(), rows.size());
-        watch.at("covariance of classes", 0, 1);
+        watch.at("class covariance", 0, 1);
         try (Scope scope = Scope.open()) {
             CentredRows centred = CentredRows.aroundClassMeans(rows);
             Tensor centre = CentredRows.aroundMean(rows).centres();

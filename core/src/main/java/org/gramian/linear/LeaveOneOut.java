@@ -45,7 +45,7 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
         int n = labels.length;
         if (!gram.shape().equals(Shape.of(n, n))) {
             throw new IllegalArgumentException(
-                    "expected products of " + n + " rows as [" + n + ", " + n + "], found " + gram);
+                    "expected the Gram matrix of " + n + " rows as [" + n + ", " + n + "], found " + gram);
         }
         try (Scope _ = Scope.open()) {
             double[] signs = new double[n * classes];

@@ -88,8 +88,8 @@ public sealed interface LinearSolver permits Svm, Logistic, NearestMean, Lda {
             case Logistic.WORD -> new Logistic(words.numberOr("C", "auto"));
             case Lda.WORD -> new Lda(words.numberOr("shrinkage", "auto"));
             default ->
-                throw new IllegalArgumentException("there is no classifier '" + text + "'"
-                        + NearestWord.suggestion(words.word(), WORDS) + "; those that are solved for are "
+                throw new IllegalArgumentException("unknown classifier '" + text + "'"
+                        + NearestWord.suggestion(words.word(), WORDS) + "; closed-form classifiers are "
                         + String.join(", ", WORDS));
         };
     }

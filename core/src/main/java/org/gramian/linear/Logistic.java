@@ -97,7 +97,7 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
     public LinearModel fit(LabelledRows rows, SolveWatch watch) {
         requireRoom(rows.count(), rows.size());
         try (Scope scope = Scope.open()) {
-            watch.at("products of rows", 0, 1);
+            watch.at("Gram matrix of the rows", 0, 1);
             Scaled scaled = Scaled.of(rows);
             GroupFolds folds = GroupFolds.of(rows, GroupFolds.USUAL);
             CostGrid grid = CostGrid.of(c, GRID);

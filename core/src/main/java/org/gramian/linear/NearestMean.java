@@ -25,7 +25,7 @@ import org.gramian.tensor.Tensors;
  */
 public record NearestMean() implements LinearSolver {
     static final String WORD = "mean";
-    static final String FORM = "mean: minimum distance to the mean of a class";
+    static final String FORM = "mean: nearest class mean";
 
     @Override
     public String text() {
@@ -45,7 +45,7 @@ public record NearestMean() implements LinearSolver {
     @Override
     public LinearModel fit(LabelledRows rows, SolveWatch watch) {
         requireRoom(rows.count(), rows.size());
-        watch.at("means of classes", 0, 1);
+        watch.at("class means", 0, 1);
         try (Scope scope = Scope.open()) {
             CentredRows classes = CentredRows.aroundClassMeans(rows);
             Tensor centre = CentredRows.aroundMean(rows).centres();

@@ -40,9 +40,9 @@ record Room(String solver, long rows, long size) {
     private IllegalArgumentException refusal(String what, double needed, double most) {
         return new IllegalArgumentException(String.format(
                 Locale.ROOT,
-                "%d descriptors of length %d are too many for %s: %s would take %.1f GiB, at most %.1f GiB are taken; take"
-                        + " fewer crops, shorter descriptors (pca:64 at the beginning of the pooling), or the classifier"
-                        + " softmax, which goes through them in batches",
+                "%d descriptors of size %d do not fit into memory for %s: %s would take %.1f GiB, the limit is %.1f"
+                        + " GiB; use fewer crops, shorter descriptors (pca:64 at the beginning of the pooling), or the"
+                        + " classifier softmax, which reads them in batches",
                 rows,
                 size,
                 solver,

@@ -30,7 +30,7 @@ record SolverText(String text, String word, String argument) {
         if (pair.length == 2 && !pair[0].strip().equals(name)) {
             throw new IllegalArgumentException("the classifier " + word + " has no argument "
                     + Found.text(pair[0].strip()) + NearestWord.suggestion(pair[0].strip(), List.of(name))
-                    + "; it is written " + form(name, other));
+                    + "; write it as " + form(name, other));
         }
         String value = pair[pair.length - 1].strip();
         if (value.equals(other)) {
@@ -39,7 +39,7 @@ record SolverText(String text, String word, String argument) {
         if (!value.matches("\\d{0,20}\\.?\\d{1,30}([eE][+-]?\\d{1,2})?")) {
             throw new IllegalArgumentException(
                     "the argument " + name + " of " + word + " must be a number of at least 0 or " + other + ", found "
-                            + Found.text(value) + "; it is written " + form(name, other));
+                            + Found.text(value) + "; write it as " + form(name, other));
         }
         return OptionalDouble.of(Double.parseDouble(value));
     }

@@ -31,7 +31,8 @@ import org.gramian.tensor.Tensors;
 public record Svm(OptionalDouble c) implements LinearSolver {
     static final String WORD = "svm";
     static final String FORM =
-            "svm[:C=NUMBER|auto]: linear support vector machines, one class against the rest; auto: C by cross-validation";
+            "svm[:C=NUMBER|auto]: linear support vector machines, one class against the rest; auto: C by"
+                    + " cross-validation";
 
     private static final double TOLERANCE = 1e-6;
     private static final Room.Square SQUARE = new Room.Square(Features.MOST_PRODUCTS, Float.BYTES);

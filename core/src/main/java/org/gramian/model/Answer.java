@@ -27,12 +27,12 @@ public record Answer(Logits logits, List<Guess> guesses) {
         List<String> classes = card.classes();
         if (logits.size() != classes.size()) {
             throw new IllegalArgumentException(
-                    "a score for each of " + classes.size() + " classes is wanted, found " + logits.size());
+                    "expected a score for each of " + classes.size() + " classes, found " + logits.size());
         }
         for (int k = 0; k < logits.size(); k++) {
             if (!Double.isFinite(logits.get(k))) {
-                throw new IllegalArgumentException("the model's score for the class '" + classes.get(k)
-                        + "' should be a finite number, found " + logits.get(k));
+                throw new IllegalArgumentException(
+                        "expected a finite score for the class '" + classes.get(k) + "', found " + logits.get(k));
             }
         }
         double[] probabilities = logits.probabilities(card.temperature());
@@ -52,7 +52,7 @@ public record Answer(Logits logits, List<Guess> guesses) {
     /** The {@code k} likeliest classes, or all where there are no more. */
     public List<Guess> top(int k) {
         if (k < 1) {
-            throw new IllegalArgumentException("at least 1 class is wanted, found " + k);
+            throw new IllegalArgumentException("expected at least 1 class, found " + k);
         }
         return guesses.subList(0, Math.min(k, guesses.size()));
     }

@@ -101,7 +101,7 @@ public final class Classifier implements AutoCloseable {
         lock.readLock().lock();
         try (Arena arena = Arena.ofConfined()) {
             if (closed) {
-                throw new IllegalStateException("this classifier was closed: load the model again");
+                throw new IllegalStateException("this classifier is closed; load the model again");
             }
             int crops = rendering.crops().count();
             int size = rendering.crops().size();

@@ -49,7 +49,7 @@ public interface Engine {
 
     /** The rows of a kind that was wanted, out of what was computed. */
     static float[][] rowsOf(Map<Rows, float[][]> computed, Rows wanted) {
-        return Objects.requireNonNull(computed.get(wanted), () -> wanted + " were not among what was wanted");
+        return Objects.requireNonNull(computed.get(wanted), () -> wanted + " were not computed");
     }
 
     /** Libtorch, on the device of the model, which stays the caller's to close. */

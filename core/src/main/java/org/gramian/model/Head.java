@@ -42,7 +42,7 @@ public record Head(Pooling pooling, int classes, boolean normalized) {
 
     public Head {
         if (classes < 2) {
-            throw new IllegalArgumentException("a classifier tells at least 2 classes apart, found " + classes);
+            throw new IllegalArgumentException("expected a classifier of at least 2 classes, found " + classes);
         }
     }
 

@@ -37,11 +37,11 @@ public record ModelCard(
         origin = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(origin));
         metrics = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(metrics));
         if (classes.size() < 2) {
-            throw new IllegalArgumentException("a model tells at least 2 classes apart, found " + classes.size());
+            throw new IllegalArgumentException("expected a model of at least 2 classes, found " + classes.size());
         }
         requireDistinct(classes);
         if (!(temperature > 0) || !Double.isFinite(temperature)) {
-            throw new IllegalArgumentException("a temperature is a positive number, found " + temperature);
+            throw new IllegalArgumentException("expected a positive temperature, found " + temperature);
         }
     }
 
@@ -54,11 +54,10 @@ public record ModelCard(
         Set<String> seen = new HashSet<>();
         for (String name : classes) {
             if (name.isBlank()) {
-                throw new IllegalArgumentException("every class has a name, found an empty one");
+                throw new IllegalArgumentException("expected a name for every class, found an empty one");
             }
             if (!seen.add(name)) {
-                throw new IllegalArgumentException(
-                        "every class has a name of its own, found " + Found.text(name) + " twice");
+                throw new IllegalArgumentException("expected unique class names, found " + Found.text(name) + " twice");
             }
         }
     }

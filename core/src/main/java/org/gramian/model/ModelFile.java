@@ -108,7 +108,7 @@ public final class ModelFile {
 
     private static TensorFile open(Path path, Arena arena) throws ModelFileException {
         if (Files.notExists(path)) {
-            throw new ModelFileException(path, "there is no such file; expected a model that 'gramian train' wrote");
+            throw new ModelFileException(path, "no such file; expected a model written by 'gramian train'");
         }
         try {
             return Safetensors.read(path, arena);
@@ -120,7 +120,7 @@ public final class ModelFile {
                     path,
                     "cannot be read as a model: " + (problem.startsWith("is ") ? "it " : "") + problem
                             + (problem.endsWith("?") ? " A" : "; a")
-                            + " model is a file that 'gramian train' wrote, copied as a whole",
+                            + " model is a complete file written by 'gramian train'",
                     wrong);
         }
     }

@@ -21,7 +21,7 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
     /** @throws IllegalArgumentException if there are not as many class names as scores, or the crops do not fit */
     public ModelHeader {
         if (head.classes() != card.classes().size()) {
-            throw new IllegalArgumentException("a model has a name for every class, found "
+            throw new IllegalArgumentException("expected a name for every class, found "
                     + card.classes().size() + " names for " + head.classes() + " classes");
         }
         head.pooling().descriptorSize(backbone.channels());

@@ -76,20 +76,19 @@ final class ModelMetadata {
     private static void requireFormat(Map<String, String> texts) {
         String format = texts.get(FORMAT_KEY);
         if (!FORMAT.equals(format)) {
-            String found = format == null ? "that states no format" : "of the format " + Found.text(format);
-            throw new IllegalArgumentException("expected a model that 'gramian train' wrote, found a safetensors file "
-                    + found + "; if it holds weights of a network, give it to 'gramian train' as --weights");
+            String found = format == null ? "without a format" : "of format " + Found.text(format);
+            throw new IllegalArgumentException("expected a model written by 'gramian train', found a safetensors file "
+                    + found + "; if it holds backbone weights, pass it to 'gramian train' with --weights");
         }
     }
 
     private static void requireVersion(String version) {
         if (!version.matches("[1-9][0-9]{0,8}")) {
-            throw new IllegalArgumentException(
-                    "expected a version of the format, a whole number from 1 on, found " + Found.text(version));
+            throw new IllegalArgumentException("expected a format version of at least 1, found " + Found.text(version));
         }
         if (Integer.parseInt(version) > VERSION) {
-            throw new IllegalArgumentException("is a model of the format's version " + version
-                    + ", this program reads up to " + VERSION + "; update Gramian");
+            throw new IllegalArgumentException("is a model of format version " + version
+                    + ", this program reads versions up to " + VERSION + "; update Gramian");
         }
     }
 
@@ -109,7 +108,7 @@ final class ModelMetadata {
         for (String key : texts.keySet()) {
             if (!known.contains(key)) {
                 throw new IllegalArgumentException("expected the metadata " + String.join(", ", known) + ", found "
-                        + Found.text(key) + " besides");
+                        + Found.text(key) + " in addition");
             }
         }
         return header;

@@ -17,7 +17,7 @@ import org.gramian.tensor.file.StoredTensor;
 final class ModelTensors {
     private static final ValueLayout.OfFloat NUMBER =
             ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
-    private static final String DAMAGED = "; the file does not fit what it says of itself: train the model again";
+    private static final String DAMAGED = "; the file contradicts its own metadata: train the model again";
 
     private ModelTensors() {}
 
@@ -37,7 +37,7 @@ final class ModelTensors {
                 faults.add("without " + quoted(missing));
             }
             if (!extra.isEmpty()) {
-                faults.add("with " + quoted(extra) + " besides");
+                faults.add("with " + quoted(extra) + " in addition");
             }
             throw new IllegalArgumentException("expected the " + wanted.size() + " tensors of " + header.backbone()
                     + " with the pooling " + header.head().pooling() + ", found " + tensors.size() + ", "
@@ -70,7 +70,7 @@ final class ModelTensors {
             for (long at = 0; at < data.byteSize(); at += Float.BYTES) {
                 if (!Float.isFinite(data.get(NUMBER, at))) {
                     throw new IllegalArgumentException("expected finite numbers in " + Found.text(name) + ", found "
-                            + data.get(NUMBER, at) + " at place " + at / Float.BYTES);
+                            + data.get(NUMBER, at) + " at index " + at / Float.BYTES);
                 }
             }
         });
@@ -79,7 +79,7 @@ final class ModelTensors {
     static StoredTensor get(Map<String, StoredTensor> tensors, String name) {
         StoredTensor tensor = tensors.get(name);
         if (tensor == null) {
-            throw new IllegalArgumentException("there is no tensor " + Found.text(name));
+            throw new IllegalArgumentException("missing tensor " + Found.text(name));
         }
         return tensor;
     }

@@ -40,9 +40,10 @@ public sealed interface Aggregation extends Stage
      */
     default void requireFits(Shape maps) {
         if (Math.min(maps.at(1), maps.at(2)) < leastSide()) {
-            throw new IllegalArgumentException(text() + ": maps of at least " + leastSide() + "×" + leastSide()
-                    + " positions are wanted, found " + maps.at(1) + "×" + maps.at(2)
-                    + "; take an earlier layer, larger images, or less of it");
+            throw new IllegalArgumentException(
+                    text() + ": expected feature maps of at least " + leastSide() + "×" + leastSide()
+                            + " positions, found " + maps.at(1) + "×" + maps.at(2)
+                            + "; use an earlier layer, larger images, or fewer levels");
         }
     }
 

@@ -38,8 +38,8 @@ final class Brackets {
         for (int i = 0; i < text.length(); i++) {
             depth += text.startsWith(OPEN, i) ? 1 : text.startsWith(CLOSE, i) ? -1 : 0;
             if (depth < 0) {
-                throw new PoolingSyntaxException(
-                        "the bracket ']' at place " + (i + 1) + " of '" + text + "' closes none: write '[' before it");
+                throw new PoolingSyntaxException("the bracket ']' at position " + (i + 1) + " of '" + text
+                        + "' is unmatched: write '[' before it");
             }
             if (depth == 0 && text.startsWith(separator, i)) {
                 parts.add(text.substring(start, i));

@@ -26,13 +26,13 @@ public record Cross(OptionalInt first) implements Aggregation {
     static final Words.Rule RULE = new Words.Rule(
             "cross",
             "cross[:<channels of the first layer>]",
-            "maps of one layer weighted by those of another",
+            "feature maps of one layer weighted by those of another",
             Cross::read);
 
     public Cross {
         if (first.isPresent() && first.getAsInt() < 1) {
             throw new IllegalArgumentException(
-                    "cross: at least 1 channel of the first layer is wanted, found " + first.getAsInt());
+                    "cross: expected at least 1 channel of the first layer, found " + first.getAsInt());
         }
     }
 
@@ -47,17 +47,16 @@ public record Cross(OptionalInt first) implements Aggregation {
     }
 
     private int known() {
-        return first.orElseThrow(
-                () -> new IllegalArgumentException("cross is open until it stands on a backbone cut at two"
-                        + " layers; without one, say how many channels the first layer has, as cross:528"));
+        return first.orElseThrow(() -> new IllegalArgumentException("cross needs a backbone with two"
+                + " layers; without one, give the number of channels of the first layer, as cross:528"));
     }
 
     @Override
     public long outputs(long channels) {
         long a = known();
         if (a >= channels) {
-            throw new IllegalArgumentException("cross: channels of two layers are wanted, " + a
-                    + " of the first and at least 1 of the second, found " + channels + " in all; the layer is written"
+            throw new IllegalArgumentException("cross: expected channels of two layers, " + a
+                    + " of the first and at least 1 of the second, found " + channels + " in total; write the layer as"
                     + " a+b, as --layer inception_4d+inception_4e");
         }
         return a * (channels - a);
@@ -76,19 +75,19 @@ public record Cross(OptionalInt first) implements Aggregation {
         List<Long> channels = backbone.channelsOfLayers();
         if (first.isPresent()) {
             if (!place.mixed() && channels.size() > 1 && channels.getFirst() != first.getAsInt()) {
-                throw new IllegalArgumentException(
-                        text() + ": the first layer of " + backbone + " has " + channels.getFirst()
-                                + " channels, found " + first.getAsInt() + "; write cross alone for the layers' own");
+                throw new IllegalArgumentException(text() + ": the first layer of " + backbone + " has "
+                        + channels.getFirst() + " channels, found " + first.getAsInt()
+                        + "; write cross without a number to use those of the layers");
             }
             return this;
         }
         if (place.mixed()) {
-            throw new IllegalArgumentException("cross: a reduction mixes the channels of both layers, so that cross"
-                    + " cannot know where the first one ends; put cross first, or say it, as cross:256");
+            throw new IllegalArgumentException("cross: a reduction mixes the channels of both layers, so cross"
+                    + " cannot separate them; put cross first, or give the number, as cross:256");
         }
         if (channels.size() < 2) {
-            throw new IllegalArgumentException("cross: features of two layers are wanted, found " + backbone
-                    + " cut at one; write the layer as a+b"
+            throw new IllegalArgumentException("cross: expected features of two layers, found " + backbone
+                    + " with one layer; write the layer as a+b"
                     + example(backbone));
         }
         return new Cross(OptionalInt.of(Math.toIntExact(channels.getFirst())));

@@ -33,7 +33,7 @@ public record DescriptorPca(OptionalInt axes) implements Normalization {
 
     public DescriptorPca {
         if (axes.isPresent() && axes.getAsInt() < 1) {
-            throw new IllegalArgumentException("pca: at least 1 axis is wanted, found " + axes.getAsInt());
+            throw new IllegalArgumentException("pca: expected at least 1 axis, found " + axes.getAsInt());
         }
     }
 
@@ -54,18 +54,18 @@ public record DescriptorPca(OptionalInt axes) implements Normalization {
 
     private IllegalArgumentException tooFew(long pictures) {
         return new IllegalArgumentException(text() + ": descriptors of n images have at most n - 1 axes, found "
-                + pictures + " to fit to; use more images, or fewer axes, as pca:"
+                + pictures + " images; use more images, or fewer axes, as pca:"
                 + (pictures > 2 ? pictures - 1 : 1) + (axes.isPresent() && pictures > 1 ? " or pca:most" : ""));
     }
 
     @Override
     public long outputs(long entering) {
         if (axes.isEmpty()) {
-            throw new IllegalArgumentException("pca:most is decided by the number of training images, which is not"
+            throw new IllegalArgumentException("pca:most depends on the number of training images, which is not"
                     + " known here; write a number instead, as pca:" + Math.min(entering, LARGEST_MOST));
         }
         if (axes.getAsInt() > entering) {
-            throw new IllegalArgumentException("pca: at most as many axes as the descriptor is long are wanted, found "
+            throw new IllegalArgumentException("pca: expected at most as many axes as the descriptor is long, found "
                     + axes.getAsInt() + " of " + entering);
         }
         return axes.getAsInt();

@@ -120,7 +120,7 @@ public enum Fidelity {
         }
         if (isOfAUser(pooling.aggregation())) {
             throw new IllegalArgumentException("the fidelity '" + text() + "' cannot be applied to '" + pooling
-                    + "': its aggregation is not one of the words; write the stages around it as they should be");
+                    + "': it supports built-in aggregations only; write the other stages explicitly");
         }
         return Pooling.parse(pooling.text(), this);
     }

@@ -21,12 +21,12 @@ import org.gramian.tensor.Tensors;
  * @param size rows of Y; they may be more than those of K
  */
 public record FreeTransform(int size) implements Transform {
-    static final Words.Rule RULE =
-            new Words.Rule("o2t", "o2t:<size>", "Y = W^T K W, W any matrix", a -> new FreeTransform(a.count("size")));
+    static final Words.Rule RULE = new Words.Rule(
+            "o2t", "o2t:<size>", "Y = W^T K W, W unconstrained", a -> new FreeTransform(a.count("size")));
 
     public FreeTransform {
         if (size < 1) {
-            throw new IllegalArgumentException("o2t: a size of at least 1 is wanted, found " + size);
+            throw new IllegalArgumentException("o2t: expected a size of at least 1, found " + size);
         }
     }
 

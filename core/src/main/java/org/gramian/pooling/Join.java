@@ -31,12 +31,12 @@ public record Join(List<Pooling> branches) implements Aggregation {
     static final int DEEPEST = 2;
 
     static final Words.Word WORD =
-            new Words.Word(Brackets.OPEN, "[A+B+...]", "poolings side by side, their descriptors one after another");
+            new Words.Word(Brackets.OPEN, "[A+B+...]", "several poolings, descriptors concatenated");
 
     public Join {
         branches = List.copyOf(branches);
         if (branches.size() < 2) {
-            throw new IllegalArgumentException("a join is of at least 2 poolings, found " + branches);
+            throw new IllegalArgumentException("expected at least 2 poolings in a join, found " + branches);
         }
     }
 

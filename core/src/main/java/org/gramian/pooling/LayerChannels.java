@@ -22,7 +22,7 @@ public record LayerChannels(String layer, Optional<Range> range) implements Redu
     static final Words.Rule RULE = new Words.Rule(
             "layer",
             "layer:<name>[,from=<channel>,to=<channel>]",
-            "channels of one layer of a backbone cut at several",
+            "channels of one layer of a backbone with several layers",
             LayerChannels::read);
 
     /**
@@ -84,9 +84,8 @@ public record LayerChannels(String layer, Optional<Range> range) implements Redu
     }
 
     private Range known() {
-        return range.orElseThrow(() -> new IllegalArgumentException(text()
-                + " is open until it stands on a backbone; without one, give its channels, as " + text()
-                + ",from=160,to=608"));
+        return range.orElseThrow(() -> new IllegalArgumentException(
+                text() + " needs a backbone; without one, give the channels, as " + text() + ",from=160,to=608"));
     }
 
     @Override
@@ -116,7 +115,7 @@ public record LayerChannels(String layer, Optional<Range> range) implements Redu
         if (index < 0) {
             throw new IllegalArgumentException(text() + ": expected a layer of " + backbone + ", one of "
                     + String.join(", ", layers) + ", found '" + layer + "'" + NearestWord.suggestion(layer, layers)
-                    + "; name it in the cut too, as --layer " + layers.getFirst() + "+" + layer);
+                    + "; add it to the layers, as --layer " + layers.getFirst() + "+" + layer);
         }
         List<Long> channels = backbone.channelsOfLayers();
         int from = Math.toIntExact(

@@ -31,7 +31,7 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
     static final Words.Rule RULE = new Words.Rule(
             "tail",
             "tail[:network=<name>,layer=<name>[,grid=<name>]]",
-            "the network's own layers after the cut",
+            "the remaining layers of the network",
             NetworkTail::read);
 
     /** Of whatever network it will stand on. */
@@ -48,8 +48,8 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
         }
         if (network.isEmpty() || layer.isEmpty()) {
             throw new IllegalArgumentException(
-                    "a network and a layer are wanted, or neither: alone it is the tail of the"
-                            + " backbone that it stands on");
+                    "expected both network and layer, or neither: without them, tail uses the"
+                            + " backbone's own layers");
         }
         return new NetworkTail(Optional.of(Backbone.of(network, grid.isEmpty() ? layer : grid + "+" + layer)
                 .tail()));
@@ -71,19 +71,18 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
     }
 
     private Tail known() {
-        return tail.orElseThrow(
-                () -> new IllegalArgumentException("tail is open until it stands on a backbone; without one,"
-                        + " say which network it is of, as tail:network=googlenet,layer=inception_4e"));
+        return tail.orElseThrow(() -> new IllegalArgumentException("tail needs a backbone; without one,"
+                + " name the network, as tail:network=googlenet,layer=inception_4e"));
     }
 
     @Override
     public long outputs(long channels) {
         Tail known = known();
         if (channels != known.channels()) {
-            throw new IllegalArgumentException("tail: " + known + " takes " + known.channels() + " channels, found "
+            throw new IllegalArgumentException("tail: " + known + " expects " + known.channels() + " channels, found "
                     + channels + "; put conv:" + known.channels()
-                    + " before it, or nothing that changes their number, or layer:"
-                    + LayerChannels.word(known.layer()) + " on a backbone cut at several layers");
+                    + " before it, remove stages that change the number of channels, or use layer:"
+                    + LayerChannels.word(known.layer()) + " on a backbone with several layers");
         }
         return known.outputs();
     }
@@ -115,7 +114,7 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
         Tail own = backbone.tail();
         if (tail.isPresent() && !tail.get().equals(own)) {
             throw new IllegalArgumentException("tail: what follows the backbone " + backbone + " is " + own + ", found "
-                    + tail.get() + "; write tail alone for the backbone's own");
+                    + tail.get() + "; write tail without arguments for the backbone's own layers");
         }
         return new NetworkTail(Optional.of(own));
     }

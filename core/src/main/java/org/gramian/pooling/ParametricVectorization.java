@@ -21,7 +21,7 @@ public record ParametricVectorization(int size) implements Vectorization {
 
     public ParametricVectorization {
         if (size < 1) {
-            throw new IllegalArgumentException("pv: a size of at least 1 is wanted, found " + size);
+            throw new IllegalArgumentException("pv: expected a size of at least 1, found " + size);
         }
     }
 

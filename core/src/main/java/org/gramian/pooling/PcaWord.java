@@ -26,7 +26,7 @@ record PcaWord(OptionalInt axes) {
             return new DescriptorPca(axes);
         }
         return new Reduction.Pca(axes.orElseThrow(() -> new PoolingSyntaxException(
-                "pca: 'most' is for descriptors, after the aggregation; before it a number of channels is wanted, as"
+                "pca: 'most' applies to descriptors, after the aggregation; before it expected a number of channels, as"
                         + " pca:128")));
     }
 }

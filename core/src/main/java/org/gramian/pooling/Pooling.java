@@ -348,7 +348,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     static long[] mapSizes(String operation, Tensor features) {
         if (features.shape().rank() != 4) {
             throw new IllegalArgumentException(
-                    operation + ": features [n, channels, height, width] are wanted, found " + features);
+                    operation + ": expected features [n, channels, height, width], found " + features);
         }
         return new long[] {features.size(0), features.size(1), features.size(2) * features.size(3)};
     }

@@ -30,11 +30,11 @@ final class PoolingParser {
         String text = given.strip().toLowerCase(Locale.ROOT);
         if (text.length() > LONGEST) {
             throw new PoolingSyntaxException(
-                    "a pooling is at most " + LONGEST + " characters long, found " + text.length());
+                    "expected a pooling of at most " + LONGEST + " characters, found " + text.length());
         }
         if (text.isEmpty()) {
             throw new PoolingSyntaxException(
-                    "a pooling is wanted, as conv:512/rbf/spd:128/relu/triu/root/l2 or one of the methods "
+                    "expected a pooling, as conv:512/rbf/spd:128/relu/triu/root/l2, or one of the methods "
                             + String.join(", ", Methods.names()) + "; found nothing");
         }
         return parse(text, fidelity, 0);
@@ -52,16 +52,16 @@ final class PoolingParser {
     private void join(String part) {
         if (!Brackets.areAround(part)) {
             throw new PoolingSyntaxException("'" + part + "' in '" + text
-                    + "' is no join: brackets stand around all of it," + " as in [bilinear/triu/l2+average]/l2");
+                    + "' is not a join: put brackets around all of it," + " as in [bilinear/triu/l2+average]/l2");
         }
         if (depth == Join.DEEPEST) {
             throw new PoolingSyntaxException(
-                    "joins may lie in each other " + Join.DEEPEST + " deep, found one deeper: '" + part + "'");
+                    "expected joins nested at most " + Join.DEEPEST + " deep, found deeper nesting: '" + part + "'");
         }
         List<String> branches = Brackets.split(Brackets.inside(part), Brackets.BETWEEN);
         if (branches.size() < 2 || branches.stream().anyMatch(String::isBlank)) {
             throw new PoolingSyntaxException(
-                    "'" + part + "': at least two poolings are wanted between the brackets, with '+'"
+                    "'" + part + "': expected at least two poolings between the brackets, with '+'"
                             + " between them, as in [bilinear/triu/l2+average]; write numbers without '+', as 1e5");
         }
         place(
@@ -127,7 +127,7 @@ final class PoolingParser {
         if (alone) {
             words.addAll(Methods.names());
         }
-        return new PoolingSyntaxException("there is no stage '" + name + "' in '" + text + "'"
+        return new PoolingSyntaxException("unknown stage '" + name + "' in '" + text + "'"
                 + NearestWord.suggestion(name, words) + "; the stages are "
                 + Words.names() + ", side by side as " + Join.WORD.form()
                 + (alone ? "; the methods are " + String.join(", ", Methods.names()) : ""));

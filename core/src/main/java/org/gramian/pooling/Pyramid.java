@@ -39,7 +39,7 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
     static final Words.Rule RULE = new Words.Rule(
             "pyramid",
             "pyramid:<levels>[,of=mean|max]",
-            "each map over 1x1, 2x2, 4x4, ... cells",
+            "each feature map over 1x1, 2x2, 4x4, ... cells",
             a -> new Pyramid(a.count("levels"), Statistic.parse(a.text("of", Statistic.MEAN.text()))));
 
     /** What is taken of a cell. */
@@ -54,7 +54,7 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
 
         /** Reads {@link #text} back. */
         public static Statistic parse(String text) {
-            return Choice.parse(Statistic.class, "what is taken of a cell", text);
+            return Choice.parse(Statistic.class, "the statistic of a cell", text);
         }
     }
 
@@ -78,8 +78,7 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
 
     public Pyramid {
         if (levels < 1 || levels > MOST_LEVELS) {
-            throw new IllegalArgumentException(
-                    "pyramid: between 1 and " + MOST_LEVELS + " levels are wanted, found " + levels);
+            throw new IllegalArgumentException("pyramid: expected 1 to " + MOST_LEVELS + " levels, found " + levels);
         }
     }
 

@@ -35,7 +35,7 @@ public record RandomMaclaurin(int size) implements Vectorization {
 
     public RandomMaclaurin {
         if (size < 1) {
-            throw new IllegalArgumentException("maclaurin: a size of at least 1 is wanted, found " + size);
+            throw new IllegalArgumentException("maclaurin: expected a size of at least 1, found " + size);
         }
     }
 

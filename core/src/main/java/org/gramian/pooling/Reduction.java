@@ -120,8 +120,9 @@ public sealed interface Reduction extends Stage permits Reduction.Conv, Reductio
             long leaving = outputs(maps.shape().at(1));
             if (weight.shape().rank() != 4
                     || weight.shape().at(1) != maps.shape().at(1)) {
-                throw new IllegalArgumentException("conv: weights " + weight.value() + " do not fit maps "
-                        + maps.value() + "; [" + leaving + ", " + maps.shape().at(1) + ", 1, 1] is wanted");
+                throw new IllegalArgumentException(
+                        "conv: weights " + weight.value() + " do not fit maps " + maps.value() + "; expected weights ["
+                                + leaving + ", " + maps.shape().at(1) + ", 1, 1]");
             }
             Var bias = parameters.get("bias");
             return maps.tape().apply(List.of(maps, weight, bias), () -> {
@@ -164,8 +165,8 @@ public sealed interface Reduction extends Stage permits Reduction.Conv, Reductio
         @Override
         public long outputs(long entering) {
             if (channels > entering) {
-                throw new IllegalArgumentException("pca: at most as many components as channels are wanted, found "
-                        + channels + " of " + entering);
+                throw new IllegalArgumentException(
+                        "pca: expected at most as many components as channels, found " + channels + " of " + entering);
             }
             return channels;
         }
@@ -204,7 +205,7 @@ public sealed interface Reduction extends Stage permits Reduction.Conv, Reductio
 
     private static void requirePositive(String word, int channels) {
         if (channels < 1) {
-            throw new IllegalArgumentException(word + ": at least 1 channel is wanted, found " + channels);
+            throw new IllegalArgumentException(word + ": expected at least 1 channel, found " + channels);
         }
     }
 

@@ -34,7 +34,7 @@ public record Sum(Prior prior) implements Aggregation {
     static final Words.Rule RULE = new Words.Rule(
             "sum",
             "sum[:prior=none|center]",
-            "sum of each map, first order; center: the middle counts more",
+            "sum of each feature map, first order; center: centre-weighted",
             a -> new Sum(Prior.parse(a.text("prior", Prior.NONE.text()))));
 
     /** How much each position counts. */

@@ -33,7 +33,7 @@ public record TensorSketch(int size) implements Vectorization {
 
     public TensorSketch {
         if (size < 1) {
-            throw new IllegalArgumentException("sketch: a size of at least 1 is wanted, found " + size);
+            throw new IllegalArgumentException("sketch: expected a size of at least 1, found " + size);
         }
     }
 

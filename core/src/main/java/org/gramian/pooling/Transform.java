@@ -44,7 +44,7 @@ public sealed interface Transform extends Stage
     record Spd(int size, Start start) implements Transform {
         public Spd {
             if (size < 1) {
-                throw new IllegalArgumentException("spd: a size of at least 1 is wanted, found " + size);
+                throw new IllegalArgumentException("spd: expected a size of at least 1, found " + size);
             }
         }
 
@@ -66,7 +66,8 @@ public sealed interface Transform extends Stage
             }
             if (start == Start.XAVIER && size != channels) {
                 throw new IllegalArgumentException(text() + " cannot follow matrices of size " + channels
-                        + ": the authors' code, which starts W so, has C' = C only; write spd:" + channels
+                        + ": the authors' code, which uses this initialization, supports only C' = C; write spd:"
+                        + channels
                         + ", or spd:" + size + ",init=" + Start.ORTHONORMAL.text());
             }
             return size;
@@ -143,7 +144,7 @@ public sealed interface Transform extends Stage
 
         public Isqrt {
             if (iterations < 1) {
-                throw new IllegalArgumentException("isqrt: at least 1 iteration is wanted, found " + iterations);
+                throw new IllegalArgumentException("isqrt: expected at least 1 iteration, found " + iterations);
             }
         }
 

@@ -41,7 +41,7 @@ final class Vocabulary {
 
     static int requireWords(String word, int count) {
         if (count < 1) {
-            throw new IllegalArgumentException(word + ": at least 1 word is wanted, found " + count);
+            throw new IllegalArgumentException(word + ": expected at least 1 word, found " + count);
         }
         return count;
     }

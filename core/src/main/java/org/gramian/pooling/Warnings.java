@@ -17,8 +17,8 @@ final class Warnings {
         List<String> all = new ArrayList<>();
         if (!pooling.isDifferentiable() && pooling.reductions().stream().anyMatch(Reduction.Conv.class::isInstance)) {
             all.add(pooling.aggregation().text()
-                    + " passes no gradient: conv before it stays as random as it begins; use"
-                    + " pca instead, or leave it out");
+                    + " passes no gradient: conv before it keeps its random initialization; use"
+                    + " pca instead, or remove it");
         }
         all.addAll(ofWideConvolutions(pooling, channels));
         boolean bent = rooted || pooling.normalizations().stream().anyMatch(Normalization.Root.class::isInstance);

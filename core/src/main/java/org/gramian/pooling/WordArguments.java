@@ -143,10 +143,10 @@ final class WordArguments {
         List<String> over = new ArrayList<>(named.keySet());
         over.removeAll(known);
         if (unnamed != null) {
-            throw problem("the argument '" + unnamed + "' is not wanted");
+            throw problem("the argument '" + unnamed + "' is not supported");
         }
         if (!over.isEmpty()) {
-            throw problem("there is no argument '" + over.getFirst() + "'"
+            throw problem("unknown argument '" + over.getFirst() + "'"
                     + NearestWord.suggestion(over.getFirst(), List.copyOf(known)));
         }
     }

@@ -99,7 +99,7 @@ public record BegunRun(Path folder) {
             if (Keys.decides(setting.key()) && !setting.text().equals(other)) {
                 throw new IOException(folder.resolve(CONFIG) + ": expected " + setting.key() + " " + setting.text()
                         + ", found " + other
-                        + "; go on with what the run was begun with, or begin anew in another folder");
+                        + "; resume with the original settings, or start a new run in another folder");
             }
         }
     }

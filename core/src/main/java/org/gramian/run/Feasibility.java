@@ -58,7 +58,7 @@ record Feasibility(RunPlan plan, Consumer<String> remarks) {
         Pooling pooling = settled(plan.folds().getFirst());
         if (!network().auto() && pooling.hasTrainable(network().backbone().channels())) {
             remarks.accept("the pooling has trainable parameters, which " + Keys.CLASSIFIER + "=" + solver.text()
-                    + " leaves at their first values; take a pooling without them (pca:N in place of conv:N), or the"
+                    + " leaves at their initial values; use a pooling without them (pca:N instead of conv:N), or the"
                     + " classifier softmax");
         }
     }

@@ -29,7 +29,7 @@ record FoldFolder(Path path) {
     private static final String CHECKPOINT = "checkpoint.safetensors";
     private static final String AFTER_FIRST = "stage1.json";
     private static final String FROZEN = "frozen.safetensors";
-    private static final String ADVICE = "; go on with what the run was begun with, or begin anew in another folder";
+    private static final String ADVICE = "; resume with the original settings, or start a new run in another folder";
 
     /** The folder, made where there is none, without what a killed run left of files. */
     static FoldFolder make(Path path) throws IOException {

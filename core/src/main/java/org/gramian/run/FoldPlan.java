@@ -47,9 +47,8 @@ public record FoldPlan(String place, String name, Parts parts) {
         Duplicates copies = holdout.misfit(part, all).isPresent() ? all.with(List.of()) : all;
         if (part.counts().stream().anyMatch(count -> count < LEAST)
                 || holdout.misfit(part, copies).isPresent()) {
-            holding.remarks.accept(
-                    Found.text(fold.name()) + " has a class with fewer than " + LEAST
-                            + " different images to train on, so there is no validation set: epochs are compared by their training loss");
+            holding.remarks.accept(Found.text(fold.name()) + " has a class with fewer than " + LEAST
+                    + " distinct training images, so there is no validation set: epochs are compared by training loss");
             return new FoldPlan(placed.place, fold.name(), new Parts(training, List.of(), test));
         }
         Fold divided = holdout.folds(part, copies, holding.seed).getFirst();
@@ -90,8 +89,8 @@ public record FoldPlan(String place, String name, Parts parts) {
     private static void requireEveryClass(Dataset dataset, Fold fold, List<Sample> training) {
         List<String> missing = RunPlan.missing(dataset, training);
         if (!missing.isEmpty()) {
-            throw new UnfitDataException(Found.text(fold.name()) + " has no readable image to train on of "
-                    + RunPlan.shown(missing) + "; add some, or leave these classes out");
+            throw new UnfitDataException(Found.text(fold.name()) + " has no readable training image of "
+                    + RunPlan.shown(missing) + "; add some, or remove these classes");
         }
     }
 }

@@ -306,7 +306,7 @@ final class FoldRun {
         }
         origin.put(
                 "pictures",
-                "%d to train on, %d held back, %d to test"
+                "%d training, %d validation, %d test"
                         .formatted(
                                 fold.parts().training().size(),
                                 fold.parts().heldBack().size(),

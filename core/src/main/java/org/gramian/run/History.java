@@ -35,7 +35,8 @@ public final class History {
                 rows.forEach(row -> epochs.add(epoch(row)));
             } catch (RuntimeException damaged) {
                 throw new IOException(
-                        file + " is no history that this program wrote: " + damaged.getMessage(), damaged);
+                        file + ": expected a history written by 'gramian train', found: " + damaged.getMessage(),
+                        damaged);
             }
         }
         return new History(file, epochs);

@@ -69,7 +69,7 @@ final class RunLock implements AutoCloseable {
 
     private static IllegalStateException taken(Path folder) {
         return new IllegalStateException(
-                folder + ": another run is at work in this folder; wait until it ends, or name another folder");
+                folder + ": another run is using this folder; wait until it ends, or choose another folder");
     }
 
     @Override

@@ -95,12 +95,12 @@ public record RunPlan(
     static void requireClasses(Dataset dataset) {
         requireNoEmptyClass(dataset);
         if (dataset.classes().size() < 2) {
-            throw new UnfitDataException("a model tells at least 2 classes apart, found "
+            throw new UnfitDataException("expected at least 2 classes, found "
                     + dataset.classes().size() + " in " + dataset.root()
-                    + "; add images of another class, or name the folder that holds the classes");
+                    + "; add images of another class, or pass the parent folder of the class folders");
         }
         if (dataset.classes().stream().anyMatch(String::isBlank)) {
-            throw new UnfitDataException(dataset.root() + ": expected a name for every class, found one that is blank;"
+            throw new UnfitDataException(dataset.root() + ": expected a name for every class, found a blank one;"
                     + " rename its folder or label");
         }
     }
@@ -111,7 +111,7 @@ public record RunPlan(
             if (note.kind() == Note.Kind.EMPTY_CLASSES) {
                 throw new UnfitDataException("expected images of every class, found " + note.count() + " class folder"
                         + (note.count() == 1 ? "" : "s") + " without: " + shown(note.examples())
-                        + "; add images to train on, or remove what is empty");
+                        + "; add images, or remove empty folders");
             }
         }
     }
@@ -120,13 +120,13 @@ public record RunPlan(
         List<String> missing =
                 missing(dataset, readable.stream().map(dataset.samples()::get).toList());
         if (!missing.isEmpty()) {
-            throw new UnfitDataException("there is no readable image of " + shown(missing)
+            throw new UnfitDataException("no readable image of " + shown(missing)
                     + audit.unreadable().stream()
                             .filter(lost -> missing.contains(lost.picture().label()))
                             .findFirst()
                             .map(lost -> " (" + Found.text(lost.picture().name()) + ": " + lost.reason() + ")")
                             .orElse("")
-                    + "; 'gramian audit' tells what is wrong with each file; replace them, or remove these classes");
+                    + "; run 'gramian audit' for the cause; replace the files, or remove these classes");
         }
     }
 
@@ -193,7 +193,7 @@ public record RunPlan(
 
     private static void requireTest(FoldPlan fold) {
         if (fold.parts().test().isEmpty()) {
-            throw new UnfitDataException(Found.text(fold.name()) + " has no readable image to test");
+            throw new UnfitDataException(Found.text(fold.name()) + " has no readable test image");
         }
     }
 
@@ -255,7 +255,7 @@ public record RunPlan(
                 .filter(fold ->
                         index >= 0 && index < names.size() && fold.name().equals(names.get(index)))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("there is no fold " + Found.text(text)
+                .orElseThrow(() -> new IllegalArgumentException("unknown fold " + Found.text(text)
                         + "; the folds are 1 to " + names.size() + ", named " + shown(names)));
     }
 }

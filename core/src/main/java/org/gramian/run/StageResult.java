@@ -65,8 +65,8 @@ public record StageResult(
             return MAPPER.readValue(file.toFile(), Content.class).stages();
         } catch (JacksonException damaged) {
             throw new IOException(
-                    file + ": expected how the stages of a run ended, found a damaged file; remove it: nothing else is"
-                            + " lost by that",
+                    file + ": expected the stage results of a run, found a damaged file; remove it: nothing else is"
+                            + " lost",
                     damaged);
         }
     }

@@ -134,7 +134,7 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
                 .filter(StageRecipe::autoRate)
                 .toList();
         if (!auto.isEmpty() && auto.stream().allMatch(stage -> stage.epochs() == 0)) {
-            remark("learning rate auto is ignored: nothing is trained by gradient descent;"
+            remark("--lr auto has no effect: nothing is trained by gradient descent;"
                     + " --epochs N trains a head, --fine-tune N all layers");
         }
         memory(plan)

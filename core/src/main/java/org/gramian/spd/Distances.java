@@ -100,7 +100,7 @@ public final class Distances {
             case F32 -> 0x1p-23;
             case F16 -> 0x1p-10;
             case BF16 -> 0x1p-7;
-            default -> throw new IllegalArgumentException("a floating-point type is wanted, found " + type);
+            default -> throw new IllegalArgumentException("expected a floating-point type, found " + type);
         };
     }
 }

@@ -22,15 +22,15 @@ public sealed interface Kernel extends Layer permits Rbf, Laplacian, Polynomial,
     static void requireMaps(String kernel, Var maps) {
         if (maps.shape().rank() != 3) {
             throw new IllegalArgumentException(
-                    kernel + ": feature maps [n, channels, positions] are wanted, found " + maps.value());
+                    kernel + ": expected feature maps [n, channels, positions], found " + maps.value());
         }
         if (maps.shape().at(1) < 2) {
-            throw new IllegalArgumentException(kernel + ": at least 2 channels are wanted to compare, found "
+            throw new IllegalArgumentException(kernel + ": expected at least 2 channels, found "
                     + maps.shape().at(1) + " in " + maps.value());
         }
         if (maps.shape().at(2) < 2) {
-            throw new IllegalArgumentException(kernel + ": at least 2 positions (height times width) are wanted, found "
-                    + maps.shape().at(2) + " in " + maps.value() + "; take an earlier layer of the backbone");
+            throw new IllegalArgumentException(kernel + ": expected at least 2 positions (height times width), found "
+                    + maps.shape().at(2) + " in " + maps.value() + "; use an earlier layer of the backbone");
         }
     }
 

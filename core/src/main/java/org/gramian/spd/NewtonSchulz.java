@@ -30,7 +30,7 @@ public final class NewtonSchulz {
 
     public static Var squareRoot(Var matrices, int iterations) {
         if (iterations < 1) {
-            throw new IllegalArgumentException("isqrt: at least 1 iteration is wanted, found " + iterations);
+            throw new IllegalArgumentException("isqrt: expected at least 1 iteration, found " + iterations);
         }
         return matrices.tape().apply(List.of(matrices), () -> {
             Tensor s = Spectral.symmetric(matrices.value());

@@ -40,9 +40,8 @@ public final class QuadraticForms {
                 || l.shape().rank() != 2
                 || l.size(0) != y.size(1)
                 || !r.shape().equals(l.shape())) {
-            throw new IllegalArgumentException(
-                    "quadratic forms: matrices [n, C, C] and two of [C, d] are wanted, found " + y + ", " + l + " and "
-                            + r);
+            throw new IllegalArgumentException("quadratic forms: expected matrices [n, C, C] and two of [C, d], found "
+                    + y + ", " + l + " and " + r);
         }
         if (left == right) {
             return matrices.tape()

@@ -35,7 +35,7 @@ public final class SpdTransform {
         Tensor w = weight.value();
         if (k.shape().rank() != 3 || k.size(1) != k.size(2) || w.shape().rank() != 2 || w.size(0) != k.size(1)) {
             throw new IllegalArgumentException(
-                    "spd transform: matrices [n, C, C] and a weight [C, C'] are wanted, found " + k + " and " + w);
+                    "spd transform: expected matrices [n, C, C] and a weight [C, C'], found " + k + " and " + w);
         }
         return matrices.tape().apply(List.of(matrices, weight), () -> {
             Tensor wk = Products.matmul(Views.transpose(w), k);

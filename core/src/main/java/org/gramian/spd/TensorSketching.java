@@ -47,7 +47,7 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
         bins = List.copyOf(bins);
         signs = List.copyOf(signs);
         if (bins.isEmpty() || bins.size() % 2 != 0 || signs.size() != bins.size()) {
-            throw new IllegalArgumentException("sketch: bins [2, C] and as many signs are wanted, found " + bins.size()
+            throw new IllegalArgumentException("sketch: expected bins [2, C] and as many signs, found " + bins.size()
                     + " bins and " + signs.size() + " signs");
         }
     }
@@ -81,7 +81,7 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
                 .mapToObj(value -> {
                     String other = value == Math.rint(value) ? wanted.apply(value) : "whole numbers";
                     if (other != null) {
-                        throw new IllegalArgumentException("sketch: " + other + " are wanted, found " + value + " in "
+                        throw new IllegalArgumentException("sketch: expected " + other + ", found " + value + " in "
                                 + values + "; the model is damaged");
                     }
                     return (int) value;
@@ -98,8 +98,7 @@ public record TensorSketching(int size, List<Integer> bins, List<Integer> signs)
         Tensor k = matrices.value();
         int rows = rows();
         if (k.shape().rank() != 3 || k.size(1) != rows || k.size(2) != rows) {
-            throw new IllegalArgumentException(
-                    "sketch: matrices [n, " + rows + ", " + rows + "] are wanted, found " + k);
+            throw new IllegalArgumentException("sketch: expected matrices [n, " + rows + ", " + rows + "], found " + k);
         }
         long n = k.size(0);
         return matrices.tape().apply(List.of(matrices), () -> {

@@ -50,7 +50,7 @@ public final class UpperTriangle {
     public static Var vectorize(Var matrices, Backward backward) {
         Tensor y = matrices.value();
         if (y.shape().rank() != 3 || y.size(1) != y.size(2)) {
-            throw new IllegalArgumentException("triu: matrices [n, C, C] are wanted, found " + y);
+            throw new IllegalArgumentException("triu: expected matrices [n, C, C], found " + y);
         }
         long n = y.size(0);
         long size = y.size(1);

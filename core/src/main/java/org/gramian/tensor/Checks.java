@@ -36,29 +36,28 @@ final class Checks {
             long m = a.size(-i);
             long n = b.size(-i);
             if (m != n && m != 1 && n != 1) {
-                throw mismatch(
-                        operation, a, b, "sizes counted from the last must be equal or 1, found " + m + " and " + n);
+                throw mismatch(operation, a, b, "trailing sizes must be equal or 1, found " + m + " and " + n);
             }
         }
     }
 
     static void floating(String operation, Tensor a) {
         if (!a.type().isFloating()) {
-            throw new IllegalArgumentException(operation + ": a floating-point tensor is wanted, found " + a);
+            throw new IllegalArgumentException(operation + ": expected a floating-point tensor, found " + a);
         }
     }
 
     static void rank(String operation, Tensor a, int wanted) {
         if (a.shape().rank() != wanted) {
             throw new IllegalArgumentException(
-                    operation + ": a tensor of " + wanted + " dimensions is wanted, found " + a);
+                    operation + ": expected a tensor of " + wanted + " dimensions, found " + a);
         }
     }
 
     static void square(String operation, Tensor a) {
         floating(operation, a);
         if (a.shape().rank() < 2 || a.size(-1) != a.size(-2)) {
-            throw new IllegalArgumentException(operation + ": square matrices are wanted, found " + a);
+            throw new IllegalArgumentException(operation + ": expected square matrices, found " + a);
         }
     }
 }

@@ -226,7 +226,7 @@ public record Convolution(int stride, int padding, int groups) {
         if (bias != null) {
             Checks.sameKind("conv2d", weight, bias);
             if (!bias.shape().equals(Shape.of(weight.size(0)))) {
-                throw Checks.mismatch("conv2d", weight, bias, "one bias per output channel is wanted");
+                throw Checks.mismatch("conv2d", weight, bias, "expected one bias per output channel");
             }
         }
     }
@@ -240,7 +240,8 @@ public record Convolution(int stride, int padding, int groups) {
                     "conv2d", input, weight, "channels must be the weights' second size times groups = " + groups);
         }
         if (weight.size(2) > input.size(2) + 2L * padding || weight.size(3) > input.size(3) + 2L * padding) {
-            throw Checks.mismatch("conv2d", input, weight, "the window is larger than the maps padded by " + padding);
+            throw Checks.mismatch(
+                    "conv2d", input, weight, "the kernel is larger than the feature maps padded by " + padding);
         }
     }
 }

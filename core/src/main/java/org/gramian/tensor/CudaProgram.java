@@ -51,7 +51,7 @@ public final class CudaProgram {
     static CudaProgram beside(Class<?> owner, String resource, Map<String, Integer> macros) {
         try (InputStream in = owner.getResourceAsStream(resource)) {
             if (in == null) {
-                throw new IllegalArgumentException("there is no " + resource + " beside " + owner);
+                throw new IllegalArgumentException("missing " + resource + " next to " + owner);
             }
             StringBuilder source = new StringBuilder();
             new TreeMap<>(macros).forEach((name, value) -> source.append("#define %s %d\n".formatted(name, value)));
@@ -182,7 +182,7 @@ public final class CudaProgram {
         switch (argument) {
             case Tensor tensor -> {
                 if (!tensor.isDense()) {
-                    throw new IllegalArgumentException(kernel + ": tensors without gaps are wanted, found " + tensor);
+                    throw new IllegalArgumentException(kernel + ": expected contiguous tensors, found " + tensor);
                 }
                 cells.set(ADDRESS, offset, Native.data(tensor.handle()));
             }
@@ -222,7 +222,7 @@ public final class CudaProgram {
             int code = (int) Cuda.Compiler.COMPILE.invokeExact(program, 1, options);
             if (code != 0) {
                 throw new LibtorchException(name + " cannot be compiled for this GPU; set " + SWITCH
-                        + "=off to do without. The compiler says: " + log(program));
+                        + "=off to disable these kernels. Compiler output: " + log(program));
             }
             MemorySegment size = arena.allocate(JAVA_LONG);
             Failures.check((int) Cuda.Compiler.SIZE.invokeExact(program, size), name);

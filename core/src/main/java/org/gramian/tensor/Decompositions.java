@@ -34,7 +34,7 @@ public final class Decompositions {
         Checks.rank("qr", a, 2);
         Checks.floating("qr", a);
         if (a.size(0) < a.size(1)) {
-            throw new IllegalArgumentException("qr: at least as many rows as columns are wanted, found " + a);
+            throw new IllegalArgumentException("qr: expected at least as many rows as columns, found " + a);
         }
         try (Scope scope = Scope.open()) {
             Tensor[] factored = Operators.GEQRF.results(2, a);

@@ -58,13 +58,13 @@ public record Device(Kind kind, int index) {
             int index = name.equals("cuda") ? 0 : Integer.parseInt(name.substring(5));
             int present = Libtorch.load().cudaDevices();
             if (index >= present) {
-                throw new DeviceException("device '" + text + "' is not there: libtorch at "
-                        + Libtorch.load().folder().folder() + " sees " + present
+                throw new DeviceException("device '" + text + "' is not available: libtorch at "
+                        + Libtorch.load().folder().folder() + " finds " + present
                         + " CUDA devices; use --device cpu, or point GRAMIAN_LIBTORCH at a PyTorch built for CUDA");
             }
             return cuda(index);
         }
-        throw new DeviceException("device must be cpu, cuda, cuda:<number> or auto, found '" + text + "'");
+        throw new DeviceException("expected device cpu, cuda, cuda:<number> or auto, found '" + text + "'");
     }
 
     @Override

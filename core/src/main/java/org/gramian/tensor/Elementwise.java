@@ -215,7 +215,7 @@ public final class Elementwise {
 
     private static void requireCondition(Tensor condition) {
         if (condition.type() != DType.BOOL) {
-            throw new IllegalArgumentException("where: truth values are wanted as a condition, found " + condition);
+            throw new IllegalArgumentException("where: expected a boolean condition, found " + condition);
         }
     }
 

@@ -11,7 +11,8 @@ package org.gramian.tensor;
 public record GpuMath(boolean tf32, boolean reproducible, boolean trials) {
     public GpuMath {
         if (reproducible && trials) {
-            throw new IllegalArgumentException("trials are not reproducible: expected one of both, found both");
+            throw new IllegalArgumentException(
+                    "cuDNN autotuning is not deterministic: expected one of the two, found both");
         }
     }
 

@@ -104,10 +104,10 @@ public final class Libtorch {
     /** Sets the number of threads that one operator may use; results are reproducible at one thread count. */
     public void setThreads(int threads) {
         if (threads < 1) {
-            throw new IllegalArgumentException("the number of threads must be at least 1, found " + threads);
+            throw new IllegalArgumentException("expected at least 1 thread, found " + threads);
         }
         MethodHandle setter = find("_ZN2at15set_num_threadsEi", FunctionDescriptor.ofVoid(JAVA_INT))
-                .orElseThrow(() -> new LibtorchException("this libtorch does not let the number of threads be set;"
+                .orElseThrow(() -> new LibtorchException("this libtorch cannot set the number of threads;"
                         + " set the environment variable OMP_NUM_THREADS instead"));
         invoke(setter, threads);
     }
@@ -204,8 +204,8 @@ public final class Libtorch {
 
     MemorySegment symbol(String name) {
         return symbols.find(name)
-                .orElseThrow(() -> new LibtorchException("libtorch at " + folder.folder() + " has no function " + name
-                        + "; PyTorch 2.7 or later is needed"));
+                .orElseThrow(() -> new LibtorchException("libtorch at " + folder.folder() + " lacks the function "
+                        + name + "; use PyTorch 2.7 or later"));
     }
 
     private void setContextSwitch(String setter, boolean value) {

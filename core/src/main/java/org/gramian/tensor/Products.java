@@ -14,7 +14,7 @@ public final class Products {
         int m = a.shape().rank();
         int n = b.shape().rank();
         if (m < 2 || n < 2 || m > 3 || n > 3 || a.size(-1) != b.size(-2)) {
-            throw Checks.mismatch("matmul", a, b, "matrices [.., a, b] and [.., b, c] are wanted");
+            throw Checks.mismatch("matmul", a, b, "expected matrices [.., a, b] and [.., b, c]");
         }
         if (m == 3 && n == 3 && a.size(0) != b.size(0)) {
             throw Checks.mismatch("matmul", a, b, "both batches must be of one size");
@@ -70,7 +70,7 @@ public final class Products {
     private static void checkBatches(String operation, Tensor a, Tensor b) {
         Checks.sameKind(operation, a, b);
         if (a.shape().rank() != 3 || b.shape().rank() != 3 || a.size(0) != b.size(0) || a.size(2) != b.size(1)) {
-            throw Checks.mismatch(operation, a, b, "batches [n, a, b] and [n, b, c] are wanted");
+            throw Checks.mismatch(operation, a, b, "expected batches [n, a, b] and [n, b, c]");
         }
     }
 }

@@ -75,7 +75,7 @@ public final class Scope implements AutoCloseable {
             return;
         }
         if (CURRENT.get() != this) {
-            throw new IllegalStateException("scopes must be closed by their own thread, innermost first");
+            throw new IllegalStateException("close a scope in the thread that opened it, innermost first");
         }
         closed = true;
         CURRENT.set(enclosing);

@@ -118,7 +118,7 @@ public final class Tensor implements AutoCloseable {
             throw new IllegalStateException("this tensor " + this + " has been freed: it was used after its scope");
         }
         if (anchor != null && !anchor.scope().isAlive()) {
-            throw new IllegalStateException("the memory that this tensor " + this + " looks at has been freed");
+            throw new IllegalStateException("the memory that this tensor " + this + " views has been freed");
         }
         return handle;
     }
@@ -130,7 +130,7 @@ public final class Tensor implements AutoCloseable {
      */
     public MemorySegment data() {
         if (device.kind() != Device.Kind.CPU || !isContiguous()) {
-            throw new IllegalStateException("data: the memory of a contiguous tensor on cpu is wanted, found " + this
+            throw new IllegalStateException("data: expected the memory of a contiguous tensor on cpu, found " + this
                     + " with strides " + Arrays.toString(strides));
         }
         return Native.data(handle()).reinterpret(shape.elements() * type.bytes());
@@ -159,7 +159,7 @@ public final class Tensor implements AutoCloseable {
     /** The only element of a tensor of one element. */
     public double item() {
         if (shape.elements() != 1) {
-            throw new IllegalArgumentException("item: a tensor of one element is wanted, found " + this);
+            throw new IllegalArgumentException("item: expected a tensor of one element, found " + this);
         }
         return toDoubles()[0];
     }

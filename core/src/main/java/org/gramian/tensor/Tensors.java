@@ -76,8 +76,8 @@ public final class Tensors {
     public static Tensor viewOf(MemorySegment memory, DType type, Shape shape) {
         requireBytes(memory, type, shape);
         if (!memory.isNative() || memory.address() % type.bytes() != 0) {
-            throw new IllegalArgumentException("native memory aligned to " + type.bytes()
-                    + " bytes is wanted for a view as " + type + shape + ", found " + memory);
+            throw new IllegalArgumentException("expected native memory aligned to " + type.bytes()
+                    + " bytes for a view as " + type + shape + ", found " + memory);
         }
         Libtorch.load();
         return new Tensor(Native.blob(memory, shape, type), memory);

@@ -142,7 +142,7 @@ public final class Views {
         Checks.sameKind("put", target, entries);
         requirePlaces("put", target, places);
         if (!entries.shape().equals(target.shape().with(dimension, places.size(0)))) {
-            throw Checks.mismatch("put", target, entries, "entries for " + places.size(0) + " places are wanted");
+            throw Checks.mismatch("put", target, entries, "expected entries for " + places.size(0) + " indices");
         }
         return Operators.INDEX_COPY.inPlace(target, (long) target.shape().index(dimension), places, entries);
     }
@@ -151,14 +151,14 @@ public final class Views {
         if (places.type() != DType.I64
                 || places.shape().rank() != 1
                 || !places.device().equals(source.device())) {
-            throw Checks.mismatch(operation, source, places, "a list of I64 places on the same device is wanted");
+            throw Checks.mismatch(operation, source, places, "expected a list of I64 indices on the same device");
         }
     }
 
     /** Tensors joined along one dimension; the other sizes must be equal. */
     public static Tensor concat(List<Tensor> parts, int dimension) {
         if (parts.isEmpty()) {
-            throw new IllegalArgumentException("concat: at least one tensor is wanted, found none");
+            throw new IllegalArgumentException("concat: expected at least one tensor, found none");
         }
         Tensor first = parts.getFirst();
         int along = first.shape().index(dimension);

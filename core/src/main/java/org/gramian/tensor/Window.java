@@ -207,8 +207,9 @@ public record Window(Pair size, Pair stride, Pair padding, boolean ceil) {
                 || padding.horizontal() > size.horizontal() / 2
                 || size.vertical() > input.size(2) + 2L * padding.vertical()
                 || size.horizontal() > input.size(3) + 2L * padding.horizontal()) {
-            throw new IllegalArgumentException(operation + ": a window of " + size + " padded by " + padding
-                    + " does not fit " + input + "; it may not exceed the padded maps, nor the padding half of it");
+            throw new IllegalArgumentException(
+                    operation + ": a window of " + size + " padded by " + padding + " does not fit " + input
+                            + "; expected a window within the padded maps and padding of at most half the window");
         }
     }
 }

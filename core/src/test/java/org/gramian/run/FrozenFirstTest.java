@@ -1,6 +1,7 @@
 package org.gramian.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -164,7 +165,7 @@ final class FrozenFirstTest {
                 .anySatisfy(event -> assertThat(event)
                         .isInstanceOfSatisfying(
                                 RunEvent.Remark.class,
-                                remark -> assertThat(remark.text()).startsWith("learning rate auto is ignored")));
+                                remark -> assertThat(remark.text()).is(facts("--lr auto"))));
         assertThat(folder.resolve("run").resolve(LearningRateFinder.FILE)).doesNotExist();
     }
 

@@ -22,17 +22,20 @@ abstract class ColumnStage extends TrainingStage {
         super(uid);
         // Not where they are declared: a parameter asks its stage for the uid.
         inputCol = text("inputCol", "column of images: their bytes (binary) or paths (string)");
-        nameCol = text("nameCol", "column of the images' names, each its own, which decide their order");
-        labelCol = text("labelCol", "column of labels: names of classes (string), or their indices (numbers)");
+        nameCol = text("nameCol", "column of unique image names, which define the order");
+        labelCol = text("labelCol", "column of labels: class names (string) or class indices (numbers)");
         validationIndicatorCol = text(
                 "validationIndicatorCol",
-                "column that says which images judge epochs (boolean); empty: a share is chosen");
+                "column that marks the validation images (boolean); empty: a random share is used");
         predictionCol = text(
-                "predictionCol", "the model's column for the index of the likeliest class, a double; empty for none");
-        classCol = text("classCol", "the model's column for the name of the likeliest class, a string; empty for none");
+                "predictionCol",
+                "the model's output column for the index of the predicted class, a double; empty for none");
+        classCol = text(
+                "classCol", "the model's output column for the name of the predicted class, a string; empty for none");
         probabilityCol = text(
-                "probabilityCol", "the model's column for the probabilities of all classes, a vector; empty for none");
-        errorCol = text("errorCol", "the model's column for the reason why an image has no results");
+                "probabilityCol",
+                "the model's output column for the probabilities of all classes, a vector; empty for none");
+        errorCol = text("errorCol", "the model's output column for the error of an unreadable image");
         setDefault(inputCol, "content");
         setDefault(nameCol, "path");
         setDefault(labelCol, "label");

@@ -40,9 +40,9 @@ import org.gramian.train.loop.InterruptedTrainingException;
  */
 public final class GramianClassifier extends ColumnStage implements MLWritable {
     private final Param<String> folder =
-            text("folder", "folder for features and checkpoints that all machines reach; empty: a passing one");
+            text("folder", "folder for features and checkpoints, reachable from all machines; empty: a temporary one");
     private final Param<String> device =
-            text("device", "where executors compute: cpu, cuda, cuda:<number>, or auto for the GPU that Spark gives");
+            text("device", "device of the executors: cpu, cuda, cuda:<number>, or auto for the GPU that Spark assigns");
 
     public GramianClassifier() {
         this(Identifiable.randomUID("gramianClassifier"));
@@ -78,9 +78,9 @@ public final class GramianClassifier extends ColumnStage implements MLWritable {
             Path passing = files.makeQualified(new Path("/tmp/gramian-" + UUID.randomUUID()));
             if (OwnDisks.isDoubtful(session, passing.toString())) {
                 throw new IllegalArgumentException(
-                        "expected a folder for features that all machines reach, found none set,"
-                                + " and in the usual file system, " + files.getUri()
-                                + ", each machine sees its own; name one by"
+                        "expected a folder for features reachable from all machines, found none set,"
+                                + " and the default file system, " + files.getUri()
+                                + ", is local to each machine; set one with"
                                 + " setFolder");
             }
             try {

@@ -23,7 +23,7 @@ import org.gramian.spark.executor.Output;
  * Spark's stages want such rows filtered out first.
  */
 public final class GramianFeaturizer extends ModelStage<GramianFeaturizer> {
-    private final Param<String> outputCol = text("outputCol", "column for descriptors, a vector of each image");
+    private final Param<String> outputCol = text("outputCol", "output column for descriptors, one vector per image");
 
     GramianFeaturizer(String uid, ModelContent content) {
         super(uid, content);

@@ -33,13 +33,13 @@ import org.gramian.spark.executor.Output;
  */
 public final class GramianModel extends ModelStage<GramianModel> {
     private final Param<String> predictionCol =
-            text("predictionCol", "column for the index of the likeliest class, a double; empty for none");
+            text("predictionCol", "output column for the index of the predicted class, a double; empty for none");
     private final Param<String> classCol =
-            text("classCol", "column for the name of the likeliest class, a string; empty for none");
+            text("classCol", "output column for the name of the predicted class, a string; empty for none");
     private final Param<String> probabilityCol =
-            text("probabilityCol", "column for the probabilities of all classes, a vector; empty for none");
+            text("probabilityCol", "output column for the probabilities of all classes, a vector; empty for none");
     private final Param<String> descriptorCol =
-            text("descriptorCol", "column for the descriptor, a vector; empty for none");
+            text("descriptorCol", "output column for the descriptor, a vector; empty for none");
 
     GramianModel(String uid, ModelContent content) {
         super(uid, content);

@@ -33,7 +33,7 @@ final class ModelFiles {
                 return ModelContent.of(stream.readAllBytes(), path);
             }
         } catch (FileNotFoundException missing) {
-            throw wrong(path, "there is no such file; expected a model that 'gramian train' wrote");
+            throw wrong(path, "no such file; expected a model written by 'gramian train'");
         }
     }
 

@@ -51,13 +51,13 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
         // Not where they are declared: a parameter asks its stage for the uid.
         inputCol = text(
                 "inputCol",
-                "column of images: their bytes (binary), or their paths (string) in any file system that executors reach");
-        errorCol = text("errorCol", "column for the reason why an image has no results, null where it has");
-        errorKindCol = text("errorKindCol", "column for the kind of that reason, one of few words; empty for none");
+                "column of images: bytes (binary), or paths (string) in any file system reachable from executors");
+        errorCol = text("errorCol", "output column for the error of an unreadable image, null otherwise");
+        errorKindCol = text("errorKindCol", "output column for the kind of that error, a keyword; empty for none");
         device = text(
                 "device",
-                "where the model computes: cpu, cuda, cuda:<number>, or auto for the GPU that Spark gave the task and"
-                        + " the CPU where it gave none");
+                "device: cpu, cuda, cuda:<number>, or auto for the GPU that Spark assigned to the task and"
+                        + " the CPU without one");
         // What Spark's data source binaryFile calls it.
         setDefault(inputCol, "content");
         setDefault(errorCol, "error");
@@ -142,8 +142,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
     /** The file of the model. */
     final ModelContent content() {
         if (content == null) {
-            throw new IllegalStateException(
-                    "a stage that went through Java's serialization has no model any more; save it, and load it there");
+            throw new IllegalStateException("a stage deserialized by Java has no model; use save and load instead");
         }
         return content;
     }
@@ -197,7 +196,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
         outputs.forEach((output, name) -> {
             if (!taken.add(name)) {
                 throw new IllegalArgumentException("the column '" + name + "' for " + output
-                        + " is there already; rename it, or choose another by the stage's parameters");
+                        + " exists already; rename it, or choose another with the stage's parameters");
             }
             fields.add(DataTypes.createStructField(name, output.type(), true));
         });
@@ -208,7 +207,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
         List<String> names = Arrays.asList(schema.fieldNames());
         if (!names.contains(name)) {
             throw new IllegalArgumentException("expected images in the column '" + name + "', found the columns "
-                    + String.join(", ", names) + "; name it by setInputCol");
+                    + String.join(", ", names) + "; set it with setInputCol");
         }
         DataType type = schema.apply(name).dataType();
         if (!type.equals(DataTypes.BinaryType) && !type.equals(DataTypes.StringType)) {

@@ -46,7 +46,7 @@ abstract class TrainingStage extends Estimator<GramianModel> {
         batchSize = of(Keys.BATCH, new IntParam(uid, "batchSize", Keys.BATCH.meaning()));
         validation = of(Keys.VALIDATION, new DoubleParam(uid, "validation", Keys.VALIDATION.meaning()));
         seed = of(Keys.SEED, new LongParam(uid, "seed", Keys.SEED.meaning()));
-        settings = new StringArrayParam(this, "settings", "further keys of 'gramian train', each as key=value");
+        settings = new StringArrayParam(this, "settings", "additional keys of 'gramian train', each as key=value");
     }
 
     private <P extends Param<?>> P of(Key<?> key, P parameter) {

@@ -34,11 +34,10 @@ public record Acquisition(WeightStore store, Download download, Consumer<String>
         WeightStore.create(store.folder());
         ProcessLock lock = new ProcessLock(
                 store.folder().toRealPath().resolve("." + name.text() + ".lock"),
-                () -> remarks.accept("another process is getting '" + name + "': waiting for it"));
+                () -> remarks.accept("another process is downloading '" + name + "': waiting"));
         return lock.hold(() -> {
             if (store.holds(name)) {
-                remarks.accept(store.file(name) + " is there already; 'gramian weights verify " + name
-                        + "' looks whether it is right");
+                remarks.accept(store.file(name) + " exists already; 'gramian weights verify " + name + "' checks it");
                 return store.file(name);
             }
             return convert(name, known, blueprint);
@@ -48,7 +47,7 @@ public record Acquisition(WeightStore store, Download download, Consumer<String>
     private Path convert(WeightName name, PublicFile known, Blueprint blueprint) throws IOException {
         Path brought = store.folder().resolve(known.file());
         if (Files.isRegularFile(brought)) {
-            remarks.accept(brought + " is there: no download is needed");
+            remarks.accept(brought + " exists: no download needed");
             requireRight(brought, known);
             return store.importFile(name, blueprint, Source.of(brought), remarks);
         }
@@ -65,10 +64,11 @@ public record Acquisition(WeightStore store, Download download, Consumer<String>
             return download.fetch(known, store.folder());
         } catch (DownloadException e) {
             String elsewhere =
-                    "fetch %s elsewhere, put %s into %s and run 'gramian weights get %s' again, or run 'gramian weights import %s FILE'"
+                    ("download %s on another machine, put %s into %s and run 'gramian weights get %s' again, or run"
+                                    + " 'gramian weights import %s FILE'")
                             .formatted(download.address(known), known.file(), store.folder(), name, name);
             String advice = switch (e.kind()) {
-                case NO_CONNECTION -> ". Without a network: " + elsewhere;
+                case NO_CONNECTION -> ". Offline: " + elsewhere;
                 case NOT_THERE -> ": " + elsewhere;
                 case OTHER -> "";
             };
@@ -80,7 +80,8 @@ public record Acquisition(WeightStore store, Download download, Consumer<String>
         String sha256 = Fingerprint.of(local);
         if (!sha256.startsWith(known.sha256Prefix())) {
             throw new IOException(
-                    "%s is not the published file: its SHA-256 begins with %s instead of %s; delete it and try again"
+                    ("%s is not the published file: expected a SHA-256 that starts with %3$s, found %2$s; delete it"
+                                    + " and retry")
                             .formatted(
                                     local,
                                     sha256.substring(0, known.sha256Prefix().length()),

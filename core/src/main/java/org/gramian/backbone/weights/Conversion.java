@@ -73,7 +73,7 @@ record Conversion(
             return best.get();
         }
         String expected = fitting.isEmpty()
-                ? "weights of " + blueprint.architecture() + " in another format, for none are known in this one"
+                ? "weights of " + blueprint.architecture() + " in another format, this one is not supported for it"
                 : "names of tensors such as "
                         + String.join(
                                 " or ",
@@ -101,13 +101,13 @@ record Conversion(
             }
             Preprocessing assumed = publisher.preprocessing().orElse(blueprint.usual());
             if (text != null) {
-                remarks.add("what the file says of its input, " + Found.text(text) + ", is not understood; "
+                remarks.add("the file's input description, " + Found.text(text) + ", is not understood; "
                         + assumed.text() + " is assumed");
             } else if (publisher.preprocessing().isEmpty()) {
-                remarks.add("the file does not say what images it expects; " + assumed.text() + " is assumed");
+                remarks.add("the file does not describe its preprocessing; " + assumed.text() + " is assumed");
             } else if (publisher.licence().isEmpty()) {
-                remarks.add("the file is taken for one of " + publisher.label() + " by its names: preprocessing "
-                        + assumed.text() + " is assumed");
+                remarks.add("the file is recognized as one of " + publisher.label()
+                        + " by its tensor names: preprocessing " + assumed.text() + " is assumed");
             }
             return assumed;
         }
@@ -152,12 +152,12 @@ record Conversion(
 
         private void sayOfClassifier(List<String> absent, List<String> replaced) {
             if (!absent.isEmpty()) {
-                remarks.add("the file holds no classifier (" + Names.some(absent)
-                        + "): good for features, not for class scores");
+                remarks.add("the file has no classifier (" + Names.some(absent)
+                        + "): usable for features, not for class scores");
             }
             if (!replaced.isEmpty()) {
-                remarks.add("the file holds a classifier of other classes, which was left out (" + Names.some(replaced)
-                        + "): good for features, not for class scores");
+                remarks.add("the classifier of other classes was skipped (" + Names.some(replaced)
+                        + "): usable for features, not for class scores");
             }
         }
 
@@ -169,12 +169,12 @@ record Conversion(
                     .toList();
             extra.removeAll(counts);
             if (!counts.isEmpty()) {
-                remarks.add(counts.size() + " tensors *" + COUNTS + " were left out: only training reads them");
+                remarks.add(counts.size() + " tensors *" + COUNTS + " were skipped: only training uses them");
             }
             if (naming.publisher().equals(Publisher.BVLC)) {
                 auxiliary.forEach(extra::remove);
                 if (!auxiliary.isEmpty()) {
-                    remarks.add("the auxiliary classifiers were left out: " + Names.some(auxiliary));
+                    remarks.add("the auxiliary classifiers were skipped: " + Names.some(auxiliary));
                 }
             }
         }
@@ -194,7 +194,7 @@ record Conversion(
             if (!problems.isEmpty()) {
                 throw new TensorFileException(
                         file.content().path(),
-                        "does not hold the weights of %s (names of %s); %s"
+                        "does not contain the weights of %s (names of %s); %s"
                                 .formatted(
                                         blueprint.architecture(),
                                         naming.publisher().label(),

@@ -69,7 +69,7 @@ public final class Download {
     PartialFile fetch(PublicFile file, Path folder) throws IOException {
         PartialFile part = new PartialFile(folder.resolve(file.file() + ".part"));
         if (part.size() > 0 && Fingerprint.of(part.path()).startsWith(file.sha256Prefix())) {
-            notice.accept(part.path() + " is complete: no download is needed");
+            notice.accept(part.path() + " is complete: no download needed");
             return part;
         }
         try (HttpClient client = HttpClient.newBuilder()
@@ -83,7 +83,8 @@ public final class Download {
             part.delete();
             throw new DownloadException(
                     Kind.OTHER,
-                    "%s was downloaded, but is not the published file: its SHA-256 begins with %s instead of %s; it was deleted"
+                    ("%s was downloaded, but is not the published file: expected a SHA-256 that starts with %3$s,"
+                                    + " found %2$s; the file was deleted")
                             .formatted(
                                     address(file),
                                     sha256.substring(0, file.sha256Prefix().length()),
@@ -111,11 +112,11 @@ public final class Download {
                             Kind.NO_CONNECTION,
                             address + " could not be downloaded: " + Failure.reason(e)
                                     + (part.size() > 0
-                                            ? "; " + part.size() + " bytes are kept, a new attempt goes on from there"
+                                            ? "; " + part.size() + " bytes are kept; a retry resumes from there"
                                             : ""),
                             e);
                 }
-                notice.accept("the download was interrupted after " + part.size() + " bytes: going on from there");
+                notice.accept("the download was interrupted after " + part.size() + " bytes: resuming");
             }
         }
     }
@@ -134,7 +135,7 @@ public final class Download {
             return switch (response.statusCode()) {
                 case OK -> {
                     if (have > 0) {
-                        notice.accept("the server gives the file from the start only: starting again");
+                        notice.accept("the server does not support resuming: restarting");
                     }
                     part.begin(response);
                     yield receive(body, part, range.total());
@@ -143,14 +144,14 @@ public final class Download {
                     if (range.start() != have) {
                         yield restart(part, have, address);
                     }
-                    notice.accept("going on after " + have + " bytes");
+                    notice.accept("resuming after " + have + " bytes");
                     yield receive(body, part, range.total());
                 }
                 // Complete, if the program was ended before it could say so.
                 case NOT_SATISFIABLE -> range.total() == have || restart(part, have, address);
                 default ->
                     throw new DownloadException(
-                            Kind.NOT_THERE, "the server answered " + response.statusCode() + " for " + address);
+                            Kind.NOT_THERE, "the server returned HTTP " + response.statusCode() + " for " + address);
             };
         }
     }
@@ -159,7 +160,7 @@ public final class Download {
     private static boolean restart(PartialFile part, long have, URI address) throws IOException {
         if (have == 0) {
             throw new DownloadException(
-                    Kind.NOT_THERE, "the server gives a part of " + address + " when asked for the whole");
+                    Kind.NOT_THERE, "the server returned a part of " + address + " instead of the whole file");
         }
         part.delete();
         return false;
@@ -175,7 +176,7 @@ public final class Download {
             return answer.get(patience.toNanos(), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
             answer.cancel(true);
-            throw new HttpTimeoutException("no answer in " + patience.toSeconds() + " s");
+            throw new HttpTimeoutException("no response within " + patience.toSeconds() + " s");
         } catch (ExecutionException e) {
             throw e.getCause() instanceof IOException cause ? cause : new IOException(e.getCause());
         } catch (InterruptedException e) {
@@ -210,7 +211,7 @@ public final class Download {
     private static void requireBounded(long bytes) throws DownloadException {
         if (bytes > MAX_BYTES) {
             throw new DownloadException(
-                    Kind.OTHER, "the server sends more than " + MAX_BYTES + " bytes, which no published file has");
+                    Kind.OTHER, "the server sends more than " + MAX_BYTES + " bytes, more than any published file");
         }
     }
 }

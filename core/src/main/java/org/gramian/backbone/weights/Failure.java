@@ -15,13 +15,13 @@ final class Failure {
         for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
             switch (cause) {
                 case UnresolvedAddressException _ -> {
-                    return "the server's name is not known here and there may be no network";
+                    return "the server's name cannot be resolved; there may be no network";
                 }
                 case UnknownHostException _ -> {
-                    return "the server's name is not known here and there may be no network";
+                    return "the server's name cannot be resolved; there may be no network";
                 }
                 case HttpTimeoutException _ -> {
-                    return "the server did not answer in time";
+                    return "the server did not respond in time";
                 }
                 default -> {
                     // the cause behind it may say more
@@ -29,7 +29,7 @@ final class Failure {
             }
         }
         if (failure instanceof ConnectException) {
-            return "there is no connection to the server";
+            return "cannot connect to the server";
         }
         String message = failure.getMessage();
         // The sentence around it has its own full stop.

@@ -60,7 +60,7 @@ record PartialFile(Path path) {
         if (total > 0 && usable > 0 && usable < 2 * total - size()) {
             throw new DownloadException(
                     Kind.OTHER,
-                    "%s has %d MiB left; the file and its converted copy take %d MiB"
+                    "%s has %d MiB of free space; the file and its converted copy need %d MiB"
                             .formatted(folder, usable >> 20, (2 * total - size()) >> 20));
         }
     }

@@ -25,7 +25,7 @@ record Publisher(String label, String file, Optional<Preprocessing> preprocessin
 
     /** A file with the names of this program: it alone can say more. */
     static final Publisher OWN_NAMES =
-            new Publisher("the names of this program", "a .safetensors file", Optional.empty(), Optional.empty());
+            new Publisher("Gramian's tensor names", "a .safetensors file", Optional.empty(), Optional.empty());
 
     /** A file that may be somebody else's, with the same names: what one may do with it is not known. */
     Publisher supposed() {

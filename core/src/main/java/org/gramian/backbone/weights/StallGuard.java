@@ -37,7 +37,8 @@ final class StallGuard implements AutoCloseable {
                 throw e;
             }
         }
-        throw new IOException("nothing came for " + Duration.ofNanos(limitNanos).toSeconds() + " s");
+        throw new IOException(
+                "no data received for " + Duration.ofNanos(limitNanos).toSeconds() + " s");
     }
 
     private void run() {

@@ -36,7 +36,7 @@ public record WeightName(String text, String architecture) {
         }
         if (!FORM.matcher(text).matches()) {
             throw new IllegalArgumentException(
-                    "a name of weights has small letters, digits, '.', '_' and '-', as vgg16 or vgg16-keras, found '"
+                    "expected a name of lower-case letters, digits, '.', '_' and '-', as vgg16 or vgg16-keras, found '"
                             + text.codePoints()
                                     .limit(64)
                                     .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
@@ -46,10 +46,10 @@ public record WeightName(String text, String architecture) {
                 .filter(known -> text.equals(known) || text.startsWith(known + "-"))
                 .max(Comparator.comparingInt(String::length))
                 .map(known -> new WeightName(text, known))
-                .orElseThrow(() -> new IllegalArgumentException("no network has weights named '" + text + "'"
-                        + NearestWord.suggestion(text, architectures()) + "; there are "
+                .orElseThrow(() -> new IllegalArgumentException("unknown weights '" + text + "'"
+                        + NearestWord.suggestion(text, architectures()) + "; available: "
                         + String.join(", ", architectures())
-                        + ", and names that begin with one of these and a hyphen"));
+                        + ", and names that start with one of these and a hyphen"));
     }
 
     @Override

@@ -40,7 +40,7 @@ public record WeightStore(Path folder) {
         try {
             return new WeightStore(Path.of(own));
         } catch (InvalidPathException e) {
-            throw new IllegalArgumentException(VARIABLE + " is expected to name a folder, found '" + own + "'", e);
+            throw new IllegalArgumentException(VARIABLE + ": expected the path of a folder, found '" + own + "'", e);
         }
     }
 
@@ -135,9 +135,8 @@ public record WeightStore(Path folder) {
                 .map(known -> "run 'gramian weights get %s' to download %s (%.0f MiB), or "
                         .formatted(name, known.file(), known.mebibytes()))
                 .orElse("");
-        return new MissingWeightsException(
-                "there are no weights '%s' in %s: %srun 'gramian weights import %s FILE' with %s"
-                        .formatted(name, folder, download, name, importable(name.architecture())));
+        return new MissingWeightsException("no weights '%s' in %s: %srun 'gramian weights import %s FILE' with %s"
+                .formatted(name, folder, download, name, importable(name.architecture())));
     }
 
     /** What kind of file {@link #importFile} takes for a network. */
@@ -177,7 +176,7 @@ public record WeightStore(Path folder) {
         try {
             Files.createDirectories(folder);
         } catch (IOException e) {
-            throw new TensorFileException(folder, "the folder of weights cannot be made: " + e.getMessage(), e);
+            throw new TensorFileException(folder, "the weights folder cannot be created: " + e.getMessage(), e);
         }
     }
 
@@ -192,7 +191,7 @@ public record WeightStore(Path folder) {
             Opened opened = opened(name, arena);
             return StoredMetadata.provenance(opened.file)
                     .map(noted -> compare(noted.fingerprint(), Fingerprint.of(opened.conversion.tensors())))
-                    .orElse(List.of("the file holds no fingerprint to compare with, for it was not written by this"
+                    .orElse(List.of("the file has no fingerprint to compare with, because it was not written by this"
                             + " program: import it under this name"));
         } catch (TensorFileException e) {
             return List.of(String.valueOf(e.getMessage()));
@@ -202,9 +201,8 @@ public record WeightStore(Path folder) {
     private static List<String> compare(String noted, String found) {
         return noted.equals(found)
                 ? List.of()
-                : List.of(
-                        "the fingerprint noted when they were imported is %s, that of the numbers now is %s: the file was changed"
-                                .formatted(noted, found));
+                : List.of("expected the fingerprint %s of the import, found %s: the file was changed"
+                        .formatted(noted, found));
     }
 
     /** The names of all weights in the store, sorted; files of other names are not weights. */

@@ -35,7 +35,7 @@ public record Weights(
         SequencedMap<String, StoredTensor> tensors,
         Preprocessing preprocessing,
         Provenance provenance) {
-    static final String UNSTATED = "not stated by the file";
+    static final String UNSTATED = "not recorded in the file";
 
     /** Copies the map. */
     public Weights {
@@ -88,7 +88,7 @@ public record Weights(
 
     private void requireNetwork(String name) {
         if (!name.equals(architecture)) {
-            throw new IllegalArgumentException("weights of " + name + " are wanted, found " + architecture);
+            throw new IllegalArgumentException("expected weights of " + name + ", found " + architecture);
         }
     }
 
@@ -106,7 +106,7 @@ public record Weights(
         }
         if (!missing.isEmpty()) {
             throw new IllegalArgumentException("the weights from " + provenance.source()
-                    + " are good for features, but " + user + " needs more: " + Names.some(missing));
+                    + " are usable for features, but " + user + " needs more: " + Names.some(missing));
         }
         return ParameterSet.initialize(specs, new SplittableRandom(0), type, device);
     }

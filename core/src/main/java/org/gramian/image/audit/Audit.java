@@ -175,8 +175,8 @@ public final class Audit {
         return List.of(new Finding(
                 Severity.SPOILS,
                 Finding.Kind.UNREADABLE,
-                Wording.count(items.size(), "picture") + " cannot be read",
-                "Training would stop there: repair, replace or remove them.",
+                Wording.count(items.size(), "image") + " cannot be read",
+                "Training leaves them out: repair, replace or remove them.",
                 items));
     }
 
@@ -198,12 +198,12 @@ public final class Audit {
             case NOT_PICTURES, VIDEOS, UNDECODABLE_NAMES, HIDDEN_FOLDERS, MASKS, UNUSED_COLUMNS, REPEATED_ROWS ->
                 "Everything else was read.";
             case VALIDATION_TESTS ->
-                "Settings that are chosen by these images are then tested with them, which flatters the result.";
+                "Hyperparameters selected on these images are then tested on them, which biases the result upwards.";
             case ABSENT_CLASSES, ABSENT_PICTURES ->
                 "Is the download complete, and are the names spelt as in the lists?";
-            case UNLISTED_PICTURES, UNLABELLED_PICTURES -> "Add them to the lists if they are meant to take part.";
+            case UNLISTED_PICTURES, UNLABELLED_PICTURES -> "Add them to the lists to use them.";
             case UNTESTED_CLASSES, UNVALIDATED_CLASSES, STRADDLING_COPIES, COPIES_ACROSS_CLASSES, UNCOMPARED_FILES ->
-                "Look at them before trusting a result.";
+                "Check them before trusting a result.";
         };
     }
 }

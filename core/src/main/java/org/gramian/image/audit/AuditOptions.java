@@ -43,20 +43,20 @@ public record AuditOptions(
 
     public AuditOptions {
         if (hashDistance < 0 || hashDistance > MOST_BITS) {
-            throw new IllegalArgumentException(
-                    "hashes of near duplicates differ in 0 to " + MOST_BITS + " bits, found " + hashDistance);
+            throw new IllegalArgumentException("expected a hash distance of near-duplicates from 0 to " + MOST_BITS
+                    + " bits, found " + hashDistance);
         }
         if (!(difference >= 0 && difference < 1)) {
             throw new IllegalArgumentException(
-                    "the difference of near duplicates is at least 0 and below 1, found " + difference);
+                    "expected a difference of near-duplicates of at least 0 and below 1, found " + difference);
         }
         if (!(extremeAspect >= 1) || !(imbalance >= 1)) {
-            throw new IllegalArgumentException("ratios of long to short and of large to small are at least 1, found "
-                    + extremeAspect + " and " + imbalance);
+            throw new IllegalArgumentException(
+                    "expected ratios of at least 1, found " + extremeAspect + " and " + imbalance);
         }
         if (Math.min(Math.min(tinySide, inputSide), Math.min(fewPictures, flatRange)) < 0) {
-            throw new IllegalArgumentException("sides, counts and ranges are not negative, found " + tinySide + ", "
-                    + inputSide + ", " + fewPictures + ", " + flatRange);
+            throw new IllegalArgumentException("expected sides, counts and ranges of at least 0, found " + tinySide
+                    + ", " + inputSide + ", " + fewPictures + ", " + flatRange);
         }
     }
 }

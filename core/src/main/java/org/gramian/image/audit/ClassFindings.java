@@ -49,7 +49,7 @@ public final class ClassFindings {
                     Severity.SPOILS,
                     Kind.TOO_FEW_CLASSES,
                     "there is " + (classes.isEmpty() ? "no class" : "only one class"),
-                    "A classifier tells two or more classes apart: is this the right folder?",
+                    "A classifier needs at least two classes: is this the right folder?",
                     items(classes)));
         }
         List<ClassCount> poor =
@@ -60,7 +60,7 @@ public final class ClassFindings {
                     Kind.TOO_FEW_PICTURES,
                     count(poor.size(), "class") + verb(poor.size(), " has", " have") + " fewer than " + FEWEST
                             + " readable images",
-                    "A class needs an image to learn from and another to be tested with: add some, or remove the class.",
+                    "A class needs a training image and a test image: add some, or remove the class.",
                     items(poor)));
         }
     }
@@ -75,7 +75,7 @@ public final class ClassFindings {
                     Kind.SMALL_CLASSES,
                     count(small.size(), "class") + verb(small.size(), " has", " have") + " fewer than "
                             + options.fewPictures() + " readable images",
-                    "The accuracy of so small a class is little more than chance: add images, or read it with care.",
+                    "The accuracy of so small a class is unreliable: add images.",
                     items(small)));
         }
     }
@@ -96,7 +96,7 @@ public final class ClassFindings {
                             Locale.ROOT,
                             "the largest class has %.1f times as many readable images as the smallest",
                             ratio),
-                    "Plain accuracy favours large classes: look at the mean over classes, or balance them.",
+                    "Accuracy favours large classes: use balanced accuracy, class weights, or balance the classes.",
                     items(List.of(largest, smallest))));
         }
     }
@@ -122,14 +122,14 @@ public final class ClassFindings {
                     Severity.SPOILS,
                     Kind.CLASS_MISSING_FROM_SPLIT,
                     "classes without a readable image in a part of a split: " + missing.size(),
-                    "What is never trained cannot be told, and what is never tested has no accuracy: add images there.",
+                    "A class needs training images to be learned and test images to be evaluated: add images there.",
                     missing));
         }
     }
 
     private static List<Item> items(List<ClassCount> classes) {
         return classes.stream()
-                .map(found -> new Item(found.name(), count(found.readable(), "picture"), List.of()))
+                .map(found -> new Item(found.name(), count(found.readable(), "image"), List.of()))
                 .toList();
     }
 }

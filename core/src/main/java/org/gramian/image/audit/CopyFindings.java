@@ -43,20 +43,20 @@ final class CopyFindings {
                 Severity.SPOILS,
                 Kind.COPIES_ACROSS_CLASSES,
                 exact.and(DuplicateGroup::acrossClasses),
-                "equal each other but have different labels",
-                "One of the labels is wrong, or an image shows both: keep one copy, or none.");
+                "are duplicates with different labels",
+                "One of the labels is wrong, or an image shows both classes: keep one copy, or none.");
         add(
                 Severity.SPOILS,
                 Kind.COPIES_ACROSS_SPLITS,
                 exact.and(CopyFindings::acrossSplitsOnly),
-                "equal each other but lie in different parts of a split",
-                "What is tested was seen in training, so the accuracy is too good: keep the copy of one part.");
+                "are duplicates across training, validation and test sets",
+                "Test images were seen in training, so the accuracy is too high: keep one copy.");
         add(
                 Severity.WARN,
                 Kind.COPIES,
                 exact.and(CopyFindings::withinOne),
-                "equal each other",
-                "They weigh more than other images. Training keeps them on one side of a random split.");
+                "are duplicates",
+                "They count more than other images. Training keeps them on one side of a random split.");
     }
 
     private void near(Predicate<DuplicateGroup> near) {
@@ -64,21 +64,21 @@ final class CopyFindings {
                 Severity.WARN,
                 Kind.NEAR_COPIES_ACROSS_CLASSES,
                 near.and(DuplicateGroup::acrossClasses),
-                "almost equal each other but have different labels",
-                "Look at them: one of the labels may be wrong.");
+                "are near-duplicates with different labels",
+                "Check them: one of the labels may be wrong.");
         add(
                 Severity.WARN,
                 Kind.NEAR_COPIES_ACROSS_SPLITS,
                 near.and(CopyFindings::acrossSplitsOnly),
-                "almost equal each other but lie in different parts of a split",
-                "Look at them: a test that resembles the training makes the accuracy too good.");
+                "are near-duplicates across training, validation and test sets",
+                "Check them: test images that resemble training images make the accuracy too high.");
         add(
                 divided ? Severity.NOTE : Severity.WARN,
                 Kind.NEAR_COPIES,
                 near.and(CopyFindings::withinOne),
-                "almost equal each other",
+                "are near-duplicates",
                 divided
-                        ? "They weigh more than other images."
+                        ? "They count more than other images."
                         : "Training keeps them on one side of a random split, unless --near-duplicates ignore.");
     }
 
@@ -98,7 +98,7 @@ final class CopyFindings {
             findings.add(new Finding(
                     severity,
                     kind,
-                    count(pictures, "picture") + " " + what + ", in " + count(found.size(), "group"),
+                    count(pictures, "image") + " " + what + ", in " + count(found.size(), "group"),
                     advice,
                     found.stream().map(CopyFindings::item).toList()));
         }

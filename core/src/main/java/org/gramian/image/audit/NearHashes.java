@@ -22,7 +22,7 @@ final class NearHashes {
     NearHashes(long[] hashes, int distance) {
         if (distance < 0 || distance > AuditOptions.MOST_BITS) {
             throw new IllegalArgumentException(
-                    "a distance of 0 to " + AuditOptions.MOST_BITS + " bits is wanted, found " + distance);
+                    "expected a distance of 0 to " + AuditOptions.MOST_BITS + " bits, found " + distance);
         }
         this.hashes = hashes.clone();
         this.distance = distance;

@@ -17,29 +17,31 @@ public enum PictureOddity {
     TINY(
             Severity.WARN,
             Kind.TINY,
-            "Enlarged for a network, most of their pixels are invented: use the originals if there are any."),
+            "Most of their pixels are interpolated when they are enlarged for a network: use the originals if"
+                    + " available."),
     ENLARGED(Severity.NOTE, Kind.ENLARGED, "They are enlarged for networks with an input of that size."),
     TOO_THIN(
             Severity.SPOILS,
             Kind.TOO_THIN,
-            "Crops that keep the aspect refuse them: cut them into pieces, or train with the crops 'resize'."),
+            "Crops that keep the aspect ratio reject them: cut them into pieces, or train with the crops 'resize'."),
     EXTREME_ASPECT(
             Severity.WARN,
             Kind.EXTREME_ASPECT,
             "Square crops see little of them, resizing to a square distorts them: cut them into pieces."),
     SINGLE_COLOUR(
-            Severity.WARN,
-            Kind.SINGLE_COLOUR,
-            "There is nothing to learn from: remove them, unless the colour is the class."),
+            Severity.WARN, Kind.SINGLE_COLOUR, "They carry no texture: remove them, unless the colour is the class."),
     COLOUR_MODES(
             Severity.NOTE,
             Kind.COLOUR_MODES,
-            "They are converted to it; transparency goes onto white. Make sure that no class is told by this alone."),
-    TURNED(Severity.NOTE, Kind.TURNED, "They are put upright; programs that ignore the orientation see them lying."),
+            "They are converted to RGB, transparency to white. Make sure that no class differs by the format alone."),
+    TURNED(
+            Severity.NOTE,
+            Kind.TURNED,
+            "They are rotated upright; programs that ignore the EXIF orientation see them rotated."),
     WRONG_EXTENSION(
             Severity.NOTE,
             Kind.WRONG_EXTENSION,
-            "They are read by their content; programs that go by the name may fail on them.");
+            "The format is detected by content; programs that rely on the extension may fail on them.");
 
     /** The usual extensions of each format, in lower case. */
     private static final Map<PictureFormat, List<String>> EXTENSIONS = Map.of(
@@ -106,7 +108,7 @@ public enum PictureOddity {
     }
 
     Finding finding(int number, List<Item> items, String what) {
-        String sentence = count(number, "picture") + verb(number, " has ", " have ") + what;
+        String sentence = count(number, "image") + verb(number, " has ", " have ") + what;
         return new Finding(severity, kind, sentence, advice, items);
     }
 

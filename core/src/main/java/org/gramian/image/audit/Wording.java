@@ -17,8 +17,8 @@ final class Wording {
     static String divided(List<String> splits) {
         return switch (splits.size()) {
             case 0, 1 -> "";
-            case 2, 3 -> "divided by " + String.join(" and ", splits);
-            default -> "divided by " + splits.size() + " splits";
+            case 2, 3 -> "split by " + String.join(" and ", splits);
+            default -> "split by " + splits.size() + " splits";
         };
     }
 

@@ -236,8 +236,8 @@ public final class ImageStore implements AutoCloseable {
             return new Slab(file.map(FileChannel.MapMode.READ_WRITE, file.size(), bytes, arena));
         } catch (IOException failed) {
             throw new UncheckedIOException(
-                    "expected room for " + (bytes >> 20) + " MiB more of decoded training images in " + options.folder
-                            + ", found none; free disk space there, or train with smaller crops",
+                    "expected disk space for " + (bytes >> 20) + " MiB more of decoded training images in "
+                            + options.folder + ", found none; free disk space there, or train with smaller crops",
                     failed);
         }
     }

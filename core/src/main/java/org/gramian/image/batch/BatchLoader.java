@@ -101,7 +101,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
             arena.close();
             throw new IllegalStateException(
                     "expected memory for " + prefetch.ahead() + " batches of " + (bytes >> 20)
-                            + " MiB each, found less;" + " take smaller batches or crops, or fewer batches ahead",
+                            + " MiB each, found less;" + " use smaller batches or crops, or fewer prefetched batches",
                     scarce);
         }
     }

@@ -111,13 +111,13 @@ final class BatchQueue {
             }
             if (first == null && free.isEmpty()) {
                 throw new IllegalStateException(
-                        "all " + buffers + " batches are in use: close one before the next is wanted");
+                        "all " + buffers + " batches are in use: close one before requesting the next");
             }
             await(true);
             wait();
         }
         throw new IllegalStateException(
-                failure == null ? "loading was stopped" : "images could not be loaded: " + failure, failure);
+                failure == null ? "loading was cancelled" : "images could not be loaded: " + failure, failure);
     }
 
     private void await(boolean now) {

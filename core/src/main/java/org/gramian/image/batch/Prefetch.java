@@ -11,8 +11,8 @@ public record Prefetch(int batch, int threads, int ahead) {
     public Prefetch {
         if (batch < 1 || threads < 1 || ahead < 1) {
             throw new IllegalArgumentException(
-                    "at least 1 crop in a batch, 1 thread and 1 batch ahead are needed, found " + batch + ", " + threads
-                            + " and " + ahead);
+                    "expected at least 1 crop per batch, 1 thread and 1 prefetched batch, found " + batch + ", "
+                            + threads + " and " + ahead);
         }
     }
 

@@ -15,7 +15,7 @@ public record Work(Sample sample, List<Integer> crops) {
     public Work {
         crops = List.copyOf(crops);
         if (crops.isEmpty()) {
-            throw new IllegalArgumentException(sample.name() + ": at least one crop must be wanted");
+            throw new IllegalArgumentException(sample.name() + ": expected at least one crop");
         }
     }
 

@@ -60,11 +60,10 @@ public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
     /** @throws IllegalArgumentException if the size is out of bounds or crops would be mirrored twice */
     public CropPlan {
         if (size < 1 || size > LARGEST) {
-            throw new IllegalArgumentException(
-                    "the size of crops must be between 1 and " + LARGEST + " pixels, found " + size);
+            throw new IllegalArgumentException("expected a crop size from 1 to " + LARGEST + " pixels, found " + size);
         }
         if (kind == Kind.TEN && flips) {
-            throw new IllegalArgumentException("the crops 'ten' are mirrored already: leave out '" + FLIPS + "'");
+            throw new IllegalArgumentException("the crops 'ten' are mirrored already: remove '" + FLIPS + "'");
         }
     }
 
@@ -89,7 +88,7 @@ public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
                 .filter(known -> known.word().equals(word))
                 .findFirst()
                 .orElseThrow(() -> new IllegalArgumentException(
-                        "crops are written " + FORM + " with NAME one of " + String.join(", ", names()) + ", found '"
+                        "expected crops as " + FORM + " with NAME one of " + String.join(", ", names()) + ", found '"
                                 + text + "'" + NearestWord.suggestion(word, names())));
         return new CropPlan(kind, colon < 0 ? DEFAULT_SIZE : size(rest.substring(colon + 1), text), flips, boxed);
     }
@@ -97,7 +96,7 @@ public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
     private static int size(String digits, String text) {
         if (!digits.matches("[0-9]{1,9}")) {
             throw new IllegalArgumentException(
-                    "the size of crops is a number of pixels, as in center:224, found '" + text + "'");
+                    "expected a crop size in pixels, as in center:224, found '" + text + "'");
         }
         return Integer.parseInt(digits);
     }

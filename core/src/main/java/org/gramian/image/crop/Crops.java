@@ -172,12 +172,12 @@ public final class Crops {
     /** Why there are no crops of a picture of this size; empty where there are. */
     public Optional<String> refusal(int width, int height) {
         if (width < 1 || height < 1) {
-            return Optional.of("an image has at least one pixel, found " + width + "×" + height);
+            return Optional.of("expected an image of at least one pixel, found " + width + "×" + height);
         }
         if (aspectKept && tooThin(width, height)) {
-            return Optional.of("crops that keep the aspect need an image at most " + MOST_ASPECT
-                    + " times as long as it is wide, found " + width + "×" + height
-                    + "; cut it beforehand, or train with the crops 'resize'");
+            return Optional.of("crops that keep the aspect ratio need an image at most " + MOST_ASPECT
+                    + " times as long as wide, found " + width + "×" + height
+                    + "; cut the image into pieces, or train with the crops 'resize'");
         }
         return Optional.empty();
     }

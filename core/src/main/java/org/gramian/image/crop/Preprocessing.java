@@ -53,12 +53,13 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
         std = List.copyOf(std);
         if (mean.size() != CHANNELS || std.size() != CHANNELS) {
             throw new IllegalArgumentException(
-                    "preprocessing has 3 means and 3 deviations, found " + mean + " and " + std);
+                    "preprocessing: expected 3 means and 3 standard deviations, found " + mean + " and " + std);
         }
         if (!mean.stream().allMatch(Double::isFinite)
                 || !std.stream().allMatch(value -> value > 0 && Double.isFinite(value))) {
             throw new IllegalArgumentException(
-                    "preprocessing has finite means and positive deviations, found " + mean + " and " + std);
+                    "preprocessing: expected finite means and positive standard deviations, found " + mean + " and "
+                            + std);
         }
     }
 
@@ -80,7 +81,7 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
     }
 
     private static String wanted(String text) {
-        return "preprocessing is written as '" + TORCHVISION.text() + "', with RGB or BGR, found '" + text + "'";
+        return "expected preprocessing as '" + TORCHVISION.text() + "', with RGB or BGR, found '" + text + "'";
     }
 
     private static List<Double> numbers(String list) {

@@ -15,9 +15,7 @@ public record Note(Kind kind, int count, List<String> examples) {
 
     /** Kinds of notes, each with its wording for one and for many. */
     public enum Kind {
-        NOT_PICTURES(
-                "file that is no image by name or content was left out",
-                "files that are no images by name or content were left out"),
+        NOT_PICTURES("file that is not an image was skipped", "files that are not images were skipped"),
         VIDEOS(
                 "video was left out (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)",
                 "videos were left out (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)"),
@@ -25,42 +23,34 @@ public record Note(Kind kind, int count, List<String> examples) {
                 "file name is not UTF-8 and is shown with replaced letters (rename with: convmv -f latin1 -t utf8 -r DIR)",
                 "file names are not UTF-8 and are shown with replaced letters (rename with: convmv -f latin1 -t utf8 -r DIR)"),
         OUTSIDE_LAYOUT(
-                "image that lies outside the layout's folders was left out",
-                "images that lie outside the layout's folders were left out"),
-        NESTED(
-                "image that lies deeper than its class folder was left out",
-                "images that lie deeper than their class folders were left out"),
-        HIDDEN_FOLDERS("hidden folder was left out", "hidden folders were left out"),
-        EMPTY_CLASSES("class folder without images was left out", "class folders without images were left out"),
-        UNUSED_FOLDERS(
-                "folder that is no part of the layout was left out",
-                "folders that are no part of the layout were left out"),
+                "image outside the layout's folders was skipped", "images outside the layout's folders were skipped"),
+        NESTED("image below its class folder was skipped", "images below their class folders were skipped"),
+        HIDDEN_FOLDERS("hidden folder was skipped", "hidden folders were skipped"),
+        EMPTY_CLASSES("class folder without images was skipped", "class folders without images were skipped"),
+        UNUSED_FOLDERS("folder outside the layout was skipped", "folders outside the layout were skipped"),
         UNUSED_PICTURES(
-                "folder with images that is no part of the layout was left out",
-                "folders with images that are no part of the layout were left out"),
-        MASKS(
-                "folder of masks was left out: they are not images",
-                "folders of masks were left out: they are not images"),
+                "folder with images outside the layout was skipped",
+                "folders with images outside the layout were skipped"),
+        MASKS("folder of masks was skipped", "folders of masks were skipped"),
         VALIDATION_TESTS(
-                "part for validation is used to test, as there is no part to test",
-                "parts for validation are used to test, as there is no part to test"),
+                "validation set is used as the test set, because there is no test set",
+                "validation sets are used as test sets, because there are no test sets"),
         ABSENT_CLASSES(
-                "class that the lists name is absent, with all its images",
-                "classes that the lists name are absent, with all their images"),
-        ABSENT_PICTURES("listed image is absent", "listed images are absent"),
+                "class in the lists is missing, with all its images",
+                "classes in the lists are missing, with all their images"),
+        ABSENT_PICTURES("listed image is missing", "listed images are missing"),
         UNLISTED_PICTURES(
-                "image is in no list and takes no part in the given splits",
-                "images are in no list and take no part in the given splits"),
+                "image is in no list and not used by the given splits",
+                "images are in no list and not used by the given splits"),
         UNLABELLED_PICTURES(
-                "image is in no list and has no label: it was left out",
-                "images are in no list and have no label: they were left out"),
-        REPEATED_ROWS("row that repeats an earlier one was left out", "rows that repeat earlier ones were left out"),
+                "image is in no list and has no label: skipped", "images are in no list and have no label: skipped"),
+        REPEATED_ROWS("duplicate row was skipped", "duplicate rows were skipped"),
         UNUSED_COLUMNS("column was not used", "columns were not used"),
-        UNVALIDATED_CLASSES("class has no image to validate in a fold", "classes have no image to validate in a fold"),
-        UNTESTED_CLASSES("class has no image to test in a fold", "classes have no image to test in a fold"),
+        UNVALIDATED_CLASSES("class has no validation image in a fold", "classes have no validation image in a fold"),
+        UNTESTED_CLASSES("class has no test image in a fold", "classes have no test image in a fold"),
         STRADDLING_COPIES(
-                "set of identical files lies on both sides of a split that is given, which flatters the result",
-                "sets of identical files lie on both sides of a split that is given, which flatters the result"),
+                "set of identical files lies on both sides of a given split, which biases the result upwards",
+                "sets of identical files lie on both sides of a given split, which biases the result upwards"),
         COPIES_ACROSS_CLASSES(
                 "set of identical files has more than one label", "sets of identical files have more than one label"),
         UNCOMPARED_FILES(
@@ -80,7 +70,8 @@ public record Note(Kind kind, int count, List<String> examples) {
         examples = List.copyOf(examples);
         if (count < 1 || examples.size() > count) {
             throw new IllegalArgumentException(
-                    "expected a count of at least 1 and of the examples, found " + count + " for " + examples);
+                    "expected a count of at least 1 and at least the number of examples, found " + count + " for "
+                            + examples);
         }
     }
 

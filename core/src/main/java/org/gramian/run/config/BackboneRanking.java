@@ -30,10 +30,10 @@ final class BackboneRanking {
                 ? settings.orElse(
                         Keys.BACKBONE,
                         WITHOUT_WEIGHTS,
-                        "there are no weights at hand, and it needs none; 'gramian weights' shows how to get some")
+                        "no weights found, and it needs none; 'gramian weights' shows how to get some")
                 : settings.orElse(
                         Keys.BACKBONE,
                         present.getFirst(),
-                        "the best whose weights are at hand (" + String.join(", ", present) + ")");
+                        "the best with weights available (" + String.join(", ", present) + ")");
     }
 }

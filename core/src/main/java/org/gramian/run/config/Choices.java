@@ -62,8 +62,8 @@ public final class Choices {
 
     private static Settings data(Settings settings, Surroundings surroundings) {
         String layout = surroundings.layout();
-        return settings.orElse(Keys.LAYOUT, layout, "what the folder shows")
-                .orElse(Keys.PROTOCOL, surroundings.protocol(), "the usual one for the layout " + layout);
+        return settings.orElse(Keys.LAYOUT, layout, "detected from the folder")
+                .orElse(Keys.PROTOCOL, surroundings.protocol(), "default for the layout " + layout);
     }
 
     private static Settings network(Settings given, Surroundings surroundings) {
@@ -91,8 +91,8 @@ public final class Choices {
             return given.orElse(Keys.BACKBONE, network, "the network of the weights " + weights.get());
         } catch (IllegalArgumentException e) {
             throw new ConfigException(
-                    Keys.WEIGHTS + ": expected " + Keys.BACKBONE + " beside it, for '" + weights.get()
-                            + "' does not say by its name which network it is for",
+                    Keys.WEIGHTS + ": expected " + Keys.BACKBONE + " as well, because '" + weights.get()
+                            + "' does not name its network",
                     e);
         }
     }

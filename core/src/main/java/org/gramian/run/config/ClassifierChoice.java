@@ -42,7 +42,7 @@ final class ClassifierChoice {
         if (!LinearSolver.WORDS.contains(word)) {
             var words = Stream.concat(Stream.of(Method.SOFTMAX), LinearSolver.WORDS.stream())
                     .toList();
-            throw new IllegalArgumentException("there is no classifier " + Found.text(text)
+            throw new IllegalArgumentException("unknown classifier " + Found.text(text)
                     + NearestWord.suggestion(word, words) + "; the classifiers are " + String.join(", ", words));
         }
         return Optional.of(LinearSolver.parse(text));
@@ -73,7 +73,7 @@ final class ClassifierChoice {
         if (solver.isEmpty()) {
             return settings;
         }
-        String reason = solver.get().text() + " is solved for";
+        String reason = solver.get().text() + " is solved in closed form";
         settings = settings.orElse(Keys.STAGE1_EPOCHS, 0, reason).orElse(Keys.LOGIT_NORM, false, reason);
         return settings.isWanted(Keys.CLASSIFIER) ? settings.orElse(Keys.STAGE2_EPOCHS, 0, reason) : settings;
     }
@@ -88,24 +88,24 @@ final class ClassifierChoice {
                 recipe.stage1().epochs() == 0,
                 Keys.STAGE1_EPOCHS + ": expected 0",
                 solver,
-                "it is found at once, without epochs");
-        require(!logitNorm, Keys.LOGIT_NORM + ": expected false", solver, "its scores are as they were solved for");
+                "it is solved in closed form, without epochs");
+        require(!logitNorm, Keys.LOGIT_NORM + ": expected false", solver, "its scores are not normalized");
         require(
                 recipe.loss().smoothing() == 0 || recipe.stage2().epochs() > 0,
                 Keys.LABEL_SMOOTHING + ": expected 0 without fine-tuning",
                 solver,
-                "it minimizes no cross-entropy");
+                "it does not minimize cross-entropy");
         require(
                 recipe.dropout() == 0 || recipe.stage2().epochs() > 0,
                 Keys.DROPOUT + ": expected 0 without fine-tuning",
                 solver,
-                "it is solved for whole descriptors, without steps");
+                "it is solved in closed form, without training steps");
     }
 
     private static void require(boolean fits, String expectation, LinearSolver solver, String reason) {
         if (!fits) {
-            throw new ConfigException(expectation + " beside " + Keys.CLASSIFIER + "=" + solver.text() + ", for "
-                    + reason + "; leave it out, or take the classifier softmax");
+            throw new ConfigException(expectation + " with " + Keys.CLASSIFIER + "=" + solver.text() + ", because "
+                    + reason + "; remove it, or use the classifier softmax");
         }
     }
 }

@@ -38,22 +38,23 @@ public final class ConfigFile {
 
     private static String text(Path file) {
         if (!Files.exists(file)) {
-            throw new ConfigException(file + ": expected a configuration in YAML, found nothing of that name");
+            throw new ConfigException(file + ": expected a configuration in YAML, found no such file");
         }
         if (!Files.isRegularFile(file)) {
-            throw new ConfigException(file + ": expected a configuration in YAML, found what is no regular file");
+            throw new ConfigException(
+                    file + ": expected a configuration in YAML, found something that is not a regular file");
         }
         byte[] bytes;
         try (InputStream in = Files.newInputStream(file)) {
             bytes = in.readNBytes(LARGEST + 1);
         } catch (AccessDeniedException e) {
-            throw new ConfigException(file + ": this user may not read it", e);
+            throw new ConfigException(file + ": permission denied", e);
         } catch (IOException e) {
             throw new ConfigException(file + ": cannot be read: " + e.getMessage(), e);
         }
         if (bytes.length > LARGEST) {
-            throw new ConfigException(
-                    file + ": expected a configuration of at most " + LARGEST + " bytes, found more; is it one?");
+            throw new ConfigException(file + ": expected a configuration of at most " + LARGEST
+                    + " bytes, found more; is this the right file?");
         }
         try {
             return StandardCharsets.UTF_8
@@ -61,7 +62,7 @@ public final class ConfigFile {
                     .decode(ByteBuffer.wrap(bytes))
                     .toString();
         } catch (CharacterCodingException e) {
-            throw new ConfigException(file + ": expected text in UTF-8, found bytes that are none", e);
+            throw new ConfigException(file + ": expected text in UTF-8, found other bytes", e);
         }
     }
 }

@@ -65,9 +65,8 @@ public record CropOptions(
             return CropPlan.parse("paper");
         }
         if (imageSize == null && testSize == null && !given.has(Keys.BACKBONE)) {
-            throw new ConfigException(
-                    "--tta: expected --image-size, --crops or --backbone beside it, which tell the size"
-                            + " of images; found none of them");
+            throw new ConfigException("--tta: expected --image-size, --crops or --backbone as well, to know the size"
+                    + " of images; found none of them");
         }
         return given.find(Keys.BACKBONE)
                 .map(name -> DefaultRecipe.crops(given, Backbone.of(name)).get(Keys.CROPS))

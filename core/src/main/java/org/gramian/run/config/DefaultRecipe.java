@@ -103,7 +103,7 @@ final class DefaultRecipe {
         }
         return impliesStage1(given)
                 ? given.orElse(Keys.POOLING, "default", "stage 1 is trained")
-                : given.orElse(Keys.POOLING, PoolingRace.AUTO, "a race on the training images chooses it");
+                : given.orElse(Keys.POOLING, PoolingRace.AUTO, "selected by comparing poolings on the training images");
     }
 
     private static boolean isAuto(Settings settings) {
@@ -158,7 +158,7 @@ final class DefaultRecipe {
         String reason = !applies(settings)
                 ? "as in the paper"
                 : settings.get(Keys.CLASSIFIER).isPresent()
-                        ? "the classifier is solved for"
+                        ? "the classifier is solved in closed form"
                         : settings.get(Keys.STAGE1_EPOCHS) == 0
                                 ? "stage 1 has no epochs"
                                 : settings.get(Keys.LOGIT_NORM) ? "scores are normalized" : "";
@@ -166,7 +166,7 @@ final class DefaultRecipe {
                 ? settings.orElse(
                         Keys.STAGE1_REFIT,
                         svm(BatchSize.crops(settings, images)),
-                        "gradient steps seldom reach the optimum of the classifier")
+                        "gradient descent seldom reaches the optimum of the classifier")
                 : settings.orElse(Keys.STAGE1_REFIT, Optional.empty(), reason);
     }
 
@@ -189,7 +189,7 @@ final class DefaultRecipe {
         return settings.orElse(
                 Keys.CROPS,
                 new CropPlan(CropPlan.Kind.RESIZE, size, quality == Quality.BEST),
-                "the whole image at a size that suits " + backbone.name());
+                "the whole image at the native size of " + backbone.name());
     }
 
     /**
@@ -207,7 +207,7 @@ final class DefaultRecipe {
         String plain = epochs == 0 ? "nothing is fine-tuned" : "as in the paper";
         String why = modern ? tuned : plain;
         boolean delicate = backbone.name().equals(DELICATE);
-        String gently = delicate ? "the full learning rate of SGD destroyed " + DELICATE : plain;
+        String gently = delicate ? "the full learning rate of SGD destroys " + DELICATE : plain;
         int size = settings.get(Keys.CROPS).size();
         if (modern && surroundings.pictures() >= FEWEST_FOR_BATCH) {
             settings = settings.orElse(Keys.BATCH, BATCH, tuned);
@@ -233,7 +233,7 @@ final class DefaultRecipe {
 
     private static Settings epochs(Settings settings, Backbone backbone, int images, boolean gpu) {
         if (backbone.parameterCount() == 0) {
-            return settings.orElse(Keys.STAGE2_EPOCHS, 0, backbone.name() + " has nothing to be trained");
+            return settings.orElse(Keys.STAGE2_EPOCHS, 0, backbone.name() + " has no trainable parameters");
         }
         if (!gpu) {
             return settings.orElse(
@@ -262,6 +262,6 @@ final class DefaultRecipe {
         return settings.orElse(
                 Keys.VALIDATION,
                 trains ? 0.1 : 0.0,
-                trains ? "judges epochs and calibrates" : "nothing is trained by epochs");
+                trains ? "selects the best epoch and calibrates" : "nothing is trained by epochs");
     }
 }

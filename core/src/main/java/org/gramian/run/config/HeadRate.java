@@ -36,10 +36,10 @@ final class HeadRate {
         }
         boolean normalized = isNormalized(pooling);
         String length = normalized
-                ? "the pooling gives descriptors of length 1"
-                : "the pooling does not give descriptors of length 1";
+                ? "the pooling gives descriptors of unit norm"
+                : "the pooling gives descriptors without unit norm";
         boolean words = trainsWords(pooling.aggregation());
-        return settings.orElse(Keys.PER_LENGTH, !asked && !normalized, asked ? "the rate is given" : length)
+        return settings.orElse(Keys.PER_LENGTH, !asked && !normalized, asked ? "the learning rate is set" : length)
                 .orElse(
                         Keys.STAGE1_RATE,
                         OptionalDouble.of(words ? WORDS : USUAL),

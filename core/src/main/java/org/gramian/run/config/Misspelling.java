@@ -11,7 +11,7 @@ final class Misspelling {
 
     /** What is wrong with a name, and what there is. */
     static String of(String name) {
-        return "there is no key " + Found.text(name)
+        return "unknown key " + Found.text(name)
                 + meant(name).map(key -> " (did you mean '" + key + "'?)").orElse("") + "; " + listing(name);
     }
 
@@ -35,7 +35,7 @@ final class Misspelling {
     private static String listing(String name) {
         List<String> near = sameSection(name);
         return near.isEmpty()
-                ? "the sections are " + String.join(", ", sections()) + ", beside seed and fidelity"
+                ? "the sections are " + String.join(", ", sections()) + ", plus seed and fidelity"
                 : "the section '" + section(name) + "' has "
                         + String.join(
                                 ", ", near.stream().map(Misspelling::lastPart).toList());

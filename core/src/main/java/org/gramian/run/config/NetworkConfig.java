@@ -31,7 +31,7 @@ public record NetworkConfig(
         boolean needed = backbone.about().weights().needed();
         if (needed != weights.isPresent()) {
             throw new ConfigException(Keys.WEIGHTS + ": expected "
-                    + (needed ? "a name or a file for " : "none, for no weights are needed by ") + backbone.name()
+                    + (needed ? "a name or a file for " : "none, because no weights are needed by ") + backbone.name()
                     + ", found " + weights.map(text -> "'" + text + "'").orElse("none"));
         }
         try {

@@ -33,7 +33,7 @@ public record RunConfig(
         if (recipe.solver().isEmpty()
                 && recipe.stage1().epochs() + recipe.stage2().epochs() == 0) {
             throw new ConfigException(Keys.STAGE1_EPOCHS + ": expected at least 1 epoch in " + Keys.STAGE1_EPOCHS
-                    + " or " + Keys.STAGE2_EPOCHS + ", found 0 in both: nothing would be trained");
+                    + " or " + Keys.STAGE2_EPOCHS + ", found 0 in both: nothing to train");
         }
         network.requireFits(data.crops().size());
         network.requireFits(data.testPlan().size());

@@ -49,7 +49,7 @@ public record Settings(Map<String, Setting> values) {
         try {
             Setting former = values.get(name);
             if (former != null) {
-                throw new ConfigException(name + ": expected every key once, found it by " + former.origin() + ", too");
+                throw new ConfigException(name + ": expected every key once, found it also in " + former.origin());
             }
             return with(name, text, Origin.flag(option));
         } catch (ConfigException e) {

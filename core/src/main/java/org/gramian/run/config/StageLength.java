@@ -61,11 +61,11 @@ record StageLength(long steps) {
             return settings.orElse(key, false, "there are no epochs");
         }
         if (settings.isWanted(epochs)) {
-            return settings.orElse(key, false, "the epochs are given");
+            return settings.orElse(key, false, "the epochs are set");
         }
         return settings.get(schedule).hasFixedLength()
-                ? settings.orElse(key, false, "the rate falls by the number of epochs")
-                : settings.orElse(key, true, "the epochs are not given");
+                ? settings.orElse(key, false, "the schedule depends on the number of epochs")
+                : settings.orElse(key, true, "the epochs are not set");
     }
 
     String reason() {

@@ -42,15 +42,15 @@ public enum UpdateRule {
                         adamW ? ADAMW_DEFAULTS.weightDecay() : SGD_DEFAULTS.weightDecay(),
                         adamW
                                 ? "AdamW multiplies weight decay by its learning rate, which is small"
-                                : "the usual weight decay of SGD")
+                                : "the default weight decay of SGD")
                 .orElse(
                         Keys.MULTIPLIER,
                         adamW
                                 ? ADAMW_DEFAULTS.stiefel().multiplier()
                                 : SGD_DEFAULTS.stiefel().multiplier(),
                         adamW
-                                ? "AdamW's steps on the Stiefel manifold have the length of rate times multiplier"
-                                : "gradients of these matrices are about a thousand times as long as others")
+                                ? "AdamW's steps on the Stiefel manifold have length learning rate times multiplier"
+                                : "gradients of these matrices are about a thousand times larger than others")
                 .orElse(
                         Keys.STAGE2_RATE,
                         OptionalDouble.of(adamW ? ADAMW_RATE : SGD_STAGE2_RATE),

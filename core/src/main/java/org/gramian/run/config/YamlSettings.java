@@ -76,7 +76,7 @@ final class YamlSettings {
         section("");
         chosen.forEach(key -> settings = settings.unwanted(key));
         if (parser.nextToken() != null) {
-            throw wrong("expected one document, found another behind it");
+            throw wrong("expected one document, found several");
         }
     }
 
@@ -117,7 +117,7 @@ final class YamlSettings {
             try {
                 String name = Keys.of(parser.getString()).name();
                 if (!chosen.add(name)) {
-                    throw new ConfigException("expected every key once, found '" + name + "' again");
+                    throw new ConfigException("expected every key once, found '" + name + "' twice");
                 }
             } catch (ConfigException e) {
                 throw wrong(own, CHOSEN + ": " + e.getMessage());
@@ -128,7 +128,7 @@ final class YamlSettings {
     private void once(String name, int line) {
         Integer before = lines.putIfAbsent(name, line);
         if (before != null) {
-            throw wrong(line, Found.bare(name) + ": expected every key once, found it on line " + before + ", too");
+            throw wrong(line, Found.bare(name) + ": expected every key once, found it also on line " + before);
         }
     }
 
@@ -141,7 +141,7 @@ final class YamlSettings {
             Key<?> key = Keys.of(name);
             if (value == null || !value.isScalarValue() || value == JsonToken.VALUE_NULL) {
                 throw new ConfigException(name + ": expected " + key.form().expected() + ", found " + found()
-                        + "; leave the key out to have the default");
+                        + "; remove the key to use the default");
             }
             settings = settings.with(name, parser.getString(), Origin.file(file, line));
         } catch (ConfigException e) {

@@ -27,8 +27,8 @@ final class YamlText {
     private YamlText() {}
 
     static String of(Settings settings) {
-        StringBuilder text =
-                new StringBuilder("# Configuration of a training run: gramian train DIR --config THIS-FILE\n");
+        StringBuilder text = new StringBuilder(
+                "# Configuration of a training run; reuse it with: gramian train DIR --config THIS-FILE\n");
         String section = "";
         for (Setting setting : settings.values().values()) {
             int dot = setting.key().indexOf('.');

@@ -140,9 +140,9 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         long there = gpu ? deviceMemory : hostMemory;
         String where = gpu ? "free GPU memory" : "memory";
         String advice = solver > 0
-                ? "; take fewer crops, shorter descriptors (pca:64 at the beginning of the pooling) or the classifier"
+                ? "; use fewer crops, shorter descriptors (pca:64 at the start of the pooling) or the classifier"
                         + " softmax"
-                : "; take a smaller --batch, a smaller --image-size or a smaller backbone";
+                : "; use a smaller --batch, a smaller --image-size or a smaller backbone";
         if (parameters > there) {
             throw new ConfigException("expected at least " + gigabytes(parameters) + " of " + where + " for "
                     + (solver > 0 ? "descriptors and the solver" : "parameters and optimizer state") + ", found "
@@ -151,7 +151,7 @@ public record MemoryEstimate(long images, long extraction, long training, long s
         boolean tight = host() > hostMemory || device() > deviceMemory;
         return tight
                 ? Optional.of(
-                        "the run may not fit into memory: it takes about " + text() + "; found " + gigabytes(hostMemory)
+                        "the run may not fit into memory: it needs about " + text() + "; found " + gigabytes(hostMemory)
                                 + (gpu ? " and " + gigabytes(deviceMemory) + " on the GPU" : "") + advice)
                 : Optional.empty();
     }

@@ -61,8 +61,8 @@ public final class EpochTimes implements Consumer<RunEvent> {
                         Double.parseDouble(row.getField("seconds"))));
             } catch (RuntimeException damaged) {
                 throw new IOException(
-                        times.file + " holds no times that this program wrote (" + damaged.getMessage()
-                                + "); remove it: nothing else is lost by that",
+                        times.file + ": expected epoch times written by this program, found: " + damaged.getMessage()
+                                + "; remove the file: nothing else is lost",
                         damaged);
             }
         }

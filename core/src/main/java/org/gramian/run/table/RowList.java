@@ -76,7 +76,7 @@ public final class RowList {
         } catch (IllegalArgumentException wrong) {
             throw new IllegalArgumentException(
                     WORD.matcher(text).matches() && !stages().contains(text)
-                            ? "there is no method or stage " + Found.text(text) + suggestion(text)
+                            ? "unknown method or stage " + Found.text(text) + suggestion(text)
                                     + "; 'gramian methods' and 'gramian pool --help' list them"
                             : "expected a method or a pooling, found " + Found.text(text) + ": " + wrong.getMessage(),
                     wrong);

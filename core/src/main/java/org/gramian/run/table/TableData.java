@@ -45,7 +45,7 @@ public record TableData(String name, Path place, Dataset dataset) {
     private static String name(Path place) {
         String last = String.valueOf(place.toAbsolutePath().normalize().getFileName());
         String name = TableRow.folder(last.replaceFirst("\\.csv$", ""));
-        return name.isEmpty() ? "pictures" : name;
+        return name.isEmpty() ? "images" : name;
     }
 
     /** Which data set of the paper it is. */

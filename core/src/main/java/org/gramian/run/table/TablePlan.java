@@ -29,7 +29,7 @@ public record TablePlan(List<TableRow> rows, Settings common, Optional<String> b
         List<TableRow> all = rows;
         baseline.ifPresent(name -> requireRow(all, "the baseline", name));
         for (String name : only) {
-            requireRow(rows, "what is to be trained", name);
+            requireRow(rows, "the selected rows", name);
         }
     }
 
@@ -61,7 +61,8 @@ public record TablePlan(List<TableRow> rows, Settings common, Optional<String> b
             }
             if (other != null) {
                 throw new IllegalArgumentException("the rows " + Found.text(other) + " and " + Found.text(row.name())
-                        + " would share the folder " + Found.text(row.folder()) + "; give one another label, LABEL="
+                        + " would share the folder " + Found.text(row.folder())
+                        + "; give one of them another label, LABEL="
                         + row.pooling());
             }
         }

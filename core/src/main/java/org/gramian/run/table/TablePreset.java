@@ -11,7 +11,7 @@ import org.gramian.pooling.Methods;
 /** Tables with a name: the two of the paper, and the second-order family; every row under the title of its method. */
 public enum TablePreset {
     /** The paper's comparison with others. */
-    TABLE1("the paper's Table 1: other methods and the full one") {
+    TABLE1("the paper's Table 1: other methods and the full method") {
         @Override
         public List<TableRow> rows() {
             return methods("fv-cnn", "fv-fc-cnn", "bcnn", "deep-ten", TAIL, "paper");
@@ -19,7 +19,7 @@ public enum TablePreset {
     },
 
     /** The paper's ablations. */
-    TABLE2("the paper's Table 2: what each part of the full method gives") {
+    TABLE2("the paper's Table 2: ablation of the full method") {
         @Override
         public List<TableRow> rows() {
             return methods(

@@ -36,8 +36,8 @@ final class TableRemarks {
             }
         }
         if (!keys.isEmpty()) {
-            remarks.add(String.join(" and ", keys) + " does not count for " + String.join("; ", titles)
-                    + ": that classifier is solved for, not trained");
+            remarks.add(String.join(" and ", keys) + " has no effect on " + String.join("; ", titles)
+                    + ": that classifier is solved in closed form");
         }
     }
 
@@ -47,9 +47,8 @@ final class TableRemarks {
                 .map(TableEntry::title)
                 .collect(Collectors.toCollection(LinkedHashSet::new));
         if (!titles.isEmpty()) {
-            remarks.add(
-                    "the pooling has trainable parameters, which a classifier that is solved for leaves at their random"
-                            + " beginning: " + String.join("; ", titles));
+            remarks.add("the pooling has trainable parameters, which a closed-form classifier leaves at their random"
+                    + " initialization: " + String.join("; ", titles));
         }
     }
 

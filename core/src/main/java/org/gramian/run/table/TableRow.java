@@ -52,12 +52,11 @@ public record TableRow(String name, String title, String pooling, Map<String, St
      */
     public TableRow with(String key, String text) {
         if (key.equals(Keys.POOLING.name())) {
-            throw new IllegalArgumentException(
-                    key + " is what makes a row: write it as a row of its own, LABEL=" + text);
+            throw new IllegalArgumentException(key + " defines a row: write it as a separate row, LABEL=" + text);
         }
         if (SHARED.stream().anyMatch(shared -> shared.name().equals(key))) {
             throw new IllegalArgumentException(
-                    key + " is the same for all rows: results on other images or crops cannot stand in one table");
+                    key + " must be the same for all rows: results on other images or crops are not comparable");
         }
         Settings.NONE.with(key, text, Origin.CODE); // says what is wrong with it
         Map<String, String> more = new LinkedHashMap<>(own);
@@ -95,7 +94,7 @@ public record TableRow(String name, String title, String pooling, Map<String, St
         }
         return all.has(Keys.GALLERY)
                 ? all
-                : all.with(Keys.GALLERY.name(), "false", new Origin("tables have none unless asked", false));
+                : all.with(Keys.GALLERY.name(), "false", new Origin("tables have none by default", false));
     }
 
     /** The name of its folder. */

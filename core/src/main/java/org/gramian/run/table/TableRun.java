@@ -116,7 +116,7 @@ public final class TableRun {
 
     /** What was found in the pictures of a data set. */
     public AuditReport audit(TableData one) {
-        return Objects.requireNonNull(audits.get(one), "prepare comes first");
+        return Objects.requireNonNull(audits.get(one), "call prepare first");
     }
 
     /** What was found in the pictures of each data set. */

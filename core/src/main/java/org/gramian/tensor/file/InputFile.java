@@ -23,7 +23,7 @@ public record InputFile(Path path, FileChannel channel, long size) implements Cl
             // Asked before opening: opening a pipe would wait for its other end for ever.
             BasicFileAttributes attributes = Files.readAttributes(path, BasicFileAttributes.class);
             if (!attributes.isRegularFile()) {
-                String kind = attributes.isDirectory() ? "a directory" : "something that is no regular file";
+                String kind = attributes.isDirectory() ? "a directory" : "something that is not a regular file";
                 throw new TensorFileException(path, "expected a file, found " + kind);
             }
             FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
@@ -31,9 +31,9 @@ public record InputFile(Path path, FileChannel channel, long size) implements Cl
         } catch (TensorFileException e) {
             throw e;
         } catch (NoSuchFileException e) {
-            throw new TensorFileException(path, "expected a file, found nothing of that name", e);
+            throw new TensorFileException(path, "expected a file, found none with that name", e);
         } catch (AccessDeniedException e) {
-            throw new TensorFileException(path, "may not be read: permission denied", e);
+            throw new TensorFileException(path, "cannot be read: permission denied", e);
         } catch (IOException e) {
             throw unreadable(path, e);
         }

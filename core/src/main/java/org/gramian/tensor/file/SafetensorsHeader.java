@@ -93,7 +93,8 @@ record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metad
             json.writeEndObject();
         } catch (JacksonException e) {
             String reason = Found.bare(e.getOriginalMessage());
-            throw new TensorFileException(file, "cannot be written: a name or metadata is no text: " + reason, e);
+            throw new TensorFileException(
+                    file, "cannot be written: a name or metadata value is not text: " + reason, e);
         }
         while (bytes.size() % Long.BYTES != 0) {
             bytes.write(' ');

@@ -87,7 +87,7 @@ record LibtorchArtifact(String version, String classifier, List<LibtorchLibrary>
     private static String value(Properties properties, String key, URL description) {
         String value = properties.getProperty(key);
         if (value == null || value.isBlank()) {
-            throw new LibtorchException(description + " should have a value for '" + key + "', found none");
+            throw new LibtorchException(description + ": expected a value for '" + key + "', found none");
         }
         return value.strip();
     }
@@ -95,7 +95,7 @@ record LibtorchArtifact(String version, String classifier, List<LibtorchLibrary>
     /** Names become files in the cache folder, so nothing in them may lead out of it. */
     private static String fileName(String name, URL description) {
         if (!name.matches("[A-Za-z0-9_][A-Za-z0-9_.+-]*")) {
-            throw new LibtorchException(description + " should hold plain file names, found '" + name + "'");
+            throw new LibtorchException(description + ": expected plain file names, found '" + name + "'");
         }
         return name;
     }

@@ -35,7 +35,8 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
             try {
                 lock.hold(() -> unpackUnlessDone(target, artifact));
             } catch (InterruptedIOException e) {
-                throw new LibtorchException("interrupted while waiting for another process that unpacks libtorch", e);
+                throw new LibtorchException(
+                        "interrupted while waiting for another process that is unpacking libtorch", e);
             } catch (IOException e) {
                 throw UnpackingFailures.notWritable(realRoot, e);
             }
@@ -63,7 +64,7 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
             return target;
         }
         if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
-            progress.accept("the unpacked libtorch is damaged and is unpacked again: " + damage);
+            progress.accept("the unpacked libtorch is damaged, unpacking again: " + damage);
         }
         return new Unpacking(artifact, target, disk, progress).run();
     }
@@ -95,6 +96,6 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
     }
 
     private void tellWaiting() {
-        progress.accept("waiting for another process that unpacks libtorch into " + root);
+        progress.accept("waiting for another process that is unpacking libtorch into " + root);
     }
 }

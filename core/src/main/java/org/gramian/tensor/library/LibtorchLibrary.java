@@ -89,11 +89,11 @@ record LibtorchLibrary(String name, URI location) {
     /** Java compares the CRC-32 of an entry only when it reads a jar as one stream, so it is done here. */
     private void check(Source source, long size, long crc) {
         if (source.size() != UNKNOWN && source.size() != size) {
-            String found = "it should have " + source.size() + " bytes, found " + size;
+            String found = "expected " + source.size() + " bytes, found " + size;
             throw UnpackingFailures.damagedArtifact(location, new IOException(found));
         }
         if (source.crc() != UNKNOWN && source.crc() != crc) {
-            String found = "its CRC-32 should be %08x, found %08x".formatted(source.crc(), crc);
+            String found = "expected CRC-32 %08x, found %08x".formatted(source.crc(), crc);
             throw UnpackingFailures.damagedArtifact(location, new IOException(found));
         }
     }

@@ -54,7 +54,7 @@ record LibtorchLocator(LibtorchSettings settings, ClassLoader classPath, Consume
             }
         }
         String library = settings.platform().mainLibrary();
-        throw new LibtorchException(origin + " should name a folder with " + library + " in it, or in its folder 'lib';"
+        throw new LibtorchException(origin + ": expected a folder with " + library + " in it, or in its folder 'lib';"
                 + " found that " + folder + " " + contents(folder) + ". Try the folder 'torch/lib' of a PyTorch"
                 + " installed with pip: 'python3 -c \"import torch; print(torch.__path__[0])\"' prints its parent."
                 + " Without " + origin + " the libtorch of the Maven artifact is used");

@@ -65,7 +65,7 @@ record LibtorchSettings(Map<String, String> properties, Map<String, String> envi
         String home = property("user.home");
         // "?" is what Java says for a user without an entry in the password file, as in many containers.
         if (home == null || home.equals("?")) {
-            throw new LibtorchException("there is no home folder to keep files in (user.home is "
+            throw new LibtorchException("no home folder for cached files (user.home is "
                     + (home == null ? "not set" : home) + "); set " + CACHE_VARIABLE + " to a writable folder");
         }
         return path(home, "user.home").resolve(".cache").resolve("gramian");

@@ -25,13 +25,13 @@ final class UnpackingFailures {
     static LibtorchException notEnoughSpace(Path folder, long needed, long free) {
         return new LibtorchException(
                 "unpacking libtorch into " + folder + " needs " + megabytes(needed) + ", only " + megabytes(free)
-                        + " are free. Make room there, or " + lowerFirst(wayOut("a folder on a larger disk")));
+                        + " are free. Free disk space, or " + lowerFirst(wayOut("a folder on a larger disk")));
     }
 
     static LibtorchException diskFull(Path folder, long needed, IOException cause) {
         return new LibtorchException(
                 "the disk became full while unpacking libtorch (" + megabytes(needed) + ") into " + folder
-                        + "; what was written has been removed. Make room there, or "
+                        + "; partial files were removed. Free disk space, or "
                         + lowerFirst(wayOut("a folder on a larger disk")),
                 cause);
     }
@@ -63,7 +63,7 @@ final class UnpackingFailures {
             return existing + " is a file";
         }
         if (cause instanceof AccessDeniedException || !Files.isWritable(existing)) {
-            return existing + " may not be written to";
+            return existing + " is not writable";
         }
         String detail = cause instanceof FileSystemException system ? system.getReason() : cause.getMessage();
         return "writing below " + existing + " fails"

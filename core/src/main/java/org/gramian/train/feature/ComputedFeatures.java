@@ -97,7 +97,7 @@ final class ComputedFeatures implements AutoCloseable {
             byte[] content = Files.readAllBytes(file);
             return Arrays.equals(Sha256.of(content), expected)
                     ? reader.read(content)
-                    : new Unreadable(Problem.INACCESSIBLE, "the file was changed meanwhile; try again");
+                    : new Unreadable(Problem.INACCESSIBLE, "the file changed meanwhile; retry");
         } catch (IOException e) {
             return new Unreadable(Problem.INACCESSIBLE, "the file could not be read a second time: " + e.getMessage());
         }

@@ -86,8 +86,8 @@ public final class FeatureCache implements AutoCloseable {
                 use.close();
             }
             throw new IOException(
-                    "the feature cache cannot be kept in " + folder + " (" + reason(e)
-                            + "); name another folder by --cache-dir, or go without by --no-cache",
+                    "cannot write the feature cache to " + folder + " (" + reason(e)
+                            + "); choose another folder with --cache-dir, or disable it with --no-cache",
                     e);
         }
         FeatureCache cache = new FeatureCache(root, recipe, warnings, use);
@@ -133,8 +133,8 @@ public final class FeatureCache implements AutoCloseable {
     private void unreadable(IOException e) {
         if (readable) {
             readable = false;
-            warnings.accept("the feature cache " + folder + " cannot be read any more (" + reason(e)
-                    + "): what was in it is computed again");
+            warnings.accept("the feature cache " + folder + " can no longer be read (" + reason(e)
+                    + "): its features are recomputed");
         }
     }
 
@@ -182,15 +182,15 @@ public final class FeatureCache implements AutoCloseable {
 
     synchronized void put(FeatureKey key, MemorySegment feature) {
         if (closed) {
-            throw new IllegalStateException("the feature cache " + folder + " was closed");
+            throw new IllegalStateException("the feature cache " + folder + " is closed");
         }
         if (writable && find(key).isEmpty()) {
             try {
                 add(key, writer().append(key, feature));
             } catch (IOException e) {
                 writable = false;
-                warnings.accept("the feature cache " + folder + " cannot be written any more (" + reason(e)
-                        + "): features are computed from here on, but not kept");
+                warnings.accept("the feature cache " + folder + " can no longer be written (" + reason(e)
+                        + "): further features are not cached");
             }
         }
     }
@@ -230,8 +230,8 @@ public final class FeatureCache implements AutoCloseable {
         if (bytes > free) {
             throw new IOException(String.format(
                     Locale.ROOT,
-                    "the feature cache needs %,d MB in %s, where %,d MB are free; make room, name another folder by"
-                            + " --cache-dir, or go without by --no-cache",
+                    "the feature cache needs %,d MB in %s, found %,d MB free; free disk space, choose another folder"
+                            + " with --cache-dir, or disable it with --no-cache",
                     Math.ceilDiv(bytes, 1_000_000),
                     folder,
                     free / 1_000_000));

@@ -34,7 +34,7 @@ public record FeatureExtraction(
         cache.ifPresent(kept -> {
             if (!kept.recipe().equals(extractor.recipe())) {
                 throw new IllegalArgumentException(
-                        "a cache of " + extractor.recipe() + " is wanted, found one of " + kept.recipe());
+                        "expected a feature cache of " + extractor.recipe() + ", found one of " + kept.recipe());
             }
         });
     }
@@ -101,8 +101,8 @@ public record FeatureExtraction(
     /** A picture that can be read for some of its crops only must have changed since. */
     private static void requireFirst(int crop, Sample sample, Unreadable problem) throws IOException {
         if (crop > 0) {
-            throw new IOException(sample.name() + " was changed while its features were being collected ("
-                    + problem.reason() + "): try again");
+            throw new IOException(
+                    sample.name() + " changed while its features were computed (" + problem.reason() + "): retry");
         }
     }
 

@@ -41,7 +41,7 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
 
     public FeatureExtractor {
         if (batch < 1) {
-            throw new IllegalArgumentException("a batch has at least 1 image, found " + batch);
+            throw new IllegalArgumentException("expected a batch of at least 1 image, found " + batch);
         }
     }
 
@@ -90,7 +90,7 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
     public void compute(Tensor pictures, MemorySegment target) {
         if (pictures.size(0) != batch) {
             throw new IllegalArgumentException(
-                    "a batch of exactly " + batch + " images is wanted, found " + pictures.shape());
+                    "expected a batch of exactly " + batch + " images, found " + pictures.shape());
         }
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
@@ -113,11 +113,11 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
         if (Reductions.allFinite(features)) {
             throw new IllegalArgumentException(String.format(
                     Locale.ROOT,
-                    "features of %s reach %.0f, more than the 65504 that f16 can hold: keep them as f32",
+                    "features of %s reach %.0f, beyond the float16 maximum of 65504: store them as f32",
                     network.backbone(),
                     Reductions.largestMagnitude(features)));
         }
-        throw new IllegalArgumentException("features of " + network.backbone()
-                + " must be finite numbers, found some that are not: its weights are damaged or too large");
+        throw new IllegalArgumentException("expected finite features of " + network.backbone()
+                + ", found NaN or infinity: its weights are damaged or too large");
     }
 }

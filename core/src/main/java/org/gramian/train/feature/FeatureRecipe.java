@@ -40,7 +40,7 @@ public record FeatureRecipe(
     /** @throws IllegalArgumentException if the type is none that features are kept in */
     public FeatureRecipe {
         if (type != DType.F32 && type != DType.F16) {
-            throw new IllegalArgumentException("features are kept as f32 or f16, found " + type);
+            throw new IllegalArgumentException("expected features as f32 or f16, found " + type);
         }
     }
 

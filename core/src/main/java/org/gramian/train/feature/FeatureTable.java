@@ -104,8 +104,7 @@ public final class FeatureTable implements AutoCloseable {
 
         @Override
         public void unreadable(int sample, Unreadable problem) throws IOException {
-            String reason =
-                    "it cannot be read (" + problem.reason() + "): remove it, or try again if it was being changed";
+            String reason = "cannot be read (" + problem.reason() + "): remove it, or retry if it was being changed";
             throw new UnreadablePictureException(
                     survey.samples().get(sample).file(), new Unreadable(problem.problem(), reason));
         }
@@ -131,7 +130,7 @@ public final class FeatureTable implements AutoCloseable {
                         .orElseThrow()
                         .find(hash, key)
                         .orElseThrow(() -> new IOException("the feature cache lost a feature of "
-                                + survey.samples().get(sample).name() + " while it was in use: try again"));
+                                + survey.samples().get(sample).name() + " while in use: retry"));
             }
         }
     }

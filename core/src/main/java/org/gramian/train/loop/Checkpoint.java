@@ -73,13 +73,13 @@ record Checkpoint(Path file, Position position, long steps, Map<String, Tensor> 
                     || !VERSION.equals(file.metadata().get("version"))) {
                 throw new TensorFileException(
                         file.path(),
-                        "expected a checkpoint of version " + VERSION + ", found something else; begin anew");
+                        "expected a checkpoint of version " + VERSION + ", found something else; start a new run");
             }
             if (!keeper.identity().equals(file.metadata().get("identity"))) {
                 throw new TensorFileException(
                         file.path(),
-                        "it belongs to a run with another configuration, other images or another version of the program;"
-                                + " go on with what it was begun with, or begin anew in another folder");
+                        "it belongs to a run with another configuration, dataset or program version;"
+                                + " resume with the original ones, or start a new run in another folder");
             }
             Position position = MAPPER.readValue(file.metadata().getOrDefault("position", ""), Position.class);
             long steps = Long.parseUnsignedLong(file.metadata().getOrDefault("optimizer-steps", ""));
@@ -90,7 +90,7 @@ record Checkpoint(Path file, Position position, long steps, Map<String, Tensor> 
             tensors.values().forEach(scope::release); // only now: if one cannot be read, the scope frees the others
             return new Checkpoint(keeper.file(), position, steps, tensors);
         } catch (JacksonException | NumberFormatException damaged) {
-            throw new TensorFileException(keeper.file(), "its position is damaged; begin anew");
+            throw new TensorFileException(keeper.file(), "its position is damaged; start a new run");
         }
     }
 
@@ -127,7 +127,7 @@ record Checkpoint(Path file, Position position, long steps, Map<String, Tensor> 
             throw new TensorFileException(
                     file,
                     "expected " + name + " of " + parameter.value().type() + " " + shape + ", found "
-                            + (stored == null ? "none" : stored) + "; begin anew");
+                            + (stored == null ? "none" : stored) + "; start a new run");
         }
         try (Scope scope = Scope.open()) {
             Tensor there = Tensors.to(stored, device);

@@ -53,7 +53,7 @@ final class GatheredSteps implements Steps {
         }
         if (whole.crops() != places.length) {
             throw new IllegalStateException("expected gradients of " + places.length + " crops, found those of "
-                    + whole.crops() + "; features were lost");
+                    + whole.crops() + "; features are missing");
         }
         try (Scope _ = Scope.open()) {
             Map<Parameter, Tensor> gradients = gradients(whole);

@@ -10,8 +10,8 @@ public final class InterruptedTrainingException extends RuntimeException {
     public InterruptedTrainingException(Breaks.Reason reason) {
         super(
                 switch (reason) {
-                    case ASKED -> "training was asked to stop";
-                    case OUT_OF_TIME -> "the time was used up before there was a model";
+                    case ASKED -> "training was interrupted";
+                    case OUT_OF_TIME -> "the time budget ended before there was a model";
                 });
         this.reason = reason;
     }

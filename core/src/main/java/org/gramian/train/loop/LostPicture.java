@@ -10,7 +10,7 @@ final class LostPicture {
     private LostPicture() {}
 
     static UncheckedIOException of(Sample sample, Unreadable problem) {
-        String reason = "it could be read before and cannot be any more: " + problem.reason();
+        String reason = "it was readable before and no longer is: " + problem.reason();
         return new UncheckedIOException(
                 new UnreadablePictureException(sample.file(), new Unreadable(problem.problem(), reason)));
     }

@@ -38,7 +38,7 @@ public record Material(Parts parts, Crops trainingCrops, Crops testCrops, Featur
             heldBack = List.copyOf(heldBack);
             test = List.copyOf(test);
             if (training.isEmpty()) {
-                throw new IllegalArgumentException("expected images to train on, found none");
+                throw new IllegalArgumentException("expected training images, found none");
             }
         }
 

@@ -17,28 +17,26 @@ public record NonFinite(Kind kind, String place, String before, double largest) 
     /** The sorts of values in a step, each with what helps. */
     public enum Kind {
         /** What the loss compares with. */
-        TARGETS("this is a mistake in the program, not in the data: please report it"),
+        TARGETS("this is a bug in the program, not in the data: please report it"),
         /** Something that training moves, or that was loaded. */
-        PARAMETER("an earlier step moved it there: lower the learning rate (--lr), or warm it up;"
-                + " if no step was made yet, check the weight file with `gramian weights verify`"),
+        PARAMETER("an earlier step diverged: lower the learning rate (--lr), or use warm-up;"
+                + " before the first step, check the weight file with `gramian weights verify`"),
         /** What is trained on. */
-        INPUT(
-                "an image or a kept feature is damaged: look at `gramian audit`, and train once without the feature cache"),
+        INPUT("an image or a cached feature is damaged: run `gramian audit`, and train once with --no-cache"),
         /** Maps of the backbone. */
-        BACKBONE("its maps outgrow their type: lower the learning rate of the backbone, or keep it frozen"),
+        BACKBONE("its feature maps overflow: lower the learning rate of the backbone, or freeze it"),
         /** Maps, matrices or vectors of the pooling. */
         POOLING("give the kernel more jitter (as in rbf:jitter=0.001), put reeig:0.0001 before log, sqrt or power,"
                 + " give root an eps above 0 (root:eps=0.00001), or lower the learning rate (--lr)"),
         /** Scores of the classes. */
-        SCORES("lower the learning rate (--lr), or end the pooling with l2, so that descriptors stay of one size"),
+        SCORES("lower the learning rate (--lr), or end the pooling with l2 to keep the descriptor norm constant"),
         /** The loss. */
-        LOSS("lower the learning rate (--lr): the scores are too far apart"),
+        LOSS("lower the learning rate (--lr): the scores are too large"),
         /** A gradient: all values on the way there are finite. */
-        GRADIENT(
-                "lower the learning rate (--lr), give root an eps above 0 (root:eps=0.00001), and the kernel more jitter:"
-                        + " slopes grow without bound at zeros and at equal eigenvalues"),
+        GRADIENT("lower the learning rate (--lr), give root an eps above 0 (root:eps=0.00001), and the kernel more"
+                + " jitter: gradients are unbounded at zeros and at equal eigenvalues"),
         /** Everything was finite when it was computed again. */
-        NOWHERE("computing the same step again gives finite numbers only: try --deterministic, and if it comes back"
+        NOWHERE("repeating the step gives finite values only: try --deterministic, and if it recurs"
                 + " on a GPU, check its memory");
 
         private final String advice;
@@ -55,12 +53,11 @@ public record NonFinite(Kind kind, String place, String before, double largest) 
 
     /** One sentence on where it arose, one on what was before, one on what to try. */
     public String text() {
-        String where = kind == Kind.NOWHERE
-                ? "nothing that is not a finite number was found"
-                : "the first value that is not a finite number is in " + place;
+        String where = kind == Kind.NOWHERE ? "found no NaN or infinity" : "the first NaN or infinity is in " + place;
         String former = before.isEmpty()
                 ? ""
-                : String.format(Locale.ROOT, ". Before it comes %s, with a largest magnitude of %.3g", before, largest);
+                : String.format(
+                        Locale.ROOT, ". The value before it is %s, with a largest magnitude of %.3g", before, largest);
         return where + former + ". What to try: " + kind.advice() + ".";
     }
 }

@@ -8,7 +8,7 @@ public final class NonFiniteLossException extends IllegalStateException {
     private static final long serialVersionUID = 1;
 
     private NonFiniteLossException(String what, Position position, NonFinite origin) {
-        super(what + " is not a finite number in stage " + position.stage() + ", epoch " + (position.epoch() + 1)
+        super(what + " is NaN or infinite in stage " + position.stage() + ", epoch " + (position.epoch() + 1)
                 + ", step " + (position.step() + 1) + ": " + origin.text());
     }
 

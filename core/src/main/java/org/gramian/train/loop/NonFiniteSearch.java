@@ -85,7 +85,7 @@ public final class NonFiniteSearch {
         }
         parameters("head", model.headParameters());
         before = "";
-        see(Kind.INPUT, kind == Batch.PICTURES ? "the images" : "the features that were given", batch);
+        see(Kind.INPUT, kind == Batch.PICTURES ? "the images" : "the input features", batch);
     }
 
     private void parameters(String part, ParameterSet parameters) {
@@ -138,10 +138,10 @@ public final class NonFiniteSearch {
                 .trace(features, head.under("pooling"), seeing(Kind.POOLING, "the ", " of the pooling"));
         Head plain = new Head(model.head().pooling(), model.head().classes(), false);
         Var scores = plain.classify(descriptors, head, Head.Mode.TRAINING);
-        see(Kind.SCORES, "the scores of the classes", scores.value());
+        see(Kind.SCORES, "the class scores", scores.value());
         if (model.head().normalized()) {
             scores = model.head().classify(descriptors, head, Head.Mode.TRAINING);
-            see(Kind.SCORES, "the normalized scores of the classes", scores.value());
+            see(Kind.SCORES, "the normalized class scores", scores.value());
         }
         Var loss = Classification.crossEntropy(scores, targets);
         see(Kind.LOSS, "the loss", loss.value());

@@ -69,7 +69,7 @@ final class PictureFeed implements Feed {
             }
             LoadedPass from = loaded;
             if (from == null) {
-                throw new IllegalStateException("no place of an epoch was turned to");
+                throw new IllegalStateException("no position in an epoch was set");
             }
             upload.start(from.take().memory());
             upload.takeOver();

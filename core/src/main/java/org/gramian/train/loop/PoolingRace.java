@@ -106,7 +106,7 @@ public final class PoolingRace {
         public Result {
             entries = List.copyOf(entries);
             if (entries.isEmpty()) {
-                throw new IllegalArgumentException("expected at least 1 pooling in a race, found none");
+                throw new IllegalArgumentException("expected at least 1 pooling to compare, found none");
             }
         }
 
@@ -125,8 +125,8 @@ public final class PoolingRace {
                 return MAPPER.readValue(file.toFile(), Result.class);
             } catch (JacksonException damaged) {
                 throw new IOException(
-                        file + ": expected the table of poolings that a run compared, found a damaged file;"
-                                + " remove it, and --resume compares them again",
+                        file + ": expected the table of compared poolings, found a damaged file;"
+                                + " remove it and use --resume to compare them again",
                         damaged);
             }
         }

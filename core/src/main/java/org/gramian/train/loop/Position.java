@@ -32,7 +32,7 @@ record Position(
         past = List.copyOf(past);
         if (stage < 1 || stage > 2 || step < 0 || epoch != past.size() || kept < -1 || kept >= epoch) {
             throw new IllegalArgumentException("stage " + stage + ", epoch " + epoch + ", step " + step + " after "
-                    + past.size() + " epochs of which number " + kept + " is kept is no position of a training");
+                    + past.size() + " epochs with best epoch " + kept + " is not a valid training position");
         }
     }
 

@@ -42,7 +42,7 @@ final class Snapshot implements AutoCloseable {
         values.forEach((name, value) -> {
             Parameter parameter = parameters.get(name);
             if (parameter == null) {
-                throw new IllegalStateException("there is no parameter " + name + " to restore");
+                throw new IllegalStateException("missing parameter " + name + " to restore");
             }
             parameter.set(Tensors.copy(value));
         });

@@ -44,23 +44,23 @@ public final class SpreadStage {
      * @throws IllegalArgumentException if the recipe or the head asks for it
      */
     public static void requireSpreadable(Recipe recipe, Head head) {
-        require(recipe.solver().isEmpty(), "a classifier that is trained", "one that is solved for");
+        require(recipe.solver().isEmpty(), "the classifier softmax", "one solved in closed form");
         require(recipe.stage1().epochs() > 0, "at least 1 epoch of stage 1", "none");
         require(
                 recipe.stage2().epochs() == 0,
-                "no epoch of stage 2, in which the network is trained",
-                recipe.stage2().epochs() + " of them");
+                "no fine-tuning (0 epochs of stage 2)",
+                recipe.stage2().epochs() + " epochs");
         require(
                 !head.normalized(),
-                "scores that each crop has by itself",
-                "scores that are normalized over the batch, of which every machine has a part only");
-        require(head.pretrained().isEmpty(), "a head that is small", "one that begins with layers of the network");
+                "unnormalized scores",
+                "batch normalization of the scores, which needs the whole batch on one machine");
+        require(head.pretrained().isEmpty(), "a small head", "one that starts with layers of the network");
     }
 
     private static void require(boolean fits, String expected, String found) {
         if (!fits) {
-            throw new IllegalArgumentException("training on many machines: expected " + expected + ", found " + found
-                    + "; train it on one machine");
+            throw new IllegalArgumentException(
+                    "distributed training: expected " + expected + ", found " + found + "; train on one machine");
         }
     }
 

@@ -161,7 +161,7 @@ final class StoredExamples implements LoadedExamples {
      */
     Tensor render(Tensor places) {
         if (resident == null) {
-            throw new IllegalStateException("images are not in the memory of a GPU");
+            throw new IllegalStateException("the images are not in GPU memory");
         }
         return resident.render(places);
     }

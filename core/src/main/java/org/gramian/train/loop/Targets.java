@@ -34,7 +34,7 @@ public final class Targets {
      */
     public static Targets of(LossRecipe recipe, long[] counts) {
         if (counts.length < 2) {
-            throw new IllegalArgumentException("targets tell at least 2 classes apart, found " + counts.length);
+            throw new IllegalArgumentException("expected at least 2 classes, found " + counts.length);
         }
         double[] weights = new double[counts.length];
         Arrays.fill(weights, 1);
@@ -44,7 +44,7 @@ public final class Targets {
                 if (counts[c] < 1) {
                     throw new IllegalArgumentException("balanced class weights need a training image of every class,"
                             + " found " + counts[c] + " of class " + c
-                            + "; add images of it, leave the class out, or train without class weights");
+                            + "; add images of it, remove the class, or train without class weights");
                 }
                 weights[c] = all / (counts.length * (double) counts[c]);
             }

@@ -83,7 +83,8 @@ public sealed interface TrainEvent {
                                     "cross-validation accuracy %.1f %%",
                                     100 * solution.found().getOrDefault("cv_accuracy", 0.0))
                             : "no cross-validation";
-            return accuracies + (kept ? ": kept (" : ": the trained one is kept (") + solution.text() + ")";
+            return accuracies + (kept ? ": used (" : ": not used, the trained classifier is better (") + solution.text()
+                    + ")";
         }
     }
 
@@ -112,9 +113,10 @@ public sealed interface TrainEvent {
         public String text() {
             int steps = result.points().size();
             String test = steps == 0
-                    ? "no range test in a stage of fewer than " + LearningRateFinder.FEWEST_STEPS + " steps"
+                    ? "no range test for fewer than " + LearningRateFinder.FEWEST_STEPS + " steps"
                     : String.format(Locale.ROOT, "range test of %d steps, %.1f s", steps, seconds);
-            String reason = result.found() ? "" : ", the default" + (steps == 0 ? "" : " since the loss does not fall");
+            String reason =
+                    result.found() ? "" : ", the default" + (steps == 0 ? "" : " because the loss does not decrease");
             return "learning rate of stage " + result.stage() + ": " + result.rateText() + reason + " (" + test + ")";
         }
     }

@@ -66,7 +66,7 @@ public final class TwoStage {
         if (recipe.solver().isPresent()
                 && recipe.stage1().epochs() + recipe.stage2().epochs() > 0) {
             throw new IllegalArgumentException(
-                    "a classifier that is solved for is not trained: expected 0 epochs, found "
+                    "a classifier solved in closed form is not trained by epochs: expected 0 epochs, found "
                             + recipe.stage1().epochs() + " and "
                             + recipe.stage2().epochs());
         }
@@ -120,7 +120,7 @@ public final class TwoStage {
         List<Sample> some = material.some(Fitting.pictures(model.head().pooling()));
         try (Scope _ = Scope.open();
                 FeatureTable table = material.features(
-                        "features to fit to", some, material.testCrops().first(), session::preparing)) {
+                        "features for fitting", some, material.testCrops().first(), session::preparing)) {
             int[] all = IntStream.range(0, table.count()).toArray();
             String stages = String.join(", ", Fitting.stages(model.head().pooling()));
             session.preparing(new TrainEvent.Collecting("fitting " + stages, 0, some.size()));

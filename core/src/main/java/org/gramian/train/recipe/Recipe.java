@@ -203,12 +203,12 @@ public record Recipe(
 
         public Batching {
             if (batch < 1 || accumulate < 1) {
-                throw new IllegalArgumentException("at least 1 crop in a batch and 1 batch in a step are needed, found "
+                throw new IllegalArgumentException("expected at least 1 crop per batch and 1 batch per step, found "
                         + batch + " and " + accumulate);
             }
             if ((long) batch * accumulate > MOST) {
-                throw new IllegalArgumentException("at most " + MOST + " crops in a step are possible, found "
-                        + accumulate + " batches of " + batch + ": take fewer of them");
+                throw new IllegalArgumentException("expected at most " + MOST + " crops per step, found " + accumulate
+                        + " batches of " + batch + ": use fewer or smaller batches");
             }
         }
     }

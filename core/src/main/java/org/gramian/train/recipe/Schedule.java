@@ -52,7 +52,7 @@ public sealed interface Schedule {
             case "steps" -> new Steps(numbers(text, argument));
             case "plateau" -> plateau(text, argument);
             default ->
-                throw new IllegalArgumentException("there is no schedule '" + text + "'"
+                throw new IllegalArgumentException("unknown schedule '" + text + "'"
                         + NearestWord.suggestion(parts[0], names) + "; the schedules are "
                         + String.join(", ", names));
         };
@@ -69,7 +69,7 @@ public sealed interface Schedule {
     private static Schedule plateau(String text, String argument) {
         List<Integer> numbers = argument.isEmpty() ? List.of() : numbers(text, argument);
         if (numbers.size() > 2) {
-            throw new IllegalArgumentException("plateau[:PATIENCE[,DROPS]] is wanted, found '" + text + "'");
+            throw new IllegalArgumentException("expected plateau[:PATIENCE[,DROPS]], found '" + text + "'");
         }
         return new Plateau(
                 numbers.isEmpty() ? Plateau.PATIENCE : numbers.getFirst(),
@@ -79,7 +79,7 @@ public sealed interface Schedule {
     private static List<Integer> numbers(String text, String argument) {
         if (!argument.matches("\\d{1,6}(,\\d{1,6})*")) {
             throw new IllegalArgumentException(
-                    "whole numbers with commas between them are wanted behind ':', found '" + text + "'");
+                    "expected whole numbers separated by commas after ':', found '" + text + "'");
         }
         return List.of(argument.split(",")).stream().map(Integer::valueOf).toList();
     }
@@ -127,7 +127,7 @@ public sealed interface Schedule {
             for (int epoch : after) {
                 if (epoch <= last) {
                     throw new IllegalArgumentException(
-                            "steps take ascending numbers of epochs from 1 on, found " + after);
+                            "steps: expected ascending epochs of at least 1, found " + after);
                 }
                 last = epoch;
             }
@@ -165,10 +165,11 @@ public sealed interface Schedule {
 
         public Plateau {
             if (patience < 1) {
-                throw new IllegalArgumentException("the patience of a plateau is at least 1 epoch, found " + patience);
+                throw new IllegalArgumentException(
+                        "plateau: expected a patience of at least 1 epoch, found " + patience);
             }
             if (drops < 0) {
-                throw new IllegalArgumentException("a plateau divides the rate at least 0 times, found " + drops);
+                throw new IllegalArgumentException("plateau: expected at least 0 drops, found " + drops);
             }
         }
 

@@ -47,10 +47,10 @@ public record StageRecipe(
 
     public StageRecipe {
         if (epochs < 0) {
-            throw new IllegalArgumentException("a stage has at least 0 epochs, found " + epochs);
+            throw new IllegalArgumentException("expected at least 0 epochs, found " + epochs);
         }
         require("the learning rate", rate);
-        require("the backbone's factor", backboneRate);
+        require("the factor of the backbone's learning rate", backboneRate);
         require("the backbone's learning rate", rate * backboneRate);
         require("the warm-up", warmup);
         if (!(layerDecay > 0 && layerDecay <= 1)) {

@@ -323,6 +323,6 @@ class AuditTest {
         assertThat(findings.getFirst().items()).hasSize(7);
         assertThat(findings.getFirst().advice()).contains("download");
         assertThat(findings.get(1).advice()).contains("--layout");
-        assertThat(findings.getLast().advice()).contains("flatters");
+        assertThat(findings.getLast().advice()).contains("test");
     }
 }

@@ -91,7 +91,7 @@ final class HostileNpyTest {
     @Test
     void whatIsNoFileIsRejected() {
         assertRejected(folder, "expected a file, found a directory");
-        assertRejected(folder.resolve("absent.npy"), "expected a file, found nothing of that name");
+        assertRejected(folder.resolve("absent.npy"), "expected a file, found none");
     }
 
     private void assertRejected(byte[] content, String message) throws IOException {

@@ -189,7 +189,7 @@ final class HostileSafetensorsTest {
     @Test
     void whatIsNoFileIsRejected() throws IOException {
         assertRejected(folder, "expected a file, found a directory");
-        assertRejected(folder.resolve("absent.safetensors"), "expected a file, found nothing of that name");
+        assertRejected(folder.resolve("absent.safetensors"), "expected a file, found none");
         Path device = Path.of("/dev/null");
         if (Files.exists(device)) {
             assertRejected(device, "expected a file, found something that is no regular file");

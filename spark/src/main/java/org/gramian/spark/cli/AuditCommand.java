@@ -19,14 +19,14 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "audit",
         mixinStandardHelpOptions = true,
-        header = "What in many images would spoil training.",
+        header = "Checks a large dataset for problems before training.",
         description = {
-            "Reads every image once, writes a row of facts for each (path, label, format, colour, bits, width, height,",
-            "orientation, pixels: a hash, odd, error, error_kind), and shows classes and counts, images that cannot be",
-            "read, equal images (also across classes), classes that are small or unbalanced, images of odd sizes,",
-            "shapes and colours. Almost equal images and splits are looked at by 'gramian audit' alone, on one machine.",
-            "Exit code 3 if something would spoil training.",
-            "For example: gramian spark audit 's3a://bucket/photos/*' --out facts.parquet"
+            "Reads every image once, writes a row for each (path, label, format, colour, bits, width, height,",
+            "orientation, pixels: a hash, odd, error, error_kind), and prints classes and counts, unreadable images,",
+            "duplicates (also across classes), small or unbalanced classes, and images of unusual sizes,",
+            "shapes and colours. Near-duplicates and splits are checked only by 'gramian audit', on one machine.",
+            "Exit code 3 if there are errors.",
+            "Example: gramian spark audit 's3a://bucket/photos/*' --out facts.parquet"
         })
 final class AuditCommand implements Callable<Integer> {
     @Mixin
@@ -45,7 +45,7 @@ final class AuditCommand implements Callable<Integer> {
             index = "0..*",
             arity = "1..*",
             paramLabel = "PLACE",
-            description = "images, folders (all images at any depth), patterns, or tables")
+            description = "images, folders (searched recursively), glob patterns, or tables")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> places;
 

@@ -52,7 +52,7 @@ final class AuditFindings {
                     Severity.SPOILS,
                     Kind.UNREADABLE,
                     String.format(Locale.ROOT, "%,d of the images cannot be read", lost),
-                    "Training would stop there: repair, replace or remove them.",
+                    "Training leaves them out: repair, replace or remove them.",
                     items(row, UNREADABLE)));
         }
         for (PictureOddity oddity : PictureOddity.values()) {
@@ -89,18 +89,18 @@ final class AuditFindings {
 
     /** Of equal pixels. */
     static List<Finding> ofCopies(Dataset<Row> facts) {
-        Column group = struct(col("first"), col("last"), col("pictures"));
+        Column group = struct(col("first"), col("last"), col("images"));
         return facts
                 .where(col("error").isNull())
                 .groupBy("pixels")
                 .agg(
-                        count(lit(1)).as("pictures"),
+                        count(lit(1)).as("images"),
                         count_distinct(col("label")).as("labels"),
                         min("path").as("first"),
                         max("path").as("last"))
                 .where("images > 1")
                 .groupBy(col("labels").gt(1).as("across"))
-                .agg(count(lit(1)), sum("pictures"), min(group), max(group))
+                .agg(count(lit(1)), sum("images"), min(group), max(group))
                 .collectAsList()
                 .stream()
                 .map(AuditFindings::copies)
@@ -108,27 +108,28 @@ final class AuditFindings {
     }
 
     private static Finding copies(Row row) {
-        String sentence = String.format(
-                Locale.ROOT, "%,d images equal each other, in %,d groups", row.getLong(2), row.getLong(1));
+        String sentence =
+                String.format(Locale.ROOT, "%,d images are duplicates, in %,d groups", row.getLong(2), row.getLong(1));
         List<Item> items = Stream.of(row.getStruct(3), row.getStruct(4))
                 .distinct()
                 .map(group -> new Item(
                         group.getString(0) + " = " + group.getString(1),
-                        group.getLong(2) == 2 ? "" : group.getLong(2) + " in all",
+                        group.getLong(2) == 2 ? "" : group.getLong(2) + " in total",
                         List.of(group.getString(0), group.getString(1))))
                 .toList();
         return row.getBoolean(0)
                 ? new Finding(
                         Severity.SPOILS,
                         Kind.COPIES_ACROSS_CLASSES,
-                        sentence + ", but have different labels",
-                        "One of the labels is wrong, or an image shows both: keep one copy, or none.",
+                        sentence + ", with different labels",
+                        "One of the labels is wrong, or an image shows both classes: keep one copy, or none.",
                         items)
                 : new Finding(
                         Severity.WARN,
                         Kind.COPIES,
                         sentence,
-                        "They weigh more than others, and a random split may put them on different sides: keep one.",
+                        "They count more than other images, and a random split may put them on different sides: keep"
+                                + " one.",
                         items);
     }
 }

@@ -70,7 +70,7 @@ record AuditSummary(List<String> lines, List<Finding> findings) {
                         each.readable()))
                 .collect(Collectors.toCollection(ArrayList::new));
         if (classes.size() > CLASSES) {
-            lines.add("  ... and " + (classes.size() - CLASSES) + " classes more");
+            lines.add("  ... and " + (classes.size() - CLASSES) + " more classes");
         }
         return lines;
     }
@@ -98,7 +98,7 @@ record AuditSummary(List<String> lines, List<Finding> findings) {
                 "colour: " + counts(colours),
                 String.format(
                         Locale.ROOT,
-                        "width: least %,d, median %,d, most %,d; height: least %,d, median %,d, most %,d",
+                        "width: min %,d, median %,d, max %,d; height: min %,d, median %,d, max %,d",
                         spread.getInt(0),
                         spread.getInt(1),
                         spread.getInt(2),

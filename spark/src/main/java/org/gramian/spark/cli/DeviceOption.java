@@ -9,8 +9,8 @@ final class DeviceOption {
             names = "--device",
             paramLabel = "DEVICE",
             defaultValue = "auto",
-            description = "cpu, cuda, cuda:<number>, or auto: the GPU that Spark gave the task, the CPU where it"
-                    + " gave none (default: ${DEFAULT-VALUE})")
+            description = "cpu, cuda, cuda:<number>, or auto: the GPU that Spark assigned to the task, or the CPU"
+                    + " without one (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String device;
 

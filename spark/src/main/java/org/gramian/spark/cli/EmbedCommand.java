@@ -18,12 +18,13 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "embed",
         mixinStandardHelpOptions = true,
-        header = "Descriptors of images, by a trained model, as a table.",
+        header = "Computes descriptors of images with a trained model, as a table.",
         description = {
-            "Computes what the model's pooling ends with, for use in other programs: search, clustering, another classifier.",
-            "Writes a row for every image: path (or the columns of the table that it came in), descriptor (float[d], the",
-            "mean of its crops), error and error_kind. An image that cannot be read is a row with a reason; the exit code",
-            "is 3 then. For example: gramian spark embed model.safetensors photos/ --out descriptors.parquet"
+            "The descriptors are the output of the model's pooling, for search, clustering or another classifier.",
+            "Writes a row for every image: path (or the columns of the table that it came in), descriptor (float[d],"
+                    + " the",
+            "mean of its crops), error and error_kind. An unreadable image is a row with an error; the exit code",
+            "is 3 then. Example: gramian spark embed model.safetensors photos/ --out descriptors.parquet"
         })
 final class EmbedCommand implements Callable<Integer> {
     private static final String DESCRIPTOR = "descriptor";
@@ -47,7 +48,7 @@ final class EmbedCommand implements Callable<Integer> {
             index = "1..*",
             arity = "1..*",
             paramLabel = "PLACE",
-            description = "images, folders (all images at any depth), patterns, or tables")
+            description = "images, folders (searched recursively), glob patterns, or tables")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> places;
 

@@ -37,7 +37,7 @@ final class Failures {
         err.println(line.getCommandSpec().qualifiedName() + ": "
                 + (known == null ? "the job failed: " + firstLine(innermost(exception)) : sentence(known)));
         if (known == null) {
-            err.println("what led to it is in the logs of driver and executors; GRAMIAN_DEBUG=1 shows it here");
+            err.println("see the logs of driver and executors; GRAMIAN_DEBUG=1 prints the stack trace");
         }
         err.flush();
         return known == null ? Main.FAILED : code(known);
@@ -76,7 +76,7 @@ final class Failures {
     private static String sentence(Throwable failed) {
         return switch (failed) {
             case FileNotFoundException missing -> firstLine(missing);
-            case InvalidPathException wrong -> wrong.getInput() + ": no path: " + wrong.getReason();
+            case InvalidPathException wrong -> wrong.getInput() + ": not a path: " + wrong.getReason();
             default -> firstLine(failed);
         };
     }

@@ -57,7 +57,7 @@ record FileListing(List<String> pictures, List<String> remarks) {
         }
         FileStatus[] matched = files.globStatus(path);
         if (matched == null || matched.length == 0) {
-            throw new FileNotFoundException(place + ": there is no such file or folder, nor does such a pattern match");
+            throw new FileNotFoundException(place + ": no such file or folder, and no match as a pattern");
         }
         return matched;
     }
@@ -100,7 +100,7 @@ record FileListing(List<String> pictures, List<String> remarks) {
         if (others > 0) {
             remarks.add(String.format(
                     Locale.ROOT,
-                    "%,d files were left out: their names are no images', or hidden; a table of paths names any file",
+                    "%,d files were skipped: hidden, or without an image extension; a table of paths can name any file",
                     others));
         }
         Collections.sort(inside);

@@ -33,21 +33,22 @@ final class InputOptions {
             names = "--input",
             paramLabel = "FORMAT",
             description = {
-                "files: the places are images, folders or patterns as 'photos/2024-*'; or the format of a table:",
-                "parquet, orc, json, delta where Delta is on the class path (default: parquet with --column, else files)"
+                "files: the inputs are images, folders or glob patterns as 'photos/2024-*'; or the format of a table:",
+                "parquet, orc, json, or delta if Delta is on the class path (default: parquet with --column, else"
+                        + " files)"
             })
     private @Nullable String format;
 
     @Option(
             names = "--column",
             paramLabel = "NAME",
-            description = "the column of a table that holds images: their bytes, or their paths (default: content)")
+            description = "the column of a table that holds images, as bytes or paths (default: content)")
     private @Nullable String column;
 
     @Option(
             names = "--partitions",
             paramLabel = "N",
-            description = "tasks to cut the work into (default: as Spark cuts a table; of files four for each core, of "
+            description = "number of tasks (default: Spark's own for a table; for files four per core, of "
                     + FEWEST_OF_A_TASK + " to " + MOST_OF_A_TASK + " images, and at most " + MOST_TASKS + " tasks)")
     private @Nullable Integer partitions;
 
@@ -67,7 +68,7 @@ final class InputOptions {
         }
         if (isFiles() && column != null) {
             throw new IllegalArgumentException(
-                    "--column is about tables: leave it out, or name the table's format by --input");
+                    "--column applies to tables: remove it, or set the table's format with --input");
         }
     }
 

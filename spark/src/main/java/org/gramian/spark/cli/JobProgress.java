@@ -88,7 +88,7 @@ final class JobProgress extends SparkListener implements AutoCloseable {
                 done.size(),
                 tasks,
                 unit.isEmpty() ? "" : String.format(Locale.ROOT, ", %,d %s", rows, unit),
-                lost == 0 ? "" : ", " + lost + " tasks lost and done again");
+                lost == 0 ? "" : ", " + lost + " tasks lost and retried");
         double seconds = Duration.between(start, Instant.now()).toMillis() / 1e3;
         return done.isEmpty()
                 ? text

@@ -30,14 +30,14 @@ final class LabelOptions {
             names = "--label-column",
             paramLabel = "NAME",
             description =
-                    "the column of a table that holds classes (default: label; the class of a file is its folder)")
+                    "the column of a table that holds classes (default: label; for files the class is the folder)")
     private @Nullable String label;
 
     @Option(
             names = "--name-column", // not --name, which is spark-submit's
             paramLabel = "NAME",
             defaultValue = InputOptions.PATH,
-            description = "the column of a table that names images, each its own (default: ${DEFAULT-VALUE})")
+            description = "the column of a table that holds unique image names (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String name;
 
@@ -81,7 +81,7 @@ final class LabelOptions {
         List<String> columns = List.of(pictures.rows().columns());
         if (!columns.contains(wanted)) {
             throw new IllegalArgumentException("expected a column '" + wanted + "', found the columns "
-                    + String.join(", ", columns) + "; name others by --name-column, --label-column and --column");
+                    + String.join(", ", columns) + "; set others with --name-column, --label-column and --column");
         }
         return Columns.named(wanted);
     }

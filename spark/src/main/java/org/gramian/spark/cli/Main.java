@@ -12,16 +12,18 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "gramian spark",
         mixinStandardHelpOptions = true,
-        description = "The commands of one machine over images that Spark reads, to tables that Spark reads.",
+        description = "Runs Gramian's commands on Spark: images in, tables out.",
         synopsisSubcommandLabel = "COMMAND",
         footer = {
             "",
-            "Options of spark-submit go among the others: --master (default: local[*], this machine), --conf KEY=VALUE,",
-            "--executor-memory, --executor-cores, --num-executors, --jars, --packages, --deploy-mode, --name and its like.",
-            "Exit codes: 0 done; 1 the program or the job failed; 2 usage: wrong options or places; 3 some images could",
-            "not be read and are rows with a reason, or would spoil training (0 with --deploy-mode cluster, where a code",
-            "means a failed program); 4 a model or weights that are missing or cannot be used; 130 Ctrl-C, 143 SIGTERM.",
-            "Environment: SPARK_HOME uses that Spark instead of the one that Maven fetched; GRAMIAN_DEBUG=1 shows traces."
+            "Options of spark-submit can be mixed in: --master (default: local[*], this machine), --conf KEY=VALUE,",
+            "--executor-memory, --executor-cores, --num-executors, --jars, --packages, --deploy-mode, --name and"
+                    + " others.",
+            "Exit codes: 0 success; 1 the program or the job failed; 2 usage: wrong options or paths; 3 unreadable"
+                    + " images",
+            "(rows with an error), or errors in an audit (0 with --deploy-mode cluster, where a non-zero code",
+            "means a failed program); 4 missing or unusable model or weights; 130 Ctrl-C, 143 SIGTERM.",
+            "Environment: SPARK_HOME uses that Spark instead of Maven's; GRAMIAN_DEBUG=1 prints stack traces."
         },
         subcommands = {PredictCommand.class, EmbedCommand.class, AuditCommand.class, TrainCommand.class})
 public final class Main implements Runnable {

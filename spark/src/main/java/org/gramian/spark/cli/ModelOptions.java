@@ -14,7 +14,7 @@ final class ModelOptions {
     @Parameters(
             index = "0",
             paramLabel = "MODEL",
-            description = "a model file that 'gramian train' wrote, or its run's folder, in any file system")
+            description = "a model file written by 'gramian train', or its run folder, in any file system")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String typed;
 

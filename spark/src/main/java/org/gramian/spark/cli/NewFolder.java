@@ -57,7 +57,7 @@ final class NewFolder implements AutoCloseable {
 
     private static IllegalArgumentException occupied(String place) {
         return new IllegalArgumentException(
-                "--out: expected a place with nothing there, found " + place + "; choose another, or --overwrite");
+                "--out: expected a path that does not exist, found " + place + "; choose another, or use --overwrite");
     }
 
     /** Tells that nothing is missing. */

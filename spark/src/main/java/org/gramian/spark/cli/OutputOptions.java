@@ -23,13 +23,13 @@ final class OutputOptions {
             names = "--out",
             paramLabel = "PLACE",
             required = true,
-            description = "the folder to write, of Parquet files, in any file system that executors reach")
+            description = "output folder of Parquet files, in any file system reachable from executors")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String out;
 
     @Option(
             names = "--overwrite",
-            description = "replace what is there; it is removed when the work begins, not when it ends")
+            description = "replace existing output; it is removed when the job starts, not when it ends")
     private boolean overwrite;
 
     String place() {
@@ -59,7 +59,7 @@ final class OutputOptions {
         Dataset<Row> watched = tally.watched(rows);
         // What cannot be planned fails here, before anything is removed.
         watched.queryExecution().executedPlan();
-        try (JobProgress _ = JobProgress.of(session, console, "", "pictures");
+        try (JobProgress _ = JobProgress.of(session, console, "", "images");
                 Interruption _ = Interruption.of(session);
                 NewFolder folder = NewFolder.begin(out, overwrite, hadoop)) {
             // The folder is there, with nothing but a mark; it is removed after a failure, when nobody writes there any

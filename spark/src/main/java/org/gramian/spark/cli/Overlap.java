@@ -27,9 +27,8 @@ final class Overlap {
         for (String place : read) {
             for (Path meant : meant(place, hadoop)) {
                 if (isWithin(meant, target) || isWithin(target, meant)) {
-                    throw new IllegalArgumentException(
-                            "--out: expected a place apart from what is read, found " + replaced + ", and " + place
-                                    + " to read from: --overwrite would remove that; choose another place");
+                    throw new IllegalArgumentException("--out: expected a path outside the input, found " + replaced
+                            + ", and " + place + " as input: --overwrite would remove it; choose another path");
                 }
             }
         }

@@ -24,12 +24,12 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "predict",
         mixinStandardHelpOptions = true,
-        header = "What images show, by a trained model, as a table.",
+        header = "Classifies images with a trained model, as a table.",
         description = {
-            "Writes a row for every image: path (or the columns of the table that it came in), class, probability of",
-            "that class, probabilities of all classes in the model's order, error and error_kind. An image that cannot",
-            "be read is a row with a reason and does not end the work; the exit code is 3 then.",
-            "For example: gramian spark predict model.safetensors photos/ --out answers.parquet"
+            "Writes a row for every image: path (or the columns of the input table), class, probability of",
+            "that class, probabilities of all classes in the model's order, error and error_kind. An unreadable image",
+            "is a row with an error and does not end the job; the exit code is 3 then.",
+            "Example: gramian spark predict model.safetensors photos/ --out predictions.parquet"
         })
 final class PredictCommand implements Callable<Integer> {
     private static final String UNKNOWN = "unknown";
@@ -56,14 +56,14 @@ final class PredictCommand implements Callable<Integer> {
             names = "--reject",
             paramLabel = "P",
             defaultValue = "0",
-            description = "answer 'unknown' where the likeliest class is less probable than P, as 0.6")
+            description = "predict 'unknown' if the probability of the class is below P, as 0.6")
     private double reject;
 
     @Parameters(
             index = "1..*",
             arity = "1..*",
             paramLabel = "PLACE",
-            description = "images, folders (all images at any depth), patterns, or tables")
+            description = "images, folders (searched recursively), glob patterns, or tables")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> places;
 
@@ -72,14 +72,14 @@ final class PredictCommand implements Callable<Integer> {
         input.check();
         String device = model.device();
         if (!(reject >= 0 && reject <= 1)) {
-            throw new IllegalArgumentException("--reject is a probability between 0 and 1, found " + reject);
+            throw new IllegalArgumentException("--reject: expected a probability between 0 and 1, found " + reject);
         }
         return Session.run(console, session -> {
             output.check(session, model.with(places, session), console);
             GramianModel stage = GramianModel.fromFile(model.file(session)).setDevice(device);
             if (reject > 0 && stage.classes().contains(UNKNOWN)) {
-                throw new IllegalArgumentException("--reject answers '" + UNKNOWN
-                        + "', which is a class of this model; leave it out and compare probabilities");
+                throw new IllegalArgumentException("--reject predicts '" + UNKNOWN
+                        + "', which is a class of this model; remove the option and filter by probability");
             }
             return predict(stage, session);
         });

@@ -16,8 +16,7 @@ final class ResultColumns {
             names = "--prefix",
             paramLabel = "TEXT",
             defaultValue = "",
-            description =
-                    "put before the names of all columns of results, as answer_: for tables that have such columns")
+            description = "prefix of all result columns, as pred_, for input tables that have columns of these names")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String prefix;
 
@@ -51,8 +50,8 @@ final class ResultColumns {
         taken.addAll(Arrays.asList(table.columns()));
         String both = results.stream().map(this::name).filter(taken::contains).collect(Collectors.joining(", "));
         if (!both.isEmpty()) {
-            throw new IllegalArgumentException("expected a table without the columns of results, found " + both
-                    + "; give those of results other names, as by --prefix answer_, or rename the table's");
+            throw new IllegalArgumentException("expected an input table without the result columns, found " + both
+                    + "; rename them, or use a prefix for the results, as --prefix pred_");
         }
     }
 }

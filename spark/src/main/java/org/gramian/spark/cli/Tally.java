@@ -59,7 +59,7 @@ final class Tally {
             double seconds = Math.max(time.toMillis(), 1) / 1e3;
             String all = String.format(
                     Locale.ROOT,
-                    "%s: %,d images in %.1f s, %.1f a second%n",
+                    "%s: %,d images in %.1f s, %.1f images/s%n",
                     place,
                     pictures,
                     seconds,
@@ -72,7 +72,7 @@ final class Tally {
                     .collect(Collectors.joining(", "));
             return all
                     + String.format(
-                            Locale.ROOT, "%,d of them could not be read, see '%s': %s%n", failed(), reasons, kinds);
+                            Locale.ROOT, "%,d of them are unreadable, see column '%s': %s%n", failed(), reasons, kinds);
         }
     }
 

@@ -24,13 +24,14 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "train",
         mixinStandardHelpOptions = true,
-        header = "From many labelled images to a model.",
+        header = "Trains a model on a large labelled dataset.",
         description = {
-            "Computes features of a frozen network on all executors, keeps them as a table, and trains pooling and classifier",
-            "on them, every step on all executors together. All images are learned from but for a share that judges epochs:",
-            "keep those to test with elsewhere. The folder gets model.safetensors, config.yaml, history.csv and features; a",
-            "run that was broken goes on by the same command with --resume. The network itself is not fine-tuned on Spark.",
-            "For example: gramian spark train photos/ --out run --backbone googlenet --epochs 9"
+            "Computes features of a frozen backbone on all executors, stores them as a table, and trains pooling and"
+                    + " classifier",
+            "on them, each step on all executors. All images are training images except for a validation share:",
+            "keep test images elsewhere. The folder gets model.safetensors, config.yaml, history.csv and features; to",
+            "resume an interrupted run, repeat the command with --resume. The backbone is not fine-tuned on Spark.",
+            "Example: gramian spark train photos/ --out run --backbone googlenet --epochs 9"
         })
 final class TrainCommand implements Callable<Integer> {
     private static final String HELD_BACK = "held_back";
@@ -51,11 +52,11 @@ final class TrainCommand implements Callable<Integer> {
             names = "--out",
             paramLabel = "RUN",
             required = true,
-            description = "the run's folder, in any file system that driver and executors reach")
+            description = "the run folder, in any file system reachable from driver and executors")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String out;
 
-    @Option(names = "--resume", description = "go on with the run in that folder, if one was begun there")
+    @Option(names = "--resume", description = "resume the run in that folder, if there is one")
     private boolean resume;
 
     @Mixin
@@ -65,7 +66,7 @@ final class TrainCommand implements Callable<Integer> {
             index = "0..*",
             arity = "1..*",
             paramLabel = "PLACE",
-            description = "folders of classes, patterns, or tables")
+            description = "class folders, glob patterns, or tables")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<String> places;
 
@@ -84,7 +85,7 @@ final class TrainCommand implements Callable<Integer> {
         InputOptions.Pictures pictures = input.read(session, places, console);
         if (!labels.known(pictures, input.isFiles())) {
             throw new IllegalArgumentException("expected a column of classes, found the columns "
-                    + String.join(", ", pictures.rows().columns()) + "; name it by --label-column");
+                    + String.join(", ", pictures.rows().columns()) + "; set it with --label-column");
         }
         Optional<Column> judges = options.heldBack(pictures).map(column -> column.as(HELD_BACK));
         TrainingJob job = new TrainingJob(
@@ -130,7 +131,7 @@ final class TrainCommand implements Callable<Integer> {
         console.out()
                 .printf(
                         Locale.ROOT,
-                        "%s: learned from %,d images, judged by %,d%n",
+                        "%s: %,d training images, %,d validation images%n",
                         trained.model().get(),
                         trained.training(),
                         trained.heldBack());
@@ -138,7 +139,7 @@ final class TrainCommand implements Callable<Integer> {
             console.out()
                     .printf(
                             Locale.ROOT,
-                            "%,d images could not be read and took no part, see 'reason' in %s%n",
+                            "%,d images are unreadable and were skipped, see 'reason' in %s%n",
                             trained.unreadable(),
                             trained.features());
         }

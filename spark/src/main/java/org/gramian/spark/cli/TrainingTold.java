@@ -27,7 +27,7 @@ final class TrainingTold implements AutoCloseable {
     /** Begins with what comes before all events. */
     static TrainingTold begin(SparkSession session, Console console) {
         return new TrainingTold(
-                session, console, JobProgress.of(session, console, "reading names and classes of images", ""));
+                session, console, JobProgress.of(session, console, "reading image names and classes", ""));
     }
 
     /** What happened. */
@@ -44,13 +44,13 @@ final class TrainingTold implements AutoCloseable {
             case TrainEvent.EpochDone done ->
                 say(String.format(
                         Locale.ROOT,
-                        "epoch %d: loss %.4f, accuracy %.1f %% while learning%s",
+                        "epoch %d: loss %.4f, accuracy %.1f %%%s",
                         done.epoch() + 1,
                         done.loss(),
                         100 * done.accuracy(),
-                        done.best() ? ", the best so far" : ""));
+                        done.best() ? ", best so far" : ""));
             case TrainEvent.StageExtended extended ->
-                say("the loss still falls: training goes on to epoch " + extended.epochs());
+                say("the loss is still falling: training continues to epoch " + extended.epochs());
             case TrainEvent.StageDone done -> say("trained for " + done.epochs() + " epochs: " + done.reason());
             case TrainEvent.Solving _,
                     TrainEvent.Solved _,
@@ -67,7 +67,7 @@ final class TrainingTold implements AutoCloseable {
                 ? "reading features"
                 : String.format(
                         Locale.ROOT,
-                        "%s, %,d of %,d images before this part",
+                        "%s, %,d of %,d images done before this part",
                         collecting.task(),
                         collecting.done(),
                         collecting.all());

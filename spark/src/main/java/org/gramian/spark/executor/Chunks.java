@@ -45,7 +45,7 @@ public final class Chunks<T> implements Iterator<T> {
     @Override
     public T next() {
         if (!hasNext()) {
-            throw new NoSuchElementException("all rows have been taken");
+            throw new NoSuchElementException("no more rows");
         }
         return ready.next();
     }

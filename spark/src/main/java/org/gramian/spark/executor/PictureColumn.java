@@ -105,8 +105,7 @@ public record PictureColumn(int index, SerializableConfiguration hadoop) impleme
                 case AccessControlException _ -> named(new AccessDeniedException(path.toString()), failed);
                 case FileNotFoundException _ -> failed; // a folder, or removed in between
                 case IOException _ when last -> failed;
-                default ->
-                    throw new UncheckedIOException(path + " cannot be read at present: " + failed.getMessage(), failed);
+                default -> throw new UncheckedIOException(path + " cannot be read now: " + failed.getMessage(), failed);
             };
         }
 

@@ -62,7 +62,7 @@ record Catalogue(
         columns.requireIn(table.schema());
         Classes classes = Classes.of(table, columns.label());
         if (classes.names().size() < 2) {
-            throw new IllegalArgumentException("a model tells at least 2 classes apart, found "
+            throw new IllegalArgumentException("expected at least 2 classes, found "
                     + classes.names().size() + " in the column '" + columns.label() + "'");
         }
         Dataset<Row> named = table.select(
@@ -107,7 +107,7 @@ record Catalogue(
                         countDistinct("name"))
                 .first();
         long all = found.getLong(0);
-        require(all > 0, "pictures", "an empty table");
+        require(all > 0, "images", "an empty table");
         require(found.getLong(1) == 0, "a name in every row of '" + columns.name() + "'", found.getLong(1) + " nulls");
         require(
                 found.getLong(2) == 0,
@@ -115,8 +115,8 @@ record Catalogue(
                 found.getLong(2) + " nulls");
         require(
                 found.getLong(3) == all,
-                "a name of its own for each of " + all + " images in '" + columns.name() + "'",
-                found.getLong(3) + " different ones");
+                "unique names for all " + all + " images in '" + columns.name() + "'",
+                found.getLong(3) + " distinct ones");
     }
 
     private static void requireLearnable(Dataset<Row> numbered, List<String> classes) {
@@ -131,10 +131,12 @@ record Catalogue(
         });
         for (int label = 0; label < classes.size(); label++) {
             if (!learned.contains(label)) {
-                throw new IllegalArgumentException("there is no image to train on of "
+                throw new IllegalArgumentException("no training image of "
                         + Found.text(classes.get(label))
-                        + (judging.containsKey(label) ? ": all its " + judging.get(label) + " judge epochs" : "")
-                        + "; add some, or leave the class out");
+                        + (judging.containsKey(label)
+                                ? ": all its " + judging.get(label) + " are validation images"
+                                : "")
+                        + "; add some, or remove the class");
             }
         }
     }

@@ -44,7 +44,7 @@ record Classes(List<String> names, Column index) {
     static void requireLabels(StructField field) {
         if (!field.dataType().equals(DataTypes.StringType) && !(field.dataType() instanceof NumericType)) {
             throw new IllegalArgumentException("expected labels in the column '" + field.name()
-                    + "' as string (names of classes) or numbers (their indices), found "
+                    + "' as string (class names) or numbers (class indices), found "
                     + field.dataType().simpleString());
         }
     }
@@ -89,8 +89,8 @@ record Classes(List<String> names, Column index) {
                         .mapToObj(Integer::toString)
                         .toList());
         if (highest >= names.size()) {
-            throw new IllegalArgumentException("expected labels below " + names.size() + ", which is how many names the"
-                    + " column '" + field.name() + "' has for them, found " + highest);
+            throw new IllegalArgumentException("expected labels below " + names.size()
+                    + ", the number of class names the" + " column '" + field.name() + "' defines, found " + highest);
         }
         return new Classes(names, number.cast(DataTypes.IntegerType));
     }

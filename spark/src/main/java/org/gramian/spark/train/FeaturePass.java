@@ -72,7 +72,7 @@ final class FeaturePass implements Iterator<Row>, AutoCloseable {
     @Override
     public Row next() {
         if (!hasNext()) {
-            throw new NoSuchElementException("all features have been taken");
+            throw new NoSuchElementException("no more features");
         }
         return ready.removeFirst();
     }

@@ -132,8 +132,8 @@ record FeatureStore(String path, FeatureForm form) {
         }
         if (found.getLong(0) != expected || found.getLong(1) != expected) {
             throw new IOException(path + ": expected " + expected + " rows, one for each crop of " + pictures
-                    + " images, found " + found.getLong(0) + ", of which " + found.getLong(1)
-                    + " are different crops; remove the folder, and the features are computed again");
+                    + " images, found " + found.getLong(0) + ", with " + found.getLong(1)
+                    + " distinct crops; remove the folder to recompute the features");
         }
     }
 
@@ -164,7 +164,7 @@ record FeatureStore(String path, FeatureForm form) {
     private void remove(SparkSession spark, Path folder) throws IOException {
         FileSystem files = files(spark);
         if (files.exists(folder) && !files.delete(folder, true)) {
-            throw new IOException(folder + ": what a broken run left there cannot be removed; remove it by hand");
+            throw new IOException(folder + ": cannot remove the files of an interrupted run; remove them by hand");
         }
     }
 

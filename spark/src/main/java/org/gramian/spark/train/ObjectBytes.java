@@ -33,7 +33,7 @@ final class ObjectBytes {
             throw new UncheckedIOException(failed);
         } catch (ClassNotFoundException unknown) {
             throw new IllegalStateException(
-                    "expected the same program on driver and executors, found a type that is not here", unknown);
+                    "expected the same program version on driver and executors, found an unknown type", unknown);
         }
     }
 }

@@ -19,7 +19,7 @@ public final class OwnDisks {
 
     /** Why rows are missing there, most likely. */
     static final String WHY =
-            "executors on other machines wrote to disks of their own; name a place that every machine reaches";
+            "executors on other machines wrote to their local disks; use a path that is shared by all machines";
 
     private OwnDisks() {}
 
@@ -39,10 +39,10 @@ public final class OwnDisks {
     /** Says so before the work, where it is so. */
     public static void warn(SparkSession session, String place, Consumer<String> told) throws IOException {
         if (isDoubtful(session, place)) {
-            told.accept(place + " is a path of each machine, and "
+            told.accept(place + " is a local path, and "
                     + session.sparkContext().master()
-                    + " may have several: every machine must see this path as the same folder (a mounted one), or results are"
-                    + " lost; otherwise name one that all reach, as hdfs://host/folder");
+                    + " may have several machines: it must be the same mounted folder on every machine, or results are"
+                    + " lost; otherwise use a shared path, as hdfs://host/folder");
         }
     }
 

@@ -50,7 +50,7 @@ final class RunFolder implements AutoCloseable {
         try {
             if (!resume && opened.has(CONFIG)) {
                 throw new IOException(opened.path
-                        + ": expected a folder for a new run, found one that was begun; go on with it by 'resume', or name"
+                        + ": expected a folder for a new run, found an existing run; resume it with --resume, or choose"
                         + " another folder");
             }
             opened.files.mkdirs(opened.path);
@@ -94,7 +94,7 @@ final class RunFolder implements AutoCloseable {
         String kept = Files.exists(local) ? Files.readString(local).strip() : "0";
         if (!kept.matches("\\d{1,6}")) {
             throw new IOException(path(GROUPS) + ": expected a number of groups, found " + Found.text(kept)
-                    + "; remove the file, and last bits may differ from an unbroken run");
+                    + "; remove the file; the last bits may then differ from an uninterrupted run");
         }
         int groups = Math.max(Integer.parseInt(kept), cores);
         put(Files.writeString(local, groups + "\n"));
@@ -146,7 +146,7 @@ final class RunFolder implements AutoCloseable {
         files.delete(target, false);
         if (!files.rename(draft, target)) {
             throw new IOException(
-                    target + ": expected " + draft + " to be given this name, found that its store refuses");
+                    target + ": expected " + draft + " to be renamed to this, found that the file system refuses");
         }
     }
 

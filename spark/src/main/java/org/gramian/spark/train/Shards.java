@@ -60,8 +60,8 @@ record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) impl
         FeatureForm form = store.form();
         long count = (range.pictures - unreadable.length) * form.crops();
         if (count > Integer.MAX_VALUE) {
-            throw new IllegalArgumentException("expected at most " + Integer.MAX_VALUE + " crops to train on, found "
-                    + count + "; take fewer crops of each image");
+            throw new IllegalArgumentException("expected at most " + Integer.MAX_VALUE + " training crops, found "
+                    + count + "; use fewer crops per image");
         }
         long ofGroup = Math.max(1, Math.ceilDiv(count * form.bytes(), mostBytes * groups));
         Dealing dealing = new Dealing(Math.toIntExact(groups * ofGroup), form.crops());

@@ -92,8 +92,8 @@ public record SparkTrainer(Workshop workshop, Control control) {
         int pictures = Math.toIntExact(job.pictures().count());
         Settings asked = job.asked();
         if (asked.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent()) {
-            throw new ConfigException(Keys.POOLING + ": expected a pooling, found auto, which compares poolings on one"
-                    + " machine; run 'gramian train' on some of the images and take the pooling that it chooses");
+            throw new ConfigException(Keys.POOLING + ": expected a pooling, found auto, which runs on one"
+                    + " machine only; run 'gramian train' on some of the images and use the pooling it selects");
         }
         if (asked.find(Keys.STAGE1_REFIT).flatMap(refit -> refit).isPresent()) {
             throw new ConfigException(Keys.STAGE1_REFIT

@@ -85,7 +85,7 @@ final class SparkWorkers implements HeadWorkers {
 
     @Override
     public Judgement judge() {
-        Shards shards = Objects.requireNonNull(heldBack, "images that judge");
+        Shards shards = Objects.requireNonNull(heldBack, "the validation set");
         return ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), new JudgeWork(work.batch()))
                 .stream()
                 .reduce(JudgedPictures.NONE, JudgedPictures::plus)
@@ -102,7 +102,7 @@ final class SparkWorkers implements HeadWorkers {
         List<Prediction> predictions =
                 ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), wanted).stream()
                         .flatMap(scores -> scores.pictures().stream())
-                        .map(scored -> new Prediction("held back", scored.label(), Logits.of(scored.logits())))
+                        .map(scored -> new Prediction("validation", scored.label(), Logits.of(scored.logits())))
                         .toList();
         return Temperature.fit(predictions);
     }

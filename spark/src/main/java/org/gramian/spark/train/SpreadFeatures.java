@@ -109,9 +109,9 @@ record SpreadFeatures(
                 .forEach(row -> counts[row.getInt(0)] = row.getLong(1));
         for (int label = 0; label < counts.length; label++) {
             if (counts[label] == 0) {
-                throw new IllegalArgumentException("there is no readable image to train on of "
+                throw new IllegalArgumentException("no readable training image of "
                         + Found.text(catalogue.classes().get(label)) + reason(spark, label)
-                        + "; add some, or leave the class out");
+                        + "; add some, or remove the class");
             }
         }
         return counts;

@@ -31,10 +31,10 @@ record SpreadOrigin(SequencedMap<String, String> entries) {
      * @param heldBack judged epochs
      */
     record Counted(long training, long heldBack) {
-        private static final Pattern TEXT = Pattern.compile("(\\d{1,18}) to train on, (\\d{1,18}) held back");
+        private static final Pattern TEXT = Pattern.compile("(\\d{1,18}) training, (\\d{1,18}) validation");
 
         private String text() {
-            return training + " to train on, " + heldBack + " held back";
+            return training + " training, " + heldBack + " validation";
         }
     }
 
@@ -73,12 +73,12 @@ record SpreadOrigin(SequencedMap<String, String> entries) {
             if (!entry.getValue().equals(other)) {
                 throw new IOException("expected a model with " + entry.getKey() + " " + entry.getValue()
                         + ", found one with " + other
-                        + "; name another folder, or train with the images and settings that it was begun with");
+                        + "; choose another folder, or resume with the original images and settings");
             }
         }
         Matcher counts = Counted.TEXT.matcher(pictures);
         if (!counts.matches()) {
-            throw new IOException("expected how many images a model was trained on, found " + Found.text(pictures));
+            throw new IOException("expected the number of training images of the model, found " + Found.text(pictures));
         }
         return new Counted(Long.parseLong(counts.group(1)), Long.parseLong(counts.group(2)));
     }

@@ -65,7 +65,7 @@ final class SpreadRun {
             if (lost > 0) {
                 control.remarks()
                         .accept(lost + " of " + catalogue.all()
-                                + " images cannot be read and take no part; the table of features has their reasons");
+                                + " images cannot be read and are skipped; the table of features lists the errors");
             }
             Optional<Shards> judges = Optional.ofNullable(judging).filter(shards -> shards.count() > 0);
             Optional<Breaks.Reason> early = train(features, training, judges, folder);
@@ -90,7 +90,7 @@ final class SpreadRun {
         } catch (IOException other) {
             throw new IOException(folder.path(RunFolder.MODEL) + ": " + other.getMessage(), other);
         }
-        control.remarks().accept("this run was at its end already");
+        control.remarks().accept("this run was finished already");
         return new Trained(
                 Optional.of(folder.path(RunFolder.MODEL)),
                 Optional.empty(),

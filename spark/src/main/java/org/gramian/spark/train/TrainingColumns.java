@@ -42,7 +42,7 @@ public record TrainingColumns(String picture, String name, String label, String 
                 : schema.apply(heldBack).dataType();
         if (!held.equals(DataTypes.BooleanType)) {
             throw new IllegalArgumentException("expected the column '" + heldBack
-                    + "' to say by true and false which images judge epochs (boolean), found " + held.simpleString());
+                    + "' to mark validation images by true and false (boolean), found " + held.simpleString());
         }
     }
 }

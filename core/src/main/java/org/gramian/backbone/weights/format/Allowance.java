@@ -21,7 +21,8 @@ final class Allowance {
         if (bytes > most - used) {
             throw new TensorFileException(
                     path,
-                    "with %s, what it holds would unpack to more than %d bytes, which no weights of that size do: refused"
+                    ("with %s, the content would unpack to more than %d bytes, too much for weights of that size:"
+                                    + " refused")
                             .formatted(Found.text(entry), most));
         }
         used += bytes;

@@ -92,7 +92,7 @@ final class Caffe {
             throw e;
         } catch (InvalidProtocolBufferException e) {
             throw new TensorFileException(
-                    path, "expected a Caffe network, found a message that is damaged or none: " + e.getMessage(), e);
+                    path, "expected a Caffe network, found a damaged or different file: " + e.getMessage(), e);
         } catch (IOException e) {
             throw new TensorFileException(path, "could not be read: " + e.getMessage(), e);
         }
@@ -161,7 +161,7 @@ final class Caffe {
 
     static void skip(CodedInputStream input, int tag) throws IOException {
         if (!input.skipField(tag)) {
-            throw new InvalidProtocolBufferException("a group ends that never began");
+            throw new InvalidProtocolBufferException("a group ends without a start");
         }
     }
 }

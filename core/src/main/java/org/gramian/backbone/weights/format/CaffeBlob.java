@@ -122,7 +122,7 @@ final class CaffeBlob {
 
     private void data(CodedInputStream input, int tag, DType found) throws IOException {
         if (type != null && type != found) {
-            throw new InvalidProtocolBufferException("a blob holds both single and double precision");
+            throw new InvalidProtocolBufferException("a blob holds both float32 and float64");
         }
         type = found;
         if (WireFormat.getTagWireType(tag) == WireFormat.WIRETYPE_LENGTH_DELIMITED) {
@@ -137,7 +137,7 @@ final class CaffeBlob {
         int length = input.readRawVarint32();
         long start = input.getTotalBytesRead();
         if (length < 0 || length % found.bytes() != 0) {
-            throw new InvalidProtocolBufferException("a blob's data is no whole number of elements");
+            throw new InvalidProtocolBufferException("a blob's data is not a whole number of elements");
         }
         input.skipRawBytes(length);
         add(file.asSlice(start, length));
@@ -166,7 +166,7 @@ final class CaffeBlob {
 
     private void add(MemorySegment piece) throws InvalidProtocolBufferException {
         if (pieces.size() == MAX_PIECES) {
-            throw new InvalidProtocolBufferException("a blob lies in more than " + MAX_PIECES + " pieces");
+            throw new InvalidProtocolBufferException("a blob is split into more than " + MAX_PIECES + " pieces");
         }
         pieces.add(piece);
     }

@@ -78,7 +78,7 @@ final class Keras {
             if (file.getChildren().get(place) instanceof Group model) {
                 layers = model;
                 if (file.getChildren().size() > 1) {
-                    remarks.add("of the file, only what lies under '" + place + "' was read");
+                    remarks.add("only the group '" + place + "' of the file was read");
                 }
             }
         }

@@ -60,9 +60,9 @@ final class PickleFunctions {
             return function;
         }
         if (module.equals("torch") && name.endsWith("Storage")) {
-            throw fault("holds a " + function.path() + ", whose elements are none of " + DType.names());
+            throw fault("holds a " + function.path() + ", whose element type is not one of " + DType.names());
         }
-        throw fault("the file asks for " + Found.bare(function.path()) + ", which is not a tensor: refused; "
+        throw fault("the file requests " + Found.bare(function.path()) + ", which is not a tensor: refused; "
                 + "torch.save the state_dict() alone");
     }
 
@@ -100,7 +100,7 @@ final class PickleFunctions {
 
     private View tensor(List<Pickled> arguments) throws TensorFileException {
         if (!(argument(arguments, 0) instanceof Storage storage)) {
-            throw fault("expected a storage as a tensor's memory, found something else");
+            throw fault("expected a tensor storage, found something else");
         }
         try {
             long offset = number(argument(arguments, 1));
@@ -113,7 +113,7 @@ final class PickleFunctions {
             }
             return new View(storage, layout);
         } catch (IllegalArgumentException | ArithmeticException e) {
-            throw new TensorFileException(file, "a tensor's place is impossible: " + e.getMessage(), e);
+            throw new TensorFileException(file, "a tensor's storage layout is invalid: " + e.getMessage(), e);
         }
     }
 
@@ -128,7 +128,7 @@ final class PickleFunctions {
     Storage storage(Pickled identifier) throws TensorFileException {
         List<Pickled> parts = row(identifier);
         if (!(argument(parts, 0) instanceof Text kind) || !kind.value().equals("storage")) {
-            throw fault("the file refers to something that is no tensor's memory: refused; "
+            throw fault("the file refers to an object that is not tensor storage: refused; "
                     + "torch.save the state_dict() alone");
         }
         if (!(argument(parts, 1) instanceof Function type) || !STORAGES.containsKey(type.name())) {

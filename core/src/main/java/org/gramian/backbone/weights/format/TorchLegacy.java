@@ -82,7 +82,7 @@ final class TorchLegacy {
         }
         if (!(machine instanceof Dictionary facts)
                 || !new Truth(true).equals(facts.entries().get(new Text("little_endian")))) {
-            throw fault("expected a file of a little-endian machine, found another; save it again on such a one");
+            throw fault("expected a little-endian file, found another; save it again on a little-endian machine");
         }
     }
 

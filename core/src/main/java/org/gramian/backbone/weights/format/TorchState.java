@@ -71,20 +71,19 @@ record TorchState(Path file, Memory memory) {
                 return dictionary;
             }
             if (dictionary.entries().size() > 1) {
-                remarks.add("of the checkpoint, only what lies under '" + wrapper + "' was read");
+                remarks.add("only the entry '" + wrapper + "' of the checkpoint was read");
             }
             inner = Objects.requireNonNull(dictionary.entries().get(new Text(wrapper)));
         }
         throw new TensorFileException(
-                file,
-                "expected a state dictionary of names and tensors, found no dictionary, or too many inside another");
+                file, "expected a state dictionary of names and tensors, found no dictionary, or too many nested ones");
     }
 
     private SequencedMap<String, View> views(Dictionary dictionary, List<String> remarks) throws TensorFileException {
         SequencedMap<String, View> views = new LinkedHashMap<>();
         List<String> others = new ArrayList<>();
         for (Map.Entry<Pickled, Pickled> entry : dictionary.entries().entrySet()) {
-            String name = entry.getKey() instanceof Text(String text) ? text : "a key that is no text";
+            String name = entry.getKey() instanceof Text(String text) ? text : "a key that is not text";
             if (entry.getKey() instanceof Text && entry.getValue() instanceof View view) {
                 views.put(name, view);
             } else {
@@ -98,7 +97,7 @@ record TorchState(Path file, Memory memory) {
                             + " entries" + (others.isEmpty() ? "" : ", the first of them " + others.getFirst()));
         }
         if (!others.isEmpty()) {
-            remarks.add("what is no tensor was left out: " + Names.some(others));
+            remarks.add("entries that are not tensors were skipped: " + Names.some(others));
         }
         return views;
     }

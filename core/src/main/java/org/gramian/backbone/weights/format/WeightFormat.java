@@ -97,7 +97,7 @@ public enum WeightFormat {
                         path,
                         "expected a state dictionary that torch.save wrote, found "
                                 + (first(start) == PICKLE ? "another pickle" : "a tar archive")
-                                + "; load it with the program that made it and torch.save its state_dict()");
+                                + "; load it with the program that wrote it and torch.save its state_dict()");
             }
             if (CAFFE_STARTS.contains(first(start))) {
                 return CAFFE;

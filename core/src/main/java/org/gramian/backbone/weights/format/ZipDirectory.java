@@ -100,7 +100,7 @@ final class ZipDirectory {
         if (locator >= 0 && bytes.get(INT, locator) == LOCATOR_64) {
             long end64 = bytes.get(LONG, locator + 8);
             if (bytes.get(INT, end64) != END_64) {
-                throw fault("is a damaged zip archive: its 64-bit directory is not where it should be");
+                throw fault("is a damaged zip archive: its 64-bit directory is not at the expected position");
             }
             count = bytes.get(LONG, end64 + 32);
             position = bytes.get(LONG, end64 + 48);
@@ -183,7 +183,7 @@ final class ZipDirectory {
         try {
             long header = entry.extent.header;
             if (bytes.get(INT, header) != LOCAL) {
-                throw fault("is a damaged zip archive: " + Found.text(entry.name) + " is not where it should be");
+                throw fault("is a damaged zip archive: " + Found.text(entry.name) + " is not at the expected position");
             }
             long start = header + LOCAL_BYTES + unsigned(SHORT, header + 26) + unsigned(SHORT, header + 28);
             packed = bytes.asSlice(start, entry.extent.packed);
@@ -204,7 +204,7 @@ final class ZipDirectory {
         }
         if (checksum(content) != entry.checksum) {
             throw fault("is damaged: the content of " + Found.text(entry.name)
-                    + " does not match its checksum; fetch the file again, or save it with checksums on");
+                    + " does not match its checksum; download the file again, or save it with checksums");
         }
         return content;
     }
@@ -213,7 +213,7 @@ final class ZipDirectory {
     private void requireBounded(Entry entry, long packed) throws TensorFileException {
         long size = entry.size();
         if (size < 0 || size > Limits.unpacked(packed)) {
-            throw fault("%s would unpack from %d to %s bytes, which no weights do: refused"
+            throw fault("%s would unpack from %d to %s bytes, too much for weights: refused"
                     .formatted(Found.text(entry.name), packed, Long.toUnsignedString(size)));
         }
         allowance.take(entry.name, size);

@@ -82,7 +82,7 @@ public record Csv(Optional<Path> root) implements Layout {
             throw new DatasetException(
                     place,
                     "expected images of at least two classes, found only the class '"
-                            + dataset.classes().getFirst() + "' among those that are there",
+                            + dataset.classes().getFirst() + "'",
                     dataset);
         }
         return dataset;
@@ -117,7 +117,7 @@ public record Csv(Optional<Path> root) implements Layout {
             Path file = root.resolve(row.path()).normalize();
             if (!file.startsWith(root) || file.equals(root)) {
                 throw row.wrong("expected a path below " + survey.root() + ", found '" + row.path()
-                        + "', which leaves it; give a root above all images");
+                        + "', which is outside; pass a root above all images");
             }
             return survey.name(survey.root().resolve(root.relativize(file)));
         } catch (InvalidPathException wrong) {
@@ -129,7 +129,7 @@ public record Csv(Optional<Path> root) implements Layout {
             throws DatasetException {
         CsvRows.Row first = rows.values().iterator().next();
         if (presentClasses.isEmpty()) {
-            String hint = first.path().contains("\\") ? "; write paths with '/'" : "; give another root";
+            String hint = first.path().contains("\\") ? "; write paths with '/'" : "; pass another root";
             throw new DatasetException(
                     first.file(),
                     "expected images below " + survey.root() + ", found none of the " + rows.size()

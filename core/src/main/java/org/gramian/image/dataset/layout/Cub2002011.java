@@ -62,7 +62,7 @@ public record Cub2002011() implements Layout {
             String path = paths.text(id);
             String category = Optional.ofNullable(classOfId.get(id)).orElseThrow();
             if (listed.put(path, category) != null) {
-                throw paths.line(id).wrong("expected every image once, found '" + path + "' again");
+                throw paths.line(id).wrong("expected every image once, found '" + path + "' twice");
             }
             Part part = part(split.line(id));
             Path file = present.get(path);

@@ -78,7 +78,7 @@ public record FgvcAircraft(Level level) implements Layout {
                 String[] fields = line.fields(2, "NUMBER CLASS");
                 String name = fields[0] + ".jpg";
                 if (listed.put(name, fields[1]) != null) {
-                    throw line.wrong("expected every image in one list, found " + fields[0] + " again");
+                    throw line.wrong("expected every image in one list, found " + fields[0] + " twice");
                 }
                 Path file = present.get(name);
                 if (file != null) {

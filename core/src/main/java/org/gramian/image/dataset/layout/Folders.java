@@ -32,13 +32,13 @@ public record Folders() implements Layout {
         Listing here = Listing.of(place);
         if (here.folders().isEmpty()) {
             String found = here.pictures().isEmpty()
-                    ? here.others().isEmpty() ? "an empty folder" : "no folder and no image"
-                    : here.pictures().size() + " images that no folder gives a class";
+                    ? here.others().isEmpty() ? "an empty folder" : "neither folders nor images"
+                    : here.pictures().size() + " images outside class folders";
             throw new DatasetException(
                     place,
                     "expected a folder for every class, as in CLASS/IMAGE.jpg, found " + found
-                            + "; labels may also come from a CSV file with the columns path,label"
-                            + (here.pictures().isEmpty() ? "" : ", and features need none with --layout flat"));
+                            + "; or pass a CSV file with the columns path,label"
+                            + (here.pictures().isEmpty() ? "" : "; for features without classes use --layout flat"));
         }
     }
 }

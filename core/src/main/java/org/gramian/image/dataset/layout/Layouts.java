@@ -52,7 +52,7 @@ public final class Layouts {
                     "fgvc-aircraft[:variant|family|manufacturer]",
                     "data/images/NUMBER.jpg, data/images_variant_train.txt, _val.txt, _test.txt",
                     level -> new FgvcAircraft(level.map(Layouts::level).orElse(FgvcAircraft.Level.VARIANT))),
-            new Rule("flat", "images without classes at any depth, for features only", plain(new Flat())));
+            new Rule("flat", "images at any depth without classes, for features only", plain(new Flat())));
 
     /** Layouts that give themselves away; a folder with none of their signs has class folders, or nothing of use. */
     private static final List<Layout> WITH_SIGNS = List.of(
@@ -78,7 +78,7 @@ public final class Layouts {
         Rule rule = RULES.stream()
                 .filter(one -> one.description().name().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("there is no layout '" + parts[0] + "'"
+                .orElseThrow(() -> new IllegalArgumentException("unknown layout '" + parts[0] + "'"
                         + NearestWord.suggestion(name, names) + "; the layouts are " + String.join(", ", names)));
         Optional<String> argument =
                 Optional.of(parts).filter(found -> found.length > 1).map(found -> found[1]);
@@ -124,7 +124,8 @@ public final class Layouts {
     /** The layout that a folder's or a file's content shows. */
     public static Layout detect(Path place) throws IOException {
         if (!Files.exists(place)) {
-            throw new DatasetException(place, "expected a folder of images or a CSV file, found nothing");
+            throw new DatasetException(
+                    place, "expected a folder of images or a CSV file, found no such file or folder");
         }
         Csv csv = new Csv();
         if (!Files.isDirectory(place)) {
@@ -142,7 +143,7 @@ public final class Layouts {
         if (matching.size() > 1) {
             String names = matching.stream().map(Layout::text).collect(Collectors.joining(" and "));
             throw new DatasetException(
-                    place, "expected the signs of one layout, found those of " + names + "; choose the layout by name");
+                    place, "expected one layout, found the folders of " + names + "; choose one with --layout");
         }
         return matching.isEmpty() ? new Folders() : matching.getFirst();
     }
@@ -158,6 +159,6 @@ public final class Layouts {
             }
         }
         throw new IllegalArgumentException(
-                "expected variant, family or manufacturer as what a class is, found '" + text + "'");
+                "expected variant, family or manufacturer as the class level, found '" + text + "'");
     }
 }

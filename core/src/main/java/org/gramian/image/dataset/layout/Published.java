@@ -21,7 +21,7 @@ final class Published {
 
     static void requireFolder(Path folder) throws DatasetException {
         if (!Files.isDirectory(folder)) {
-            throw new DatasetException(folder, "expected a folder, found nothing of that name");
+            throw new DatasetException(folder, "expected a folder, found none with that name");
         }
     }
 

@@ -158,11 +158,12 @@ final class Survey {
     private void requireTwo(Dataset dataset) throws DatasetException {
         List<String> classes = dataset.classes();
         if (classes.size() < 2) {
-            String found = classes.isEmpty() ? "no image in a class" : "only the class '" + classes.getFirst() + "'";
+            String found =
+                    classes.isEmpty() ? "no image in a class folder" : "only the class '" + classes.getFirst() + "'";
             StringJoiner notes = new StringJoiner("; ", " (", ")").setEmptyValue("");
             notebook.notes().forEach(note -> notes.add(note.text()));
             String problem = "expected images of at least two classes, as in CLASS/IMAGE.jpg; found " + found + notes
-                    + "; if the classes lie in a deeper folder, open that one";
+                    + "; if the class folders lie deeper, pass their parent folder";
             throw classes.isEmpty()
                     ? new DatasetException(root, problem)
                     : new DatasetException(root, problem, dataset);

@@ -37,7 +37,7 @@ public record DtdOfficial(int first, int last) implements Official {
         return PublishedSplits.wrongLayout(dataset, LAYOUT)
                 .or(() -> IntStream.rangeClosed(first, last)
                         .filter(number -> !names.contains(Integer.toString(number)))
-                        .mapToObj(number -> "it needs the lists of split " + number + ", found those of "
+                        .mapToObj(number -> "it needs the lists of split " + number + ", found the lists of "
                                 + String.join(", ", names))
                         .findFirst());
     }

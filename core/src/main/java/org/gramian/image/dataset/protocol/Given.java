@@ -31,7 +31,7 @@ public record Given() implements Official {
                 numbers.stream().distinct().count() > 1
                         ? Optional.empty()
                         : Optional.of("all its images have the same fold number");
-            case Assignment.Groups _ -> Optional.of("it says which sample an image shows, but not who trains");
+            case Assignment.Groups _ -> Optional.of("it has physical samples but no train and test sets");
             case Assignment.None() ->
                 Optional.of("it comes with no folds (no train and test folders, no lists, no fold column)");
         };

@@ -27,8 +27,7 @@ public record KthSamples(boolean oneTrains) implements Official {
     @Override
     public Optional<String> misfit(Dataset dataset, Duplicates duplicates) {
         if (!(dataset.assignment() instanceof Assignment.Groups(List<String> letters))) {
-            return PublishedSplits.wrongLayout(dataset, LAYOUT)
-                    .or(() -> Optional.of("it does not say which sample an image shows"));
+            return PublishedSplits.wrongLayout(dataset, LAYOUT).or(() -> Optional.of("it has no physical samples"));
         }
         SortedSet<String> all = new TreeSet<>(letters);
         if (all.size() != SAMPLES) {

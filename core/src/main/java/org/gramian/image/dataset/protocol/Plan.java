@@ -81,13 +81,13 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
                 notebook.add(Kind.UNVALIDATED_CLASSES, category + " (" + fold.name() + ")");
             }
         }
-        String where = "the protocol " + protocol.text() + " does not fit this data set: '" + fold.name() + "' has ";
+        String where = "the protocol " + protocol.text() + " does not fit this dataset: '" + fold.name() + "' has ";
         if (!untrained.isEmpty()) {
-            throw new IllegalArgumentException(where + "no image to train on of " + String.join(", ", untrained)
-                    + "; add some, or leave these classes out");
+            throw new IllegalArgumentException(where + "no training image of " + String.join(", ", untrained)
+                    + "; add some, or remove these classes");
         }
         if (tested.isEmpty()) {
-            throw new IllegalArgumentException(where + "no image to test");
+            throw new IllegalArgumentException(where + "no test image");
         }
     }
 

@@ -29,7 +29,7 @@ public sealed interface Protocol permits Seeded, Official {
      */
     default Plan plan(Dataset dataset, Duplicates duplicates, long seed) {
         if (dataset.classes().size() < 2) {
-            throw new IllegalArgumentException("a protocol divides a data set of at least 2 classes, found "
+            throw new IllegalArgumentException("expected a dataset of at least 2 classes, found "
                     + (dataset.classes().isEmpty()
                             ? "none"
                             : "only '" + dataset.classes().getFirst() + "'"));
@@ -39,9 +39,9 @@ public sealed interface Protocol permits Seeded, Official {
             List<String> fitting = Protocols.fitting(dataset, duplicates);
             String advice = fitting.isEmpty()
                     ? "every class needs at least 2 different images"
-                    : "what fits is " + String.join(", ", fitting);
+                    : "protocols that fit: " + String.join(", ", fitting);
             throw new IllegalArgumentException(
-                    "the protocol " + text() + " does not fit this data set: " + misfit.get() + "; " + advice);
+                    "the protocol " + text() + " does not fit this dataset: " + misfit.get() + "; " + advice);
         }
         return Plan.of(this, dataset, duplicates, seed);
     }

@@ -31,35 +31,43 @@ public final class Protocols {
     private static final List<Rule> RULES = List.of(
             new Rule(
                     "holdout[:" + Holdout.DEFAULT + "]",
-                    "a random share of every class tests, the rest trains",
+                    "a random share of every class is the test set, the rest the training set",
                     share -> new Holdout(share.map(Protocols::number).orElse(Holdout.DEFAULT))),
             new Rule(
                     "kfold[:" + KFold.DEFAULT + "]",
-                    "random parts, each of which tests once",
+                    "k-fold cross-validation: each random part is the test set once",
                     parts -> new KFold(parts.map(Protocols::whole).orElse(KFold.DEFAULT))),
             new Rule(
                     "thirds[:" + Thirds.DEFAULT + "]",
-                    "random thirds, 2 train and 1 tests; the first 1, 2 or all 3 folds (DTD and FMD in the paper)",
+                    "random thirds, 2 for training and 1 for testing; the first 1, 2 or all 3 folds (DTD and FMD in"
+                            + " the paper)",
                     folds -> new Thirds(folds.map(Protocols::whole).orElse(Thirds.DEFAULT))),
             new Rule(
                     "half[:" + Half.DEFAULT + "]",
-                    "a random half of every class trains, drawn so many times (FMD)",
+                    "a random half of every class is the training set, with this many repetitions (FMD)",
                     draws -> new Half(draws.map(Protocols::whole).orElse(Half.DEFAULT))),
             new Rule(
                     "given",
-                    "the folds of the data set itself: train/val/test folders, lists, or a CSV's fold column",
+                    "the dataset's own folds: train/val/test folders, lists, or a CSV's fold column",
                     plain(new Given())),
             new Rule(
                     "dtd-official[:1.." + DtdOfficial.PUBLISHED + "]",
-                    "the published splits of DTD, 40 train, 40 validate and 40 test; or some, as :1 or :1..3",
+                    "the published splits of DTD, 40 training, 40 validation and 40 test images per class; or some, as"
+                            + " :1 or :1..3",
                     Protocols::dtd),
-            new Rule("kth-1v3", "KTH-TIPS-2b: one sample trains, three test; 4 folds", plain(new KthSamples(true))),
-            new Rule("kth-3v1", "KTH-TIPS-2b: three samples train, one tests; 4 folds", plain(new KthSamples(false))),
+            new Rule(
+                    "kth-1v3",
+                    "KTH-TIPS-2b: one sample for training, three for testing; 4 folds",
+                    plain(new KthSamples(true))),
+            new Rule(
+                    "kth-3v1",
+                    "KTH-TIPS-2b: three samples for training, one for testing; 4 folds",
+                    plain(new KthSamples(false))),
             new Rule("cub-official", "the published split of CUB-200-2011", plain(new CubOfficial())),
             new Rule(
                     "aircraft-official[:" + AircraftOfficial.TRAINVAL + "]",
                     "the published split of FGVC-Aircraft; with " + AircraftOfficial.TRAINVAL
-                            + ", validation trains too",
+                            + ", validation images are used for training",
                     Protocols::aircraft));
 
     private Protocols() {}
@@ -76,19 +84,19 @@ public final class Protocols {
         Rule rule = RULES.stream()
                 .filter(one -> one.description().name().equals(parts[0].strip()))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("there is no protocol '" + text.strip() + "'"
+                .orElseThrow(() -> new IllegalArgumentException("unknown protocol '" + text.strip() + "'"
                         + NearestWord.suggestion(parts[0], names) + "; the protocols are "
                         + String.join(", ", names)));
         Optional<String> argument =
                 Optional.of(parts).filter(found -> found.length > 1).map(found -> found[1].strip());
         try {
             if (argument.isPresent() && rule.description().form().equals(parts[0].strip())) {
-                throw new IllegalArgumentException("found an argument where none is wanted");
+                throw new IllegalArgumentException("it takes no argument");
             }
             return rule.making().apply(argument);
         } catch (IllegalArgumentException wrong) {
-            throw new IllegalArgumentException("'" + text.strip() + "' is no protocol: " + wrong.getMessage()
-                    + "; it is written " + rule.description().form());
+            throw new IllegalArgumentException("'" + text.strip() + "' is not a protocol: " + wrong.getMessage()
+                    + "; write it as " + rule.description().form());
         }
     }
 

@@ -29,6 +29,6 @@ public sealed interface Seeded extends Protocol permits Thirds, KFold, Holdout, 
 
     private static String counted(int units, int pictures) {
         String all = pictures + (pictures == 1 ? " image" : " images");
-        return units == pictures ? all : all + ", of which " + units + " differ";
+        return units == pictures ? all : all + ", with " + units + " distinct";
     }
 }

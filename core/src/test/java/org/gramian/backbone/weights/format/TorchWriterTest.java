@@ -46,11 +46,7 @@ final class TorchWriterTest {
         for (String kind : List.of("zip", "legacy")) {
             assertRead(kind, List.of());
             assertRead("protocol4." + kind, List.of());
-            assertRead(
-                    "checkpoint." + kind,
-                    List.of(
-                            "of the checkpoint, only what lies under 'state_dict' was read",
-                            "the names' prefix 'module.' was removed"));
+            assertRead("checkpoint." + kind, List.of("'state_dict'", "'module.'"));
             try (Arena arena = Arena.ofConfined()) {
                 assertThat(catchMessage(folder.resolve("module." + kind), arena))
                         .contains("refused");
@@ -69,7 +65,8 @@ final class TorchWriterTest {
     private void assertRead(String name, List<String> remarks) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             WeightFile file = WeightFile.read(folder.resolve(name), arena);
-            assertThat(file.remarks()).as(name).isEqualTo(remarks);
+            assertThat(file.remarks()).as(name).zipSatisfy(remarks, (remark, named) -> assertThat(remark)
+                    .contains(named));
             assertThat(file.content().tensors().keySet())
                     .as(name)
                     .containsExactly(

@@ -88,7 +88,9 @@ final class TrainCommand implements Callable<Integer> {
             names = "--time-budget",
             paramLabel = "TIME",
             converter = Durations.class,
-            description = "end training after this time, as 30m or 1h30m, with the best model so far")
+            description = {
+                "time for the whole run, as 30m or 1h30m: training ends early enough to test and report the best model so far"
+            })
     private @Nullable Duration budget;
 
     @Option(
@@ -121,6 +123,7 @@ final class TrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        Breaks breaks = budget == null ? Breaks.whenAsked() : Breaks.after(budget);
         caching.check();
         RunFolder folder = folder();
         Settings asked = resumed == null ? options.asked() : folder.settings();
@@ -133,7 +136,6 @@ final class TrainCommand implements Callable<Integer> {
             Libtorch.load().setMath(GpuMath.EXACT);
         }
         Workshop workshop = new Workshop(device, options.store(), caching.root(), threads);
-        Breaks breaks = budget == null ? Breaks.whenAsked() : Breaks.after(budget);
         try (TrainDisplay display = new TrainDisplay(console)) {
             Trainer trainer = new Trainer(dataset, asked, workshop, new Trainer.Control(display, breaks, keepEvery));
             if (dry) { // nothing to keep: the system's answer to Ctrl-C is the right one
@@ -171,6 +173,15 @@ final class TrainCommand implements Callable<Integer> {
             throw new InterruptedTrainingException(reason);
         });
         display.expect(estimate, plan.folds().size());
+        Duration reserved = trainer.control().breaks().reserve(estimate.ending());
+        if (budget != null) {
+            console.say("time budget: " + PlanText.duration(budget) + ", of which "
+                    + PlanText.duration(reserved) + " are kept for test and report"
+                    + (budget.compareTo(estimate.features().plus(reserved)) < 0
+                            ? "; features take about " + PlanText.duration(estimate.features())
+                                    + " unless they are cached: there may be no model at its end"
+                            : ""));
+        }
         if (resumed == null) {
             console.say("about " + PlanText.duration(estimate.total()) + PlanText.condition(plan.config())
                     + " (a guess from one small batch)");

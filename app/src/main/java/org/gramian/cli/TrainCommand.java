@@ -11,6 +11,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
+import org.gramian.backbone.weights.PublicFile;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
@@ -21,6 +23,7 @@ import org.gramian.run.RunResult;
 import org.gramian.run.StageResult;
 import org.gramian.run.Trainer;
 import org.gramian.run.Workshop;
+import org.gramian.run.config.BackboneRanking;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Quality;
 import org.gramian.run.config.Setting;
@@ -280,7 +283,7 @@ final class TrainCommand implements Callable<Integer> {
             }
             if (result.early().isEmpty()) {
                 moreEpochs(result).forEach(console::say);
-                advice(plan, trainer.workshop().device()).ifPresent(console::say);
+                advice(plan, trainer.workshop()).ifPresent(console::say);
             }
         }
         if (result.early().isPresent()) {
@@ -317,20 +320,33 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     /** What would raise the accuracy most, by what the run had. */
-    private static Optional<String> advice(RunPlan plan, Device device) {
+    private static Optional<String> advice(RunPlan plan, Workshop workshop) throws IOException {
         int images = plan.folds().getFirst().parts().training().size();
         int perClass = images / plan.dataset().classes().size();
         if (plan.config().network().weights().isEmpty()) {
-            return Optional.of("next: a pretrained backbone would help most; see " + CommandHint.of("weights"));
+            return Optional.of("next: " + weights(workshop.weights()));
         }
         if (perClass < FEW_PER_CLASS) {
             return Optional.of(
                     "next: more images would help most; a class has " + perClass + " training images on average");
         }
         boolean frozen = plan.config().recipe().stage2().epochs() == 0;
-        return frozen && device.kind() == Device.Kind.CPU && images >= Quality.FINE_TUNED_IMAGES
+        return frozen && workshop.device().kind() == Device.Kind.CPU && images >= Quality.FINE_TUNED_IMAGES
                 ? Optional.of("next: fine-tuning on a GPU (--device cuda) would help; the backbone was frozen")
                 : Optional.empty();
+    }
+
+    /** How to train with pretrained weights, after a run without. */
+    private static String weights(WeightStore store) throws IOException {
+        if (!store.names().isEmpty()) {
+            return "this run used no pretrained weights; those of " + store.names().getFirst()
+                    + " are installed: train with --backbone "
+                    + store.names().getFirst().architecture();
+        }
+        PublicFile file = BackboneRanking.download();
+        return "this run used no pretrained weights; get some with: " + CommandHint.of("weights", "get", file.name())
+                + " (" + Math.round(file.mebibytes()) + " MiB), or from a file with: "
+                + CommandHint.of("weights", "import", "FILE") + "; then train again";
     }
 
     /** What failed, and how to go on where something is kept. */

@@ -11,6 +11,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
+import org.gramian.backbone.weights.PublicFile;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
@@ -21,6 +23,7 @@ import org.gramian.run.RunResult;
 import org.gramian.run.StageResult;
 import org.gramian.run.Trainer;
 import org.gramian.run.Workshop;
+import org.gramian.run.config.BackboneRanking;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Quality;
 import org.gramian.run.config.Setting;
@@ -88,7 +91,7 @@ final class TrainCommand implements Callable<Integer> {
             names = "--time-budget",
             paramLabel = "TIME",
             converter = Durations.class,
-            description = "stop after this time, as 30m or 1h30m, and keep the best checkpoint")
+            description = "time for the whole run, as 30m or 1h30m; keeps the best checkpoint, leaves time for test and report")
     private @Nullable Duration budget;
 
     @Option(
@@ -121,6 +124,7 @@ final class TrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        Breaks breaks = budget == null ? Breaks.whenAsked() : Breaks.after(budget);
         caching.check();
         RunFolder folder = folder();
         Settings asked = resumed == null ? options.asked() : folder.settings();
@@ -133,7 +137,6 @@ final class TrainCommand implements Callable<Integer> {
             Libtorch.load().setMath(GpuMath.EXACT);
         }
         Workshop workshop = new Workshop(device, options.store(), caching.root(), threads);
-        Breaks breaks = budget == null ? Breaks.whenAsked() : Breaks.after(budget);
         try (TrainDisplay display = new TrainDisplay(console)) {
             Trainer trainer = new Trainer(dataset, asked, workshop, new Trainer.Control(display, breaks, keepEvery));
             if (dry) { // nothing to save: Ctrl-C may end the process at once
@@ -171,12 +174,27 @@ final class TrainCommand implements Callable<Integer> {
         trainer.control().breaks().due().filter(Breaks.Reason.ASKED::equals).ifPresent(reason -> {
             throw new InterruptedTrainingException(reason);
         });
+        if (budget != null) {
+            reserve(trainer, plan, budget);
+        }
         interruption.keeps(keepEvery);
         int code = train(trainer, plan, audit, folder);
         if (resumed != null && !display.trained()) {
             console.say("the run was already finished");
         }
         return code;
+    }
+
+    /** Sets time for test and report apart. */
+    private void reserve(Trainer trainer, RunPlan plan, Duration whole) throws IOException {
+        Estimate estimate = trainer.estimate(plan);
+        Duration reserved = trainer.control().breaks().reserve(estimate.ending());
+        console.say("time budget " + PlanText.duration(whole) + ", " + PlanText.duration(reserved)
+                + " of it for test and report"
+                + (whole.compareTo(estimate.features().plus(reserved)) < 0
+                        ? "; features take about " + PlanText.duration(estimate.features())
+                                + " unless they are cached, so there may be no model"
+                        : ""));
     }
 
     /** Time and memory. A GPU gets no estimate of the time: one small batch says little about captured CUDA graphs. */
@@ -273,7 +291,7 @@ final class TrainCommand implements Callable<Integer> {
             }
             if (result.early().isEmpty()) {
                 moreEpochs(result).forEach(console::say);
-                advice(plan, trainer.workshop().device()).ifPresent(console::say);
+                advice(plan, trainer.workshop()).ifPresent(console::say);
             }
         }
         if (result.early().isPresent()) {
@@ -310,20 +328,33 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     /** Returns what would raise the accuracy most. */
-    private static Optional<String> advice(RunPlan plan, Device device) {
+    private static Optional<String> advice(RunPlan plan, Workshop workshop) throws IOException {
         int images = plan.folds().getFirst().parts().training().size();
         int perClass = images / plan.dataset().classes().size();
         if (plan.config().network().weights().isEmpty()) {
-            return Optional.of("tip: a pretrained backbone would help most; see " + CommandHint.of("weights"));
+            return Optional.of("tip: " + weights(workshop.weights()));
         }
         if (perClass < FEW_PER_CLASS) {
             return Optional.of(
                     "tip: more images would help most; there are " + perClass + " training images per class");
         }
         boolean frozen = plan.config().recipe().stage2().epochs() == 0;
-        return frozen && device.kind() == Device.Kind.CPU && images >= Quality.FINE_TUNED_IMAGES
+        return frozen && workshop.device().kind() == Device.Kind.CPU && images >= Quality.FINE_TUNED_IMAGES
                 ? Optional.of("tip: fine-tuning on a GPU (--device cuda) would help; the backbone was frozen")
                 : Optional.empty();
+    }
+
+    /** How to train with pretrained weights, after a run without. */
+    private static String weights(WeightStore store) throws IOException {
+        if (!store.names().isEmpty()) {
+            return "this run used no pretrained weights; those of " + store.names().getFirst()
+                    + " are installed: train with --backbone "
+                    + store.names().getFirst().architecture();
+        }
+        PublicFile file = BackboneRanking.download();
+        return "this run used no pretrained weights; get some with: " + CommandHint.of("weights", "get", file.name())
+                + " (" + Math.round(file.mebibytes()) + " MiB), or from a file with: "
+                + CommandHint.of("weights", "import", "FILE") + "; then train again";
     }
 
     /** Adds how to resume to a failure, if there is a checkpoint. */

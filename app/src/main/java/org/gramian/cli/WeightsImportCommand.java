@@ -2,9 +2,11 @@ package org.gramian.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.gramian.backbone.weights.UnusableWeightsException;
 import org.gramian.backbone.weights.WeightName;
+import org.gramian.backbone.weights.WeightStore;
 import org.gramian.tensor.file.TensorFileException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -17,7 +19,8 @@ import picocli.CommandLine.Parameters;
         header = "Install weights from a local file.",
         description = {
             "FILE is a safetensors file, a PyTorch state dictionary (.pth), a Keras model (.h5) or a Caffe network",
-            "(.caffemodel), detected by content. No code in it is executed. The file itself is not changed."
+            "(.caffemodel), detected by content. No code in it is executed. The file itself is not changed.",
+            "Without NAME, the names and shapes of the tensors select the backbone."
         })
 final class WeightsImportCommand implements Callable<Integer> {
     @Mixin
@@ -26,22 +29,35 @@ final class WeightsImportCommand implements Callable<Integer> {
     @Mixin
     private final WeightsOptions weights = new WeightsOptions();
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "a backbone, as vgg16, or a variant, as vgg16-keras")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private String name;
-
-    @Parameters(index = "1", paramLabel = "FILE", description = "the weights")
-    @SuppressWarnings("NullAway.Init") // set by picocli
-    private Path file;
+    @Parameters(
+            arity = "1..2",
+            paramLabel = "[NAME] FILE",
+            hideParamSyntax = true,
+            description = "a backbone's name, as vgg16, or one as vgg16-keras; and the file of weights")
+    private List<String> arguments = List.of();
 
     @Override
     public Integer call() throws IOException {
         try {
-            Path installed = weights.store().importFile(WeightName.parse(name), file, console::say);
+            Path file = Path.of(arguments.getLast());
+            WeightName name = arguments.size() > 1 ? WeightName.parse(arguments.getFirst()) : recognized(file);
+            Path installed = weights.store().importFile(name, file, console::say);
             console.out().println(installed);
             return Main.DONE;
         } catch (TensorFileException damaged) {
             throw new UnusableWeightsException(damaged);
         }
+    }
+
+    private WeightName recognized(Path file) throws IOException {
+        WeightName name = WeightStore.recognize(file);
+        console.say("recognized " + name.architecture() + " by its tensors");
+        if (weights.store().holds(name)) {
+            throw new IllegalArgumentException("there are weights of " + name + " in "
+                    + weights.store().folder() + " already; to replace them: "
+                    + CommandHint.of("weights", "import", name, file) + "; to keep both: "
+                    + CommandHint.of("weights", "import", name + "-NAME", file));
+        }
+        return name;
     }
 }

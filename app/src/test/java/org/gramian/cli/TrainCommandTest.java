@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Set;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.run.StageResult;
@@ -107,6 +108,22 @@ final class TrainCommandTest {
         assertThat(model(out)).isEqualTo(model(unbroken));
         assertThat(TinyTraining.names(out)).isEqualTo(TinyTraining.names(unbroken));
         assertThat(out.resolve("history.csv")).hasSameBinaryContentAs(unbroken.resolve("history.csv"));
+    }
+
+    /** The stage would take minutes: the budget ends it, and test and report still fit in. */
+    @Test
+    void aTimeBudgetCoversTestAndReport() throws IOException {
+        long start = System.nanoTime();
+        Run run = done(tiny.train(out, "--epochs", "100000", "--schedule", "constant", "--time-budget", "15s"));
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(30));
+        assertThat(run.err()).containsPattern("time budget: 15 s, of which \\d+ s are kept for test and report");
+        assertThat(TinyTraining.names(out)).contains("model.safetensors", "report.html", "evaluation.json");
+    }
+
+    @Test
+    void aRunWithoutWeightsSaysWhichToGet() throws IOException {
+        assertThat(done(tiny.train(out, "--epochs", "1")).err())
+                .contains("this run used no pretrained weights; get some with: gramian weights get resnet50 (98 MiB)");
     }
 
     @Test

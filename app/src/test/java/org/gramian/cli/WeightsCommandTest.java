@@ -14,9 +14,11 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.function.Predicate;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
 import org.gramian.tensor.DType;
+import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.testing.Facts;
@@ -38,8 +40,15 @@ final class WeightsCommandTest {
 
     /** All weights of SqueezeNet, zero. */
     private Path squeezeNet() throws IOException {
+        return zeros("squeezenet", "logits", _ -> true);
+    }
+
+    private Path zeros(String network, String layer, Predicate<String> kept) throws IOException {
         SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
-        for (ParameterSpec spec : Backbone.of("squeezenet", "logits").parameters()) {
+        for (ParameterSpec spec : Backbone.of(network, layer).parameters()) {
+            if (!kept.test(spec.name())) {
+                continue;
+            }
             byte[] zeros = new byte[Math.toIntExact(spec.shape().elements()) * Short.BYTES];
             tensors.put(spec.name(), new StoredTensor(DType.F16, spec.shape(), MemorySegment.ofArray(zeros)));
         }
@@ -58,6 +67,32 @@ final class WeightsCommandTest {
                 .containsPattern("resnet50-v2 +get ")
                 .containsPattern("googlenet +import  +bvlc_googlenet.caffemodel")
                 .doesNotContain("filters");
+    }
+
+    @Test
+    void theTensorsTellTheNetwork() throws IOException {
+        Run imported = weights("import", squeezeNet());
+        assertThat(imported.err()).contains("recognized squeezenet by its tensors");
+        assertThat(imported.out().strip())
+                .isEqualTo(folder.resolve("store").resolve("squeezenet.safetensors").toString());
+        Run again = weights("import", squeezeNet());
+        assertThat(again.code()).isEqualTo(Main.USAGE);
+        assertThat(again.err()).has(facts("already", "weights import squeezenet "));
+        String last = Backbone.of("resnet18").layers().getLast();
+        assertThat(weights("import", zeros("resnet18", last, _ -> true)).err()).contains("recognized resnet18");
+    }
+
+    @Test
+    void weightsOfNoNetworkAreRefusedWithWhatIsMissing() throws IOException {
+        Run part = weights("import", zeros("squeezenet", "logits", name -> !name.startsWith("fire9")));
+        assertThat(part.code()).isEqualTo(Main.MODEL);
+        assertThat(part.err()).has(facts("squeezenet", "missing", "fire9"));
+        Path other = folder.resolve("other.safetensors");
+        StoredTensor one = new StoredTensor(DType.F32, Shape.of(1), MemorySegment.ofArray(new byte[4]));
+        Safetensors.write(other, Map.of("something", one), Map.of());
+        Run none = weights("import", other);
+        assertThat(none.code()).isEqualTo(Main.MODEL);
+        assertThat(none.err()).has(facts("vgg16", "squeezenet", "'something'"));
     }
 
     @Test

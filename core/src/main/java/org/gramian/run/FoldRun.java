@@ -13,6 +13,7 @@ import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.gramian.basis.Found;
 import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Metric;
@@ -119,6 +120,11 @@ final class FoldRun {
             if (early.isEmpty()) {
                 keeper.remove();
                 Files.deleteIfExists(folder.frozen()); // last: without it the fold counts as finished
+            }
+            if (surround.breaks.isOver()) {
+                surround.events.accept(new RunEvent.Remark(
+                        "the time budget is over: there is no gallery of " + Found.text(fold.name()) + " in the report"));
+                return Optional.of(new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), early));
             }
             Optional<Breaks.Reason> stopped = showcase().complete(adopted ? Optional.empty() : Optional.of(model));
             return Optional.of(

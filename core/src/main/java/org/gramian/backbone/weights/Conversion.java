@@ -87,6 +87,46 @@ record Conversion(
                         .formatted(file.format().label(), expected, Names.some(quoted(names))));
     }
 
+    /**
+     * Whether a file holds exactly the weights of a network, by names and shapes; nothing is converted.
+     *
+     * <p>A classifier may be absent or of other classes. A tensor that the network does not have means another network, as
+     * those of VGG-19 beside all of VGG-16.
+     */
+    static boolean fits(WeightFile file, Blueprint blueprint) {
+        Map<String, StoredTensor> found = file.content().tensors();
+        return Namings.of(blueprint).stream()
+                .filter(naming -> naming.formats().contains(file.format()))
+                .anyMatch(naming -> {
+                    Set<String> extra = new LinkedHashSet<>(found.keySet());
+                    for (Map.Entry<String, Shape> parameter :
+                            blueprint.parameters().entrySet()) {
+                        Origin origin = naming.origin(parameter.getKey());
+                        @Nullable StoredTensor tensor = found.get(origin.name());
+                        boolean fits = tensor != null
+                                && tensor.type().isFloating()
+                                && origin.rearrangement().accepts(tensor.shape(), parameter.getValue());
+                        if (!fits && !blueprint.classifier().contains(parameter.getKey())) {
+                            return false;
+                        }
+                        extra.remove(origin.name());
+                    }
+                    extra.removeIf(name ->
+                            name.endsWith(COUNTS) || AUXILIARY.stream().anyMatch(name::startsWith));
+                    return extra.isEmpty();
+                });
+    }
+
+    /** How many tensors of a file bear names of a network. */
+    static long likeness(WeightFile file, Blueprint blueprint) {
+        Set<String> names = file.content().tensors().keySet();
+        return Namings.of(blueprint).stream()
+                .filter(naming -> naming.formats().contains(file.format()))
+                .mapToLong(naming -> naming.matches(names))
+                .max()
+                .orElse(0);
+    }
+
     private static List<String> quoted(Set<String> names) {
         return names.stream().map(Found::text).toList();
     }

@@ -6,12 +6,16 @@ import java.lang.foreign.Arena;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.format.WeightFile;
+import org.gramian.basis.Found;
+import org.gramian.basis.Names;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFileException;
 import org.gramian.tensor.library.CacheFolder;
@@ -150,6 +154,44 @@ public record WeightStore(Path folder) {
                 : files.getFirst() + " with tensors such as "
                         + blueprint.parameters().firstEntry().getKey() + ", from "
                         + Backbone.of(architecture).about().weights().source();
+    }
+
+    /**
+     * The network whose weights a file holds, by the names and shapes of its tensors.
+     *
+     * @throws IOException if the file cannot be read, or holds the weights of no known network; the message says what the
+     *     most similar one lacks
+     * @throws IllegalArgumentException if they fit several networks, which the message lists
+     */
+    public static WeightName recognize(Path source) throws IOException {
+        try (Arena arena = Arena.ofShared()) {
+            WeightFile file = WeightFile.read(source, arena);
+            List<String> all = WeightName.architectures();
+            List<String> fitting = all.stream()
+                    .filter(network -> Conversion.fits(file, Blueprint.of(network)))
+                    .toList();
+            if (fitting.size() > 1) {
+                throw new IllegalArgumentException(source + " fits several networks, name one of them: "
+                        + fitting.stream()
+                                .map(network -> "gramian weights import " + network + " " + source)
+                                .collect(Collectors.joining(", or ")));
+            }
+            if (fitting.size() == 1) {
+                return WeightName.parse(fitting.getFirst());
+            }
+            String nearest = all.stream()
+                    .max(Comparator.comparingLong(network -> Conversion.likeness(file, Blueprint.of(network))))
+                    .orElseThrow();
+            if (Conversion.likeness(file, Blueprint.of(nearest)) > 0) {
+                Conversion.of(file, Blueprint.of(nearest), false, arena); // says what does not fit
+            }
+            throw new TensorFileException(
+                    source,
+                    "expected weights of " + String.join(", ", all) + ", found tensors such as "
+                            + Names.some(file.content().tensors().keySet().stream()
+                                    .map(Found::text)
+                                    .toList()));
+        }
     }
 
     /**

@@ -1,6 +1,7 @@
 package org.gramian.run.config;
 
 import java.util.List;
+import org.gramian.backbone.weights.PublicFile;
 
 /**
  * Which network is taken of those whose weights are at hand.
@@ -9,7 +10,7 @@ import java.util.List;
  * SqueezeNet. Where it was measured here it held: on Flickr's materials, with the paper's head on frozen features,
  * EfficientNet-Lite4 reached 86 % and GoogLeNet 75 %.
  */
-final class BackboneRanking {
+public final class BackboneRanking {
     static final List<String> BEST_FIRST =
             List.of("efficientnet-lite4", "resnet50", "vgg19", "vgg16", "resnet18", "googlenet", "squeezenet");
 
@@ -17,6 +18,14 @@ final class BackboneRanking {
     static final String WITHOUT_WEIGHTS = "filters";
 
     private BackboneRanking() {}
+
+    /** The best network whose weights can be downloaded. */
+    public static PublicFile download() {
+        return BEST_FIRST.stream()
+                .flatMap(name -> PublicFile.of(name).stream())
+                .findFirst()
+                .orElseThrow();
+    }
 
     /** The choice: from weights that somebody named, or by rank. */
     static Settings choose(Settings settings, Surroundings surroundings) {

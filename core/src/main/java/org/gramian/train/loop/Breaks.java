@@ -18,6 +18,7 @@ public final class Breaks {
     private final AtomicBoolean asked = new AtomicBoolean();
     private final Stopwatch watch;
     private final Optional<Duration> budget;
+    private volatile Duration reserve = Duration.ZERO;
 
     private Breaks(Stopwatch watch, Optional<Duration> budget) {
         this.watch = watch;
@@ -44,11 +45,32 @@ public final class Breaks {
         asked.set(true);
     }
 
+    /**
+     * Keeps time of the budget for what follows training: test and report.
+     *
+     * @return the time that is kept: at most half of the budget, so that training has some; none without a budget
+     */
+    public Duration reserve(Duration time) {
+        Duration most = budget.map(all -> all.dividedBy(2)).orElse(Duration.ZERO);
+        reserve = time.compareTo(most) < 0 ? time : most;
+        return reserve;
+    }
+
     /** Whether a break is due. */
     public Optional<Reason> due() {
         if (asked.get()) {
             return Optional.of(Reason.ASKED);
         }
-        return budget.filter(watch::hasReached).map(_ -> Reason.OUT_OF_TIME);
+        return left().filter(left -> !left.isPositive()).map(_ -> Reason.OUT_OF_TIME);
+    }
+
+    /** The time left for training, negative if it is over; empty without a budget. */
+    public Optional<Duration> left() {
+        return budget.map(all -> all.minus(reserve).minus(watch.elapsed()));
+    }
+
+    /** Whether the whole budget is used up, with what was reserved. */
+    public boolean isOver() {
+        return budget.filter(watch::hasReached).isPresent();
     }
 }

@@ -3,6 +3,7 @@ package org.gramian.train.loop;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -227,7 +228,8 @@ public final class PoolingRace {
     }
 
     /**
-     * Runs the race on at most 2,000 training images.
+     * Runs the race on at most 2,000 training images. Under a time budget it ends with the best so far when half of the time
+     * that is left is used.
      *
      * @throws IOException if an image cannot be read
      * @throws InterruptedTrainingException if the run is cancelled meanwhile
@@ -246,7 +248,11 @@ public final class PoolingRace {
                         session::preparing)) {
             Map<String, Member> members = new LinkedHashMap<>();
             List<Entry> entries = new ArrayList<>();
+            Optional<Duration> left = session.breaks().left();
             for (Candidate candidate : candidates) {
+                if (!entries.isEmpty() && mostIsUsed(left)) {
+                    break; // the other half is for the classifier
+                }
                 session.preparing(new TrainEvent.Solving("comparing poolings", entries.size(), candidates.size()));
                 List<Member> parts = candidate.poolings().stream()
                         .map(text -> members.computeIfAbsent(text, _ -> describe(text, table, labels)))
@@ -293,6 +299,14 @@ public final class PoolingRace {
         private static String shortest(double factor) {
             return String.format(Locale.ROOT, "%.4g", factor).replaceAll("e\\+?(-?)0*", "e$1");
         }
+    }
+
+    /** Whether more than half of the time that was left before the first candidate is used. */
+    private boolean mostIsUsed(Optional<Duration> left) {
+        return session.breaks()
+                .left()
+                .filter(now -> now.compareTo(left.orElseThrow().dividedBy(2)) < 0)
+                .isPresent();
     }
 
     private Member describe(String text, FeatureTable table, int[] labels) {

@@ -46,6 +46,19 @@ final class WorkloadTest {
         return RunConfig.of(Choices.complete(asked, new Surroundings(DATASET, List.of(), Device.Kind.CPU)));
     }
 
+    @Test
+    void theEndingIsTestGalleryAndReportOfOneFold() {
+        Pace pace = new Pace(0, 1, 0, 0, 0);
+        Workload frozen = work(config("data.protocol=thirds:3", "data.crops=resize:96"));
+        int test = frozen.folds().getFirst().test();
+        assertThat(Estimate.of(frozen, pace, 1).ending())
+                .as("features of the test images, with a margin, and the report")
+                .isEqualTo(Duration.ofMillis(Math.round(1000 * (1.5 * test + 3))));
+        Workload tuned = work(config("data.protocol=thirds:3", "data.crops=resize:96", "stage2.epochs=1"));
+        assertThat(Estimate.of(tuned, pace, 1).ending())
+                .isGreaterThan(Estimate.of(frozen, pace, 1).ending());
+    }
+
     private static Workload work(RunConfig config) {
         return work(config, 4);
     }

@@ -62,10 +62,7 @@ final class AuditCommand implements Callable<Integer> {
             description = "also write JSON; '-' prints only JSON to standard output")
     private @Nullable Path json;
 
-    @Option(
-            names = "--html",
-            paramLabel = "FILE",
-            description = "also write an HTML report with thumbnails")
+    @Option(names = "--html", paramLabel = "FILE", description = "also write an HTML report with thumbnails")
     private @Nullable Path html;
 
     @Option(

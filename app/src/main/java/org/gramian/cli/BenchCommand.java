@@ -79,7 +79,10 @@ final class BenchCommand implements Callable<Integer> {
             })
     private List<String> precisions = new ArrayList<>();
 
-    @Option(names = "--repeat", paramLabel = "N", description = "timed rounds per side (default: 15 on the GPU, else 7)")
+    @Option(
+            names = "--repeat",
+            paramLabel = "N",
+            description = "timed rounds per side (default: 15 on the GPU, else 7)")
     private @Nullable Integer repeat;
 
     @Option(names = "--warmup", paramLabel = "N", description = "warm-up rounds (default: 10 on the GPU, else 2)")

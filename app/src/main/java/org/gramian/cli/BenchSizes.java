@@ -9,7 +9,8 @@ final class BenchSizes {
             names = "--pooling",
             paramLabel = "SPEC",
             defaultValue = "conv:512/rbf/spd:512/relu/triu/root/l2",
-            description = "pooling of the head; PyTorch has conv, rbf, spd, relu, triu, root, l2 (default: ${DEFAULT-VALUE})")
+            description =
+                    "pooling of the head; PyTorch has conv, rbf, spd, relu, triu, root, l2 (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String pooling;
 

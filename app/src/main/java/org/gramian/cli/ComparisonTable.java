@@ -40,8 +40,7 @@ record ComparisonTable(List<String> names, List<Comparison> comparisons, List<Me
         }
         text.append(LUCK);
         if (comparisons.size() > 1) {
-            text.append("; with several comparisons, require p < 0.05 / ")
-                    .append(comparisons.size());
+            text.append("; with several comparisons, require p < 0.05 / ").append(comparisons.size());
         }
         return text.append(System.lineSeparator()).toString();
     }

@@ -12,8 +12,7 @@ final class EngineOptions {
     @Parameters(
             index = "0",
             paramLabel = "MODEL",
-            description =
-                    "model file or run folder of 'gramian train', or a .onnx file of 'gramian export'")
+            description = "model file or run folder of 'gramian train', or a .onnx file of 'gramian export'")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path typed;
 

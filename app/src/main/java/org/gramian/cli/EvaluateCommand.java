@@ -63,10 +63,7 @@ final class EvaluateCommand implements Callable<Integer> {
             description = "evaluate the test set of a protocol, as thirds:3 (default: the model's own)")
     private @Nullable String protocol;
 
-    @Option(
-            names = "--fold",
-            paramLabel = "NAME",
-            description = "fold of the protocol, by number or name")
+    @Option(names = "--fold", paramLabel = "NAME", description = "fold of the protocol, by number or name")
     private @Nullable String fold;
 
     @Option(

@@ -79,9 +79,8 @@ final class ExplainCommand implements Callable<Integer> {
 
     @Option(
             names = "--check",
-            description =
-                    "also test the heat map: mask its hottest fifth and other regions of the same size, and"
-                            + " compare the scores")
+            description = "also test the heat map: mask its hottest fifth and other regions of the same size, and"
+                    + " compare the scores")
     private boolean check;
 
     @Mixin

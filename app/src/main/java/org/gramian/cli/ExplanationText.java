@@ -36,7 +36,9 @@ final class ExplanationText {
     }
 
     private static String maps(ChannelPair pair) {
-        return pair.first() == pair.second() ? "channel " + pair.first() : "channels " + pair.first() + " and " + pair.second();
+        return pair.first() == pair.second()
+                ? "channel " + pair.first()
+                : "channels " + pair.first() + " and " + pair.second();
     }
 
     static Map<String, Object> json(Explanation why) {

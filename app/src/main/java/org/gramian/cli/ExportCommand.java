@@ -94,12 +94,10 @@ final class ExportCommand implements Callable<Integer> {
                     "OUT: expected a file name that ends with " + OnnxFile.SUFFIX + ", found " + out);
         }
         if (OnnxFile.isNamed(file)) {
-            throw new IllegalArgumentException(
-                    file + ": expected a model of 'gramian train', found an ONNX file");
+            throw new IllegalArgumentException(file + ": expected a model of 'gramian train', found an ONNX file");
         }
         if (unchecked && pictures != null) {
-            throw new IllegalArgumentException(
-                    "expected --images or --no-check, found both");
+            throw new IllegalArgumentException("expected --images or --no-check, found both");
         }
         WholeFile.require(out);
     }

@@ -59,16 +59,15 @@ final class FeaturesCommand implements Callable<Integer> {
             names = "--crops",
             paramLabel = "PLAN",
             defaultValue = "center",
-            description = "crops: center, resize, paper or ten, optionally :SIZE and +flips (default: ${DEFAULT-VALUE})")
+            description =
+                    "crops: center, resize, paper or ten, optionally :SIZE and +flips (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String plan;
 
     @Option(names = "--size", paramLabel = "N", description = "image size: side of the crops in pixels (default: 224)")
     private @Nullable Integer size;
 
-    @Option(
-            names = "--training",
-            description = "training crops, drawn with --seed, instead of test crops")
+    @Option(names = "--training", description = "training crops, drawn with --seed, instead of test crops")
     private boolean training;
 
     @Option(

@@ -53,10 +53,7 @@ final class MethodsCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String network;
 
-    @Option(
-            names = "--layer",
-            paramLabel = "LAYER",
-            description = "layer (default: the backbone's default layer)")
+    @Option(names = "--layer", paramLabel = "LAYER", description = "layer (default: the backbone's default layer)")
     private @Nullable String layer;
 
     @Option(

@@ -58,7 +58,8 @@ record MethodsText(PrintWriter out, Backbone backbone, int pictures) {
         }
         printUnfit(rows);
         out.printf(
-                "%nSizes %s;%nchange them with --backbone and --layer. Parameters are those of the pooling,", surroundings());
+                "%nSizes %s;%nchange them with --backbone and --layer. Parameters are those of the pooling,",
+                surroundings());
         out.printf(" without backbone and classifier.%n'gramian methods NAME' shows one in full.%n");
     }
 
@@ -89,7 +90,8 @@ record MethodsText(PrintWriter out, Backbone backbone, int pictures) {
             out.printf(
                     line,
                     "parameters",
-                    MethodRow.number(row.trained()) + " trained, " + MethodRow.number(row.fitted()) + " fitted to data");
+                    MethodRow.number(row.trained()) + " trained, " + MethodRow.number(row.fitted())
+                            + " fitted to data");
         } else {
             out.printf(line, "does not fit", row.unfit());
         }

@@ -68,7 +68,8 @@ final class PoolCommand implements Callable<Integer> {
     @Option(
             names = "--params",
             paramLabel = "FILE",
-            description = "parameters: a .safetensors file with conv.weight, conv.bias, spd0.weight, ... (default: random)")
+            description =
+                    "parameters: a .safetensors file with conv.weight, conv.bias, spd0.weight, ... (default: random)")
     private @Nullable Path params;
 
     @Option(

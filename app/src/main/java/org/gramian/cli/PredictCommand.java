@@ -54,7 +54,10 @@ final class PredictCommand implements Callable<Integer> {
             description = "predict 'unknown' if the highest probability is below P, as 0.6")
     private double reject;
 
-    @Option(names = {"--out", "--output"}, paramLabel = "FILE", description = "output file (default: standard output)")
+    @Option(
+            names = {"--out", "--output"},
+            paramLabel = "FILE",
+            description = "output file (default: standard output)")
     private @Nullable Path out;
 
     @Mixin

@@ -36,16 +36,12 @@ final class ReportCommand implements Callable<Integer> {
             names = {"--out", "--output"},
             paramLabel = "FILE",
             description = {
-                "output file (default: " + RunReport.FILE + " in the run folder; for several runs, "
-                        + OF_SEVERAL,
+                "output file (default: " + RunReport.FILE + " in the run folder; for several runs, " + OF_SEVERAL,
                 "in the parent folder of the first)"
             })
     private @Nullable Path out;
 
-    @Parameters(
-            arity = "1..*",
-            paramLabel = "RUN",
-            description = "run folders of 'gramian train', or evaluation files")
+    @Parameters(arity = "1..*", paramLabel = "RUN", description = "run folders of 'gramian train', or evaluation files")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private List<Path> runs;
 

@@ -33,8 +33,8 @@ final class RunCurves {
         return Stream.of(run.resolve(FILE), run.resolve("fold-1").resolve(FILE))
                 .filter(Files::isRegularFile)
                 .findFirst()
-                .orElseThrow(() -> new IOException(run + ": expected a run folder with a file " + FILE
-                        + ", found none"));
+                .orElseThrow(
+                        () -> new IOException(run + ": expected a run folder with a file " + FILE + ", found none"));
     }
 
     /** Points of epochs; judgements are drawn where they are on held-back pictures. */

@@ -46,8 +46,8 @@ final class ServeCommand implements Callable<Integer> {
     @Option(
             names = "--token",
             paramLabel = "TOKEN",
-            description = "required as 'Authorization: Bearer TOKEN' for /v1 and /metrics (default: "
-                    + TOKEN_VARIABLE + " of the environment, which other users cannot see)")
+            description = "required as 'Authorization: Bearer TOKEN' for /v1 and /metrics (default: " + TOKEN_VARIABLE
+                    + " of the environment, which other users cannot see)")
     private @Nullable String token;
 
     @Option(names = "--no-token", description = "serve other machines without a token")
@@ -89,9 +89,8 @@ final class ServeCommand implements Callable<Integer> {
         }
         if (!options.isLocal() && options.token().isEmpty()) {
             if (!noToken) {
-                throw new IllegalArgumentException(
-                        "--host " + host + " serves other machines: expected a --token (or " + TOKEN_VARIABLE
-                                + "), found none; --no-token serves without one");
+                throw new IllegalArgumentException("--host " + host + " serves other machines: expected a --token (or "
+                        + TOKEN_VARIABLE + "), found none; --no-token serves without one");
             }
             console.say("warning: no token: every machine that reaches " + host + " can use this server");
         }

@@ -35,8 +35,7 @@ final class ServeLimits {
             names = "--queue",
             paramLabel = "N",
             defaultValue = "256",
-            description =
-                    "maximum queued images; further requests get HTTP 429" + DEFAULT)
+            description = "maximum queued images; further requests get HTTP 429" + DEFAULT)
     private int queue;
 
     @Option(
@@ -50,8 +49,7 @@ final class ServeLimits {
             names = "--timeout",
             paramLabel = "SECONDS",
             defaultValue = "30",
-            description =
-                    "timeout of reading a request, of its answer, and of shutdown" + DEFAULT)
+            description = "timeout of reading a request, of its answer, and of shutdown" + DEFAULT)
     private int seconds;
 
     Limits limits() {

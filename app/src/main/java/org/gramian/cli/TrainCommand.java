@@ -91,7 +91,8 @@ final class TrainCommand implements Callable<Integer> {
             names = "--time-budget",
             paramLabel = "TIME",
             converter = Durations.class,
-            description = "time for the whole run, as 30m or 1h30m; keeps the best checkpoint, leaves time for test and report")
+            description =
+                    "time for the whole run, as 30m or 1h30m; keeps the best checkpoint, leaves time for test and report")
     private @Nullable Duration budget;
 
     @Option(
@@ -347,7 +348,8 @@ final class TrainCommand implements Callable<Integer> {
     /** How to train with pretrained weights, after a run without. */
     private static String weights(WeightStore store) throws IOException {
         if (!store.names().isEmpty()) {
-            return "this run used no pretrained weights; those of " + store.names().getFirst()
+            return "this run used no pretrained weights; those of "
+                    + store.names().getFirst()
                     + " are installed: train with --backbone "
                     + store.names().getFirst().architecture();
         }

@@ -6,10 +6,7 @@ import picocli.CommandLine.Parameters;
 
 /** The first parameter of commands that look into a model: what {@code gramian train} wrote. */
 final class TrainedModel {
-    @Parameters(
-            index = "0",
-            paramLabel = "MODEL",
-            description = "model file or run folder of 'gramian train'")
+    @Parameters(index = "0", paramLabel = "MODEL", description = "model file or run folder of 'gramian train'")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path typed;
 

@@ -6,8 +6,7 @@ import java.io.UncheckedIOException;
 
 /** Ends work whose results reach nobody. */
 final class Written {
-    static final String LOST =
-            "cannot write results: the disk is full, or the reading program has exited";
+    static final String LOST = "cannot write results: the disk is full, or the reading program has exited";
 
     private Written() {}
 

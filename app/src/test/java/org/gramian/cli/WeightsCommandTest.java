@@ -74,7 +74,9 @@ final class WeightsCommandTest {
         Run imported = weights("import", squeezeNet());
         assertThat(imported.err()).contains("recognized squeezenet by its tensors");
         assertThat(imported.out().strip())
-                .isEqualTo(folder.resolve("store").resolve("squeezenet.safetensors").toString());
+                .isEqualTo(folder.resolve("store")
+                        .resolve("squeezenet.safetensors")
+                        .toString());
         Run again = weights("import", squeezeNet());
         assertThat(again.code()).isEqualTo(Main.USAGE);
         assertThat(again.err()).has(facts("already", "weights import squeezenet "));

@@ -122,8 +122,8 @@ final class FoldRun {
                 Files.deleteIfExists(folder.frozen()); // last: without it the fold counts as finished
             }
             if (surround.breaks.isOver()) {
-                surround.events.accept(new RunEvent.Remark(
-                        "the time budget is over: there is no gallery of " + Found.text(fold.name()) + " in the report"));
+                surround.events.accept(new RunEvent.Remark("the time budget is over: there is no gallery of "
+                        + Found.text(fold.name()) + " in the report"));
                 return Optional.of(new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), early));
             }
             Optional<Breaks.Reason> stopped = showcase().complete(adopted ? Optional.empty() : Optional.of(model));

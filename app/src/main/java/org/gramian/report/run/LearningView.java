@@ -54,7 +54,9 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
                         + " to " + stage.epochs() + " because the loss was still falling.");
             }
             stage.refit().ifPresent(refit -> remarks.add(remark(refit)));
-            stage.advice().ifPresent(advice -> remarks.add(Character.toUpperCase(advice.charAt(0)) + advice.substring(1) + "."));
+            stage.advice()
+                    .ifPresent(
+                            advice -> remarks.add(Character.toUpperCase(advice.charAt(0)) + advice.substring(1) + "."));
         }
         return List.copyOf(remarks);
     }

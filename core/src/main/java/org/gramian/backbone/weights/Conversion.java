@@ -111,8 +111,8 @@ record Conversion(
                         }
                         extra.remove(origin.name());
                     }
-                    extra.removeIf(name ->
-                            name.endsWith(COUNTS) || AUXILIARY.stream().anyMatch(name::startsWith));
+                    extra.removeIf(
+                            name -> name.endsWith(COUNTS) || AUXILIARY.stream().anyMatch(name::startsWith));
                     return extra.isEmpty();
                 });
     }

@@ -65,8 +65,9 @@ final class TorchWriterTest {
     private void assertRead(String name, List<String> remarks) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             WeightFile file = WeightFile.read(folder.resolve(name), arena);
-            assertThat(file.remarks()).as(name).zipSatisfy(remarks, (remark, named) -> assertThat(remark)
-                    .contains(named));
+            assertThat(file.remarks())
+                    .as(name)
+                    .zipSatisfy(remarks, (remark, named) -> assertThat(remark).contains(named));
             assertThat(file.content().tensors().keySet())
                     .as(name)
                     .containsExactly(

@@ -121,12 +121,11 @@ final class FoldRun {
                 keeper.remove();
                 Files.deleteIfExists(folder.frozen()); // last: without it the fold counts as finished
             }
-            if (surround.breaks.isOver()) {
-                surround.events.accept(new RunEvent.Remark("the time budget is over: there is no gallery of "
-                        + Found.text(fold.name()) + " in the report"));
-                return Optional.of(new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), early));
-            }
             Optional<Breaks.Reason> stopped = showcase().complete(adopted ? Optional.empty() : Optional.of(model));
+            if (stopped.filter(Breaks.Reason.OUT_OF_TIME::equals).isPresent()) {
+                surround.events.accept(new RunEvent.Remark(
+                        "the time budget is over: there is no gallery of " + Found.text(fold.name()) + " in the report"));
+            }
             return Optional.of(
                     new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));
         }
@@ -184,10 +183,17 @@ final class FoldRun {
         return Pooling.parse(result.best().pooling());
     }
 
-    /** For the end, when there is nothing to be kept for a break any more. */
+    /** For the end, when there is nothing to be kept for a break any more; it ends with the whole time budget. */
     private Showcase showcase() {
         Session session = new Session(
-                event -> surround.events.accept(new RunEvent.Training(event)), surround.breaks, Optional.empty());
+                event -> {
+                    if (surround.breaks.isOver()) {
+                        throw new InterruptedTrainingException(Breaks.Reason.OUT_OF_TIME);
+                    }
+                    surround.events.accept(new RunEvent.Training(event));
+                },
+                surround.breaks,
+                Optional.empty());
         return new Showcase(folder, plan, material(), new Showcase.Company(fold.name(), session, surround.events));
     }
 

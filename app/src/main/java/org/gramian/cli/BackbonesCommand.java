@@ -93,7 +93,7 @@ final class BackbonesCommand implements Callable<Integer> {
         printWeights(out, "weights", row.weights());
         out.printf(
                 "%-20s %s of %d×%d, (byte - %s) / %s%n%n",
-                "pictures",
+                "images",
                 preprocessing.order(),
                 row.trainedAt(),
                 row.trainedAt(),

@@ -50,8 +50,7 @@ import picocli.CommandLine.Parameters;
             "Shows accuracy with its confidence interval, calibration error, precision and recall of every class, the",
             "confusion matrix and the most confident errors. Evaluates the model's own test set of the dataset that it was",
             "trained on, and all images of other datasets.",
-            "Classes are matched by name. Images that cannot be read are listed and do not count; the exit code is 3",
-            "then."
+            "Classes are matched by name. Unreadable images are skipped and listed; the exit code is then 3."
         })
 final class EvaluateCommand implements Callable<Integer> {
     @Mixin

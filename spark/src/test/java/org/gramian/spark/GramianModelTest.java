@@ -131,9 +131,7 @@ class GramianModelTest {
                         .as(Encoders.STRING())
                         .collectAsList())
                 .containsExactly(
-                        null,
-                        "expected an image, found an empty file",
-                        "expected a file, found none with that name");
+                        null, "expected an image, found an empty file", "expected a file, found none with that name");
     }
 
     @Test
@@ -145,7 +143,7 @@ class GramianModelTest {
 
         assertThatThrownBy(() -> column.read(row, false))
                 .isInstanceOf(UncheckedIOException.class)
-                .hasMessage("silent:/picture.png cannot be read at present: 503 Slow Down");
+                .hasMessageContainingAll("silent:/picture.png", "503 Slow Down");
         assertThat(column.read(row, true))
                 .isEqualTo(new Reading.Unreadable(
                         Reading.Problem.INACCESSIBLE, "expected a file that can be read, found: 503 Slow Down"));

@@ -20,9 +20,9 @@ final class YamlText {
     private static final int LONGEST_LINE = 100;
 
     private static final String ABOUT_CHOSEN = """
-        # Keys chosen by the program. Their values above are used, and chosen again if an option changes what they depend on.
-        # Remove a key from this list when you edit its value, or to fix its value.
-        """;
+            # Keys chosen by the program. Their values above are used, and chosen again if an option changes what they depend on.
+            # Remove a key from this list when you edit its value, or to fix its value.
+            """;
 
     private YamlText() {}
 

@@ -80,8 +80,8 @@ class TrainingToldTest {
         features.get(60, TimeUnit.SECONDS);
 
         assertThat(said.toString().lines().findFirst().orElseThrow())
-                .matches(
-                        "train: computing features, 5 of 1,200 images done before this part: \\d of 2 tasks done, 0 crops.*");
+                .matches("train: computing features, 5 of 1,200 images done before this part: \\d of 2 tasks done, 0"
+                        + " crops.*");
     }
 
     @Test

@@ -118,22 +118,15 @@ class SparkTrainerTest {
     void whatCannotBeTrainedIsSaidBeforeAnythingIsComputed() {
         Settings asked = SmallTraining.asked("center:48", 1);
         Dataset<Row> table = SmallTraining.table(spark, whole, 0);
-        assertRefused(
-                table.union(table), asked, "72 images in 'path', found 36");
+        assertRefused(table.union(table), asked, "72 images in 'path', found 36");
         assertRefused(table.drop("label"), asked, "expected a column 'label', found path, judges");
         assertRefused(table.where("label = 'glass'"), asked, "at least 2 classes, found 1");
         assertRefused(
                 table.withColumn("label", functions.expr("IF(label = 'glass', NULL, label)")),
                 asked,
                 "expected a label in every row of 'label', found 12 nulls");
-        assertRefused(
-                table.withColumn("label", functions.expr("IF(label = 'glass', 3, 0)")),
-                asked,
-                "of '1'");
-        assertRefused(
-                table.withColumn("judges", functions.expr("label = 'glass'")),
-                asked,
-                "of 'glass': all its 12");
+        assertRefused(table.withColumn("label", functions.expr("IF(label = 'glass', 3, 0)")), asked, "of '1'");
+        assertRefused(table.withColumn("judges", functions.expr("label = 'glass'")), asked, "of 'glass': all its 12");
         assertRefused(table.withColumn("label", functions.lit(0.5)), asked, "expected whole numbers from 0 to 100000");
         assertRefused(table, asked.with(Keys.LOGIT_NORM, true), "distributed training");
         assertRefused(table, asked.with(Keys.STAGE2_EPOCHS, 2), "found 2 epochs");

@@ -123,8 +123,8 @@ final class FoldRun {
             }
             Optional<Breaks.Reason> stopped = showcase().complete(adopted ? Optional.empty() : Optional.of(model));
             if (stopped.filter(Breaks.Reason.OUT_OF_TIME::equals).isPresent()) {
-                surround.events.accept(new RunEvent.Remark(
-                        "the time budget is over: there is no gallery of " + Found.text(fold.name()) + " in the report"));
+                surround.events.accept(new RunEvent.Remark("the time budget is over: there is no gallery of "
+                        + Found.text(fold.name()) + " in the report"));
             }
             return Optional.of(
                     new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));

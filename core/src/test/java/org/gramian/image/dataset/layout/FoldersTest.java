@@ -132,7 +132,7 @@ final class FoldersTest {
 
     @Test
     void whatCannotBeLearnedIsRefusedWithWhatIsExpected() throws IOException {
-        assertRefused(facts("CLASS/PICTURE.jpg"));
+        assertRefused(facts("CLASS/IMAGE.jpg"));
         file(root, "1.jpg");
         file(root, "2.jpg");
         assertRefused(facts("2", "class", "CSV"));
@@ -141,7 +141,7 @@ final class FoldersTest {
         file(root, "a/x/1.jpg");
         assertRefused(facts("1", "a/x/1.jpg"));
         file(root, "a/1.jpg");
-        assertRefused(facts("CLASS/PICTURE.jpg", "a"));
+        assertRefused(facts("CLASS/IMAGE.jpg", "a"));
     }
 
     private void assertRefused(Facts message) {

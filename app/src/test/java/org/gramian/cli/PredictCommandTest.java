@@ -115,7 +115,7 @@ class PredictCommandTest {
                     .endsWith("probability_4", "error");
             assertThat(rows.get(2).getField("picture")).endsWith("x.bmp");
             assertThat(rows.get(2).getField("class_1")).isEqualTo(rows.get(2).getField("class"));
-            assertThat(rows.get(3).getField("error")).contains("no bytes");
+            assertThat(rows.get(3).getField("error")).contains("empty");
             assertThat(rows.get(3).getField("class")).isEmpty();
         }
     }

@@ -146,7 +146,7 @@ class TwoLayersTest {
                 "inception_4e+inception_4e | earlier one first | inception_4e+inception_4e | googlenet",
                 "inception_4a+inception_4c+inception_4b | earlier one first | found | inception_4a+inception_4b+inception_4c",
                 "inception_4d+inception_4f | no layer 'inception_4f' | did you mean | inception_4e",
-                "inception_3a+inception_3b+inception_4a+inception_4b+inception_4c | at most 4 | found 5 | leave out inception_4c"
+                "inception_3a+inception_3b+inception_4a+inception_4b+inception_4c | at most 4 | found 5 | inception_4c"
             })
     void layersThatDoNotGoTogetherAreRefused(String layer, String first, String second, String third) {
         assertThatThrownBy(() -> Backbone.of("googlenet", layer))

@@ -41,14 +41,14 @@ class LinearSolverTest {
                     smv                | (did you mean 'svm'?)
                     mean:3             | takes no argument, found '3'
                     svm:               | must be a number of at least 0 or auto, found ''
-                    svm:C=-1           | found '-1'; it is written svm[:C=NUMBER
+                    svm:C=-1           | svm[:C=NUMBER
                     svm:C=0            | must be a positive number or auto, found 0
                     svm:c=1            | has no argument 'c' (did you mean 'C'?)
                     svm:C=1e99         | must be a positive number or auto, found
                     lda:shrinkage=1.5  | must be a number from 0 to 1 or auto, found 1.5
                     lda:shrinkage=.    | found '.'
                     lda:shrink=0.1     | (did you mean 'shrinkage'?)
-                    perceptron         | those that are solved for are svm, mean, lda, logistic
+                    perceptron         | svm, mean, lda, logistic
                     """)
     void wrongTextsAreRefusedWithWhatToWrite(String text, String message) {
         assertThatThrownBy(() -> LinearSolver.parse(text))

@@ -98,7 +98,7 @@ class FidelityTest {
         Pooling smaller = Pooling.parse("rbf/spd:4/triu", Fidelity.AUTHORS);
         assertThatThrownBy(() -> smaller.descriptorSize(7))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("C' = C only")
+                .hasMessageContaining("C' = C")
                 .hasMessageContaining("spd:7")
                 .hasMessageContaining("init=orthonormal");
         assertThat(smaller.descriptorSize(4)).isEqualTo(10);

@@ -2,6 +2,7 @@ package org.gramian.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -34,12 +35,9 @@ class StageResultTest {
 
     @Test
     void whatStillImprovedSaysByHowMuchAndWhatToTry() {
-        assertThat(FIRST.advice())
-                .hasValue("the head was still improving: the validation loss fell by 3.2 % in the last 2 of 19"
-                        + " epochs; try --epochs 38");
+        assertThat(FIRST.advice()).hasValueSatisfying(facts("head", "validation loss", "3.2", 2, 19, "--epochs 38"));
         assertThat(new StageResult(2, 2, 2, 2, false, Optional.of(new Improvement(1, 0.9)), Optional.empty()).advice())
-                .hasValue("fine-tuning was still improving: the training loss fell by 10.0 % in the last 1 of 2"
-                        + " epochs; try --fine-tune 4");
+                .hasValueSatisfying(facts("fine-tuning", "training loss", "10.0", "--fine-tune 4"));
         assertThat(SECOND.advice()).isEmpty();
     }
 

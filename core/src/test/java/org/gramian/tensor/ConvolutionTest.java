@@ -112,7 +112,7 @@ class ConvolutionTest {
                 .has(facts("conv2d", "F32[1, 4, 5, 5]", "F32[6, 3, 3, 3]"))
                 .has(facts("groups", "1"));
         assertThatThrownBy(() -> Convolution.plain().apply(input, large, null))
-                .has(facts("conv2d", "F32[1, 4, 5, 5]", "F32[6, 4, 9, 9]", "window"));
+                .has(facts("conv2d", "F32[1, 4, 5, 5]", "F32[6, 4, 9, 9]", "kernel"));
         assertThatThrownBy(() -> Convolution.plain().apply(input, doubles, null))
                 .has(facts("F32", "F64"));
         assertThatThrownBy(() -> Convolution.plain().apply(Views.reshape(input, 4, 25), weight, null))

@@ -192,7 +192,7 @@ final class HostileSafetensorsTest {
         assertRejected(folder.resolve("absent.safetensors"), "expected a file, found none");
         Path device = Path.of("/dev/null");
         if (Files.exists(device)) {
-            assertRejected(device, "expected a file, found something that is no regular file");
+            assertRejected(device, "expected a file, found something");
         }
     }
 

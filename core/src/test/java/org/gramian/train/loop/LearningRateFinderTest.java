@@ -1,6 +1,7 @@
 package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
 import static org.gramian.train.loop.Recipes.stage;
 
 import java.io.IOException;
@@ -139,10 +140,11 @@ class LearningRateFinderTest {
         Result.write(file, List.of(usual, found));
         assertThat(Result.read(file)).containsExactly(usual, found);
         assertThat(new RateFound(found, 12.34).text())
-                .isEqualTo("learning rate of stage 2: 0.000013 (range test of 27 steps, 12.3 s)");
+                .is(facts("stage 2", "0.000013", 27, "12.3 s"))
+                .doesNotContain("\n");
         assertThat(new RateFound(usual, 3).text())
-                .isEqualTo("learning rate of stage 1: 0.002, the default since the loss does not fall"
-                        + " (range test of 27 steps, 3.0 s)");
+                .is(facts("stage 1", "0.002", "default", 27, "3.0 s"))
+                .doesNotContain("\n");
     }
 
     /** Trainings that keep different things in mind. */

@@ -36,7 +36,7 @@ public record WeightFile(TensorFile content, WeightFormat format, List<String> r
     public static TensorFileException tooLarge(Path path, OutOfMemoryError cause) {
         return new TensorFileException(
                 path,
-                "needs more than the %d MiB of Java heap; retry with GRAMIAN_JAVA_OPTS=-Xmx… of twice as much"
+                "needs more memory than the Java heap of %d MiB; retry with GRAMIAN_JAVA_OPTS=-Xmx… of twice as much"
                         .formatted(Runtime.getRuntime().maxMemory() >> 20),
                 cause);
     }

@@ -39,8 +39,7 @@ public final class Protocols {
                     parts -> new KFold(parts.map(Protocols::whole).orElse(KFold.DEFAULT))),
             new Rule(
                     "thirds[:" + Thirds.DEFAULT + "]",
-                    "random thirds, 2 for training and 1 for testing; the first 1, 2 or all 3 folds (DTD and FMD in"
-                            + " the paper)",
+                    "random thirds, two for training, one for testing; 1, 2 or all 3 folds (DTD and FMD in the paper)",
                     folds -> new Thirds(folds.map(Protocols::whole).orElse(Thirds.DEFAULT))),
             new Rule(
                     "half[:" + Half.DEFAULT + "]",
@@ -52,8 +51,7 @@ public final class Protocols {
                     plain(new Given())),
             new Rule(
                     "dtd-official[:1.." + DtdOfficial.PUBLISHED + "]",
-                    "the published splits of DTD, 40 training, 40 validation and 40 test images per class; or some, as"
-                            + " :1 or :1..3",
+                    "the published splits of DTD: 40 training, validation and test images each; some, as :1 or :1..3",
                     Protocols::dtd),
             new Rule(
                     "kth-1v3",

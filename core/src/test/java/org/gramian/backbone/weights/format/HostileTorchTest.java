@@ -57,7 +57,7 @@ final class HostileTorchTest {
                 arguments(start().global("a\u001b[31m", "b"), facts("a\uFFFD[31m.b")),
                 arguments(start().global("torch", "ComplexFloatStorage"), facts("ComplexFloatStorage", "F64")),
                 arguments(start().global("torch", "FloatStorage").op(')', 'R'), facts("torch.FloatStorage")),
-                arguments(start().text("module").op(0x85, 'Q'), facts("memory")),
+                arguments(start().text("module").op(0x85, 'Q'), facts("storage")),
                 arguments(start().op('i'), facts("0x69")), // INST, which imports and calls
                 arguments(start().op('o'), facts("0x6f")), // OBJ
                 arguments(start().op(0x81), facts("0x81")), // NEWOBJ

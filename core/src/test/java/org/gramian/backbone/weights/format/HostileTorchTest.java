@@ -244,7 +244,7 @@ final class HostileTorchTest {
         }
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> WeightFile.read(path, new FullArena()))
-                .has(facts(path, "memory"))
+                .has(facts(path, "heap"))
                 .withMessageContaining("GRAMIAN_JAVA_OPTS=-Xmx");
     }
 

@@ -167,7 +167,7 @@ class RefitTest {
         assertThat(refit.kept()).isTrue();
         assertThat(refit.solved().orElseThrow().error())
                 .isLessThanOrEqualTo(refit.trained().orElseThrow().error());
-        assertThat(refit.text()).contains("validation accuracy ", ": kept (svm, C ");
+        assertThat(refit.text()).contains("validation", "svm, C ");
     }
 
     /** On wrong validation labels what predicts one class throughout is better than what is right. */

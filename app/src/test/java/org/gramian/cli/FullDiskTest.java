@@ -88,7 +88,7 @@ final class FullDiskTest {
         Path ballast = fill(8192);
 
         Run full = run(tiny.resume(out));
-        assertSaid(Main.INTERRUPTED, full, "No space left", "make room", "gramian train --resume " + out);
+        assertSaid(Main.INTERRUPTED, full, "No space left", "disk space", "gramian train --resume " + out);
         assertThat(out.resolve("checkpoint.safetensors")).hasBinaryContent(checkpoint);
         assertThat(TinyTraining.names(out)).noneMatch(name -> name.endsWith(".partial"));
 
@@ -101,7 +101,7 @@ final class FullDiskTest {
     void withoutRoomForTheFirstCheckpointThereIsNothingToGoOnWith() throws IOException {
         fill(16384);
         Run full = run(tiny.begin(disk.resolve("run"), "--epochs", 3));
-        assertSaid(Main.USAGE, full, "make room");
+        assertSaid(Main.USAGE, full, "disk space");
         assertThat(full.err()).doesNotContain("--resume");
     }
 }

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.gramian.basis.ByteSize;
 import org.gramian.basis.WholeFile;
 import org.gramian.export.OnnxEngine;
 import org.gramian.export.OnnxFile;
@@ -112,7 +113,7 @@ final class ExportCommand implements Callable<Integer> {
     }
 
     private int finish(ExportCheck check) throws IOException {
-        console.out().printf("%s: %s, operator set %d%n", out, Sizes.text(Files.size(out)), opset);
+        console.out().printf("%s: %s, operator set %d%n", out, ByteSize.text(Files.size(out)), opset);
         if (unchecked) {
             console.out().println("not compared with the model (--no-check)");
             return Main.DONE;

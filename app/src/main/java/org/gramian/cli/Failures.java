@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.gramian.backbone.weights.MissingWeightsException;
 import org.gramian.backbone.weights.UnusableWeightsException;
+import org.gramian.basis.ByteSize;
 import org.gramian.basis.FileNames;
 import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.gallery.GalleryFileException;
@@ -131,7 +132,7 @@ final class Failures {
 
     private static String full(OutOfMemoryError full) {
         long most = Runtime.getRuntime().maxMemory();
-        return "out of memory (" + full.getMessage() + "; the Java heap has " + Sizes.text(most)
+        return "out of memory (" + full.getMessage() + "; the Java heap has " + ByteSize.text(most)
                 + "); try GRAMIAN_JAVA_OPTS=-Xmx" + Math.ceilDiv(2 * most, 1L << 30)
                 + "g, or smaller batches, images or files";
     }

@@ -20,6 +20,7 @@ import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.UUID;
 import java.util.stream.LongStream;
+import org.gramian.basis.ByteSize;
 import org.gramian.basis.WholeFile;
 import org.gramian.image.Reading.Unreadable;
 import org.gramian.image.dataset.Sample;
@@ -98,10 +99,10 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
     static void requireSpace(Path path, long bytes, long cache, long free) {
         if (Math.addExact(Math.multiplyExact(2, bytes), cache) > free) {
             String growth =
-                    cache == 0 ? "" : ", and " + Sizes.text(cache) + " go to the feature cache on the same disk";
-            throw new IllegalArgumentException("OUT needs " + Sizes.text(bytes)
+                    cache == 0 ? "" : ", and " + ByteSize.text(cache) + " go to the feature cache on the same disk";
+            throw new IllegalArgumentException("OUT needs " + ByteSize.text(bytes)
                     + ", and as much again while it is written"
-                    + growth + "; found " + Sizes.text(free) + " free in " + folder(path)
+                    + growth + "; found " + ByteSize.text(free) + " free in " + folder(path)
                     + (cache == 0 ? "" : "; make room, name another disk by --cache-dir, or go without by --no-cache"));
         }
     }

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
+import org.gramian.basis.ByteSize;
 import org.gramian.image.PictureLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
@@ -168,14 +169,14 @@ final class FeaturesCommand implements Callable<Integer> {
                         survey.count(),
                         precision,
                         extractor.shape(survey.crops()),
-                        Sizes.text(Math.multiplyExact(survey.count(), each)),
+                        ByteSize.text(Math.multiplyExact(survey.count(), each)),
                         missing));
         long growth = 0;
         if (extraction.cache().isPresent() && missing > 0) {
             FeatureCache cache = extraction.cache().get();
             growth = FeatureCache.bytes(missing, each);
             console.say("feature cache: %s, %s more; turn off with --no-cache"
-                    .formatted(cache.folder(), Sizes.text(growth)));
+                    .formatted(cache.folder(), ByteSize.text(growth)));
             cache.requireSpace(growth);
             growth = FeatureOutput.onSameDisk(out, cache.folder()) ? growth : 0;
         }

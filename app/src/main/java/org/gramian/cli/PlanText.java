@@ -3,6 +3,7 @@ package org.gramian.cli;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
+import org.gramian.basis.ByteSize;
 import org.gramian.basis.Found;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Setting;
@@ -65,7 +66,7 @@ final class PlanText {
                                 work.features(),
                                 work.featureShape(),
                                 config.network().backbone(),
-                                Sizes.text(work.cacheBytes())));
+                                ByteSize.text(work.cacheBytes())));
         work.tail().ifPresent(tail -> line(text, "tail", tail.toString()));
         line(
                 text,

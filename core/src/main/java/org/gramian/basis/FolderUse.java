@@ -34,7 +34,7 @@ public final class FolderUse implements AutoCloseable {
         }
     }
 
-    /** Work on a folder that nobody else uses. */
+    /** Work under an exclusive lock on a folder. */
     @FunctionalInterface
     public interface Action {
         void run() throws IOException;

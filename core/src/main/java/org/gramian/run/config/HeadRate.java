@@ -28,7 +28,7 @@ final class HeadRate {
     private HeadRate() {}
 
     static Settings choose(Settings settings, Pooling pooling) {
-        boolean asked = isGiven(settings);
+        boolean given = isGiven(settings);
         if (UpdateRule.isAdamW(settings)) {
             String reason = "AdamW scales its steps itself";
             return settings.orElse(Keys.PER_LENGTH, false, reason)
@@ -39,7 +39,7 @@ final class HeadRate {
                 ? "the pooling gives descriptors of unit norm"
                 : "the pooling gives descriptors without unit norm";
         boolean words = trainsWords(pooling.aggregation());
-        return settings.orElse(Keys.PER_LENGTH, !asked && !normalized, asked ? "the learning rate is set" : length)
+        return settings.orElse(Keys.PER_LENGTH, !given && !normalized, given ? "the learning rate is set" : length)
                 .orElse(
                         Keys.STAGE1_RATE,
                         OptionalDouble.of(words ? WORDS : USUAL),

@@ -164,9 +164,9 @@ public final class FeatureCaches {
      * @throws IllegalArgumentException if the variable holds no size
      */
     public static long limit(Path root) throws IOException {
-        String asked = System.getenv(LIMIT_VARIABLE);
-        if (asked != null && !asked.isBlank()) {
-            return limit(asked.strip());
+        String size = System.getenv(LIMIT_VARIABLE);
+        if (size != null && !size.isBlank()) {
+            return limit(size.strip());
         }
         FileStore store = Files.getFileStore(root);
         // Some network file systems know no sizes and answer zero to everything.
@@ -177,12 +177,12 @@ public final class FeatureCaches {
         return Math.min(DEFAULT_LIMIT, (store.getUsableSpace() + kept) / DISK_SHARE);
     }
 
-    static long limit(String asked) {
+    static long limit(String size) {
         try {
-            return asked.equals("none") ? Long.MAX_VALUE : ByteSize.parse(asked);
+            return size.equals("none") ? Long.MAX_VALUE : ByteSize.parse(size);
         } catch (IllegalArgumentException wrong) {
             throw new IllegalArgumentException(
-                    LIMIT_VARIABLE + ": expected a size such as 500MB or 2GB, or none, found '" + asked + "'", wrong);
+                    LIMIT_VARIABLE + ": expected a size such as 500MB or 2GB, or none, found '" + size + "'", wrong);
         }
     }
 

@@ -12,29 +12,33 @@ import org.jspecify.annotations.Nullable;
  */
 final class DepthwiseKernels {
     /** Channels that a thread takes. */
-    private static final int VECTOR = 4;
+    private static final int PAIR = 2;
 
     /** The most threads along the channels of a block: its weights then fit into shared memory. */
-    private static final int LANES = 60;
+    private static final int LANES = 64;
 
-    private static final int THREADS = 256;
+    private static final int THREADS = 128;
     private static final int LARGEST_WINDOW = 7;
 
-    /** Blocks of a launch: more only repeat the loading of weights. */
-    private static final int BLOCKS = 132 * 8;
+    /** Blocks of a launch: as many as run at a time; more only repeat the loading of weights. */
+    private static final int BLOCKS = 132 * 3;
 
-    /** Strips for each thread at least, where there are enough. */
-    private static final int LEAST_STRIPS = 2;
+    /** Rows of a walk, so that there are enough walks in large maps. */
+    private static final int TALL = 28;
 
-    private static final int WEIGHT_BLOCKS = 132 * 4;
+    /** Values that a program is compiled for. */
+    private record Variant(int window, int stride, int padding) {
+        /** Groups of {@code stride} columns in a walk of the gradient of the maps, as in the program. */
+        static final int GROUPS = 2;
 
-    /** What a program is compiled for. */
-    private record Variant(int window, int stride, int padding, int strip) {
         CudaProgram program() {
             return CudaProgram.beside(
-                    DepthwiseKernels.class,
-                    "depthwise.cu",
-                    Map.of("K", window, "S", stride, "P", padding, "STRIP", strip));
+                    DepthwiseKernels.class, "depthwise.cu", Map.of("K", window, "S", stride, "P", padding));
+        }
+
+        /** Columns of results of a walk, as {@code WIDE} in the program. */
+        int wide() {
+            return stride == 2 ? (window <= 6 ? 4 : 2) : window <= 5 ? 7 : 4;
         }
     }
 
@@ -55,7 +59,7 @@ final class DepthwiseKernels {
                 && weight.isContiguous()
                 && maps.type() == DType.BF16
                 && maps.device().kind() == Device.Kind.CUDA
-                && maps.size(1) % VECTOR == 0
+                && maps.size(1) % PAIR == 0
                 && maps.shape().elements() > 0
                 && maps.shape().elements() / maps.size(0) < Integer.MAX_VALUE
                 && maps.size(0) * maps.size(2) * maps.size(3) < Integer.MAX_VALUE
@@ -66,109 +70,131 @@ final class DepthwiseKernels {
     static Tensor apply(
             Tensor maps, Tensor weight, @Nullable Tensor bias, Convolution convolution, Activation activation) {
         Shape shape = convolution.output(maps.shape(), weight.shape());
-        Tensor result = Tensors.emptyChannelsLast(shape, DType.BF16, maps.device());
-        int strip = strip(convolution, shape.at(3));
-        program(weight, convolution, strip)
-                .launch(
-                        "depthwise",
-                        grid(shape, strip),
-                        maps,
-                        weight,
-                        bias == null ? 0L : bias,
-                        result,
-                        (int) maps.size(0),
-                        (int) maps.size(2),
-                        (int) maps.size(3),
-                        (int) shape.at(2),
-                        (int) shape.at(3),
-                        (int) maps.size(1) / VECTOR,
-                        activation.low,
-                        activation.high);
-        return result;
+        return convolve(
+                maps, shape, weight, bias, variant(weight, convolution), convolution.padding(), false, activation);
     }
 
-    /** The gradient of maps of a shape for that of the result. */
+    /** The gradient of maps of a shape for that of the result. At stride 1 it is a convolution with weights turned by 180°. */
     static Tensor backwardInput(Tensor gradient, Shape maps, Tensor weight, Convolution convolution) {
-        Tensor result = Tensors.emptyChannelsLast(maps, DType.BF16, gradient.device());
         Tensor upstream = Views.channelsLast(gradient);
-        int strip = strip(convolution, maps.at(3));
-        program(weight, convolution, strip)
+        Variant variant = variant(weight, convolution);
+        int stride = convolution.stride();
+        if (stride == 1) {
+            int padding = variant.window() - 1 - convolution.padding();
+            return convolve(upstream, maps, weight, null, variant, padding, true, Activation.NONE);
+        }
+        Tensor result = Tensors.emptyChannelsLast(maps, DType.BF16, gradient.device());
+        int shift = convolution.padding() % stride;
+        Walks walks = new Walks(
+                maps.at(0),
+                Math.ceilDiv(maps.at(2) + shift, stride),
+                Math.ceilDiv(maps.at(3) + shift, stride),
+                Variant.GROUPS);
+        program(variant)
                 .launch(
                         "depthwise_input",
-                        grid(maps, strip),
+                        walks.grid(maps.at(1), variant),
                         upstream,
                         weight,
                         result,
-                        (int) maps.at(0),
+                        walks.count(),
+                        TALL,
                         (int) maps.at(2),
                         (int) maps.at(3),
                         (int) gradient.size(2),
                         (int) gradient.size(3),
-                        (int) maps.at(1) / VECTOR);
+                        (int) maps.at(1) / PAIR);
+        return result;
+    }
+
+    private static Tensor convolve(
+            Tensor maps,
+            Shape shape,
+            Tensor weight,
+            @Nullable Tensor bias,
+            Variant variant,
+            int padding,
+            boolean flipped,
+            Activation activation) {
+        Tensor result = Tensors.emptyChannelsLast(shape, DType.BF16, maps.device());
+        Walks walks = new Walks(shape.at(0), shape.at(2), shape.at(3), variant.wide());
+        program(variant)
+                .launch(
+                        "depthwise",
+                        walks.grid(shape.at(1), variant),
+                        maps,
+                        weight,
+                        bias == null ? 0L : bias,
+                        result,
+                        walks.count(),
+                        TALL,
+                        (int) maps.size(2),
+                        (int) maps.size(3),
+                        (int) shape.at(2),
+                        (int) shape.at(3),
+                        (int) shape.at(1) / PAIR,
+                        padding,
+                        flipped ? 1 : 0,
+                        activation.low,
+                        activation.high);
         return result;
     }
 
     /** The gradient of the weights, F32. */
     static Tensor backwardWeight(Tensor gradient, Tensor maps, Tensor weight, Convolution convolution) {
         Tensor upstream = Views.channelsLast(gradient);
-        int vectors = (int) maps.size(1) / VECTOR;
-        int lanes = lanes(vectors);
-        int window = (int) weight.size(2);
-        int workers = Math.max(1, THREADS / (lanes * window));
-        int rows = (int) (gradient.size(0) * gradient.size(2));
-        int blocks = Math.clamp(WEIGHT_BLOCKS / (vectors / lanes), 1, Math.ceilDiv(rows, workers));
-        Tensor partial = Tensors.empty(Shape.of(blocks, weight.shape().elements()), DType.F32, maps.device());
-        program(weight, convolution, strip(convolution, maps.size(3)))
+        Variant variant = variant(weight, convolution);
+        Walks walks = new Walks(gradient.size(0), gradient.size(2), gradient.size(3), variant.wide());
+        Grid grid = walks.grid(maps.size(1), variant);
+        Tensor partial =
+                Tensors.empty(Shape.of(grid.x(), weight.shape().elements()), DType.F32, maps.device());
+        program(variant)
                 .launch(
                         "depthwise_weight",
-                        new Grid(blocks, vectors / lanes, 1, lanes, window * workers),
+                        grid,
                         upstream,
                         maps,
                         partial,
-                        (int) maps.size(0),
+                        walks.count(),
+                        TALL,
                         (int) maps.size(2),
                         (int) maps.size(3),
                         (int) gradient.size(2),
                         (int) gradient.size(3),
-                        vectors);
+                        (int) maps.size(1) / PAIR);
         return Views.reshape(MapKernels.sumRows(partial), weight.shape().sizes());
     }
 
-    private static CudaProgram program(Tensor weight, Convolution convolution, int strip) {
-        return PROGRAMS.computeIfAbsent(
-                new Variant((int) weight.size(2), convolution.stride(), convolution.padding(), strip),
-                Variant::program);
+    private static Variant variant(Tensor weight, Convolution convolution) {
+        return new Variant((int) weight.size(2), convolution.stride(), convolution.padding());
     }
 
-    /** Positions of a row that a thread takes: the number that divides a width best. */
-    private static int strip(Convolution convolution, long width) {
-        if (convolution.stride() == 2) {
-            return 4;
-        }
-        int best = 7;
-        for (int strip : new int[] {8, 5}) {
-            if (Math.ceilDiv(width, strip) * strip < Math.ceilDiv(width, best) * best) {
-                best = strip;
-            }
-        }
-        return best;
+    private static CudaProgram program(Variant variant) {
+        return PROGRAMS.computeIfAbsent(variant, Variant::program);
     }
 
-    /** Threads over the strips and channels of maps. */
-    private static Grid grid(Shape maps, int strip) {
-        int vectors = (int) maps.at(1) / VECTOR;
-        int lanes = lanes(vectors);
-        int down = THREADS / lanes;
-        long strips = maps.at(0) * maps.at(2) * Math.ceilDiv(maps.at(3), strip);
-        int most = Math.max(1, BLOCKS / (vectors / lanes));
-        int blocks = (int) Math.min(most, Math.ceilDiv(strips, (long) LEAST_STRIPS * down));
-        return new Grid(blocks, vectors / lanes, 1, lanes, down);
+    /** The walks over all images: each of {@code wide} columns and {@link #TALL} rows. */
+    private record Walks(long images, long rows, long columns, int wide) {
+        int count() {
+            return Math.toIntExact(images * Math.ceilDiv(rows, TALL) * Math.ceilDiv(columns, wide));
+        }
+
+        /** Threads over the walks and channels, all blocks with the same number of walks where that is possible. */
+        Grid grid(long channels, Variant variant) {
+            int pairs = (int) channels / PAIR;
+            int lanes = lanes(pairs);
+            int across = pairs / lanes;
+            int workers = Math.max(1, THREADS / lanes);
+            int most = Math.max(1, (variant.window() <= 3 ? 2 * BLOCKS : BLOCKS) / across);
+            int rounds = Math.ceilDiv(count(), workers * most);
+            return new Grid(Math.ceilDiv(count(), workers * rounds), across, 1, lanes, workers);
+        }
     }
 
     /** The largest divisor that is at most {@link #LANES}. */
-    private static int lanes(int vectors) {
-        int lanes = Math.min(vectors, LANES);
-        while (vectors % lanes != 0) {
+    private static int lanes(int pairs) {
+        int lanes = Math.min(pairs, LANES);
+        while (pairs % lanes != 0) {
             lanes--;
         }
         return lanes;

@@ -1,198 +1,265 @@
 // Depthwise convolutions of bfloat16 maps with channels last; org.gramian.tensor.DepthwiseKernels launches these and defines
-// K (rows and columns of the window), S (stride), P (padding) and STRIP. Maps are [n, h, w, 4·c4], sums are taken in float32.
+// K (rows and columns of the window), S (stride) and P (padding). Maps are [n, h, w, 2·c2], sums are taken in float32.
 //
-// A thread takes four channels, which are one access to memory, of STRIP positions in a row, so that a value that it reads
-// enters up to STRIP sums, and a row of weights is read once for all of them. Thread (x, y) of block (i, j) takes the
-// channels 4·(j·blockDim.x + x) + 0…3, and strips y, y + blockDim.y, … of the i-th share of all strips: what neighbouring rows
-// read twice is then still in the cache.
+// A thread takes two channels, which are one access to memory, of a few columns of an image and walks down its rows. It
+// reads each row once: what several rows of results need of it stays in registers. Thread (x, y) of block (i, j) takes the
+// channels 2·(j·blockDim.x + x) + 0…1 and walks y, y + blockDim.y, … of block i.
 
-#define LANES 60
-#define READ ((STRIP - 1) * S + K)
-#define SHORT 4 // strips of depthwise_weight
+#define PAIRS 64                                             // threads along the channels of a block, at most
+#define WIDE (S == 2 ? (K <= 6 ? 4 : 2) : K <= 5 ? 7 : 4)    // columns of results of a walk; see DepthwiseKernels.wide
+#define SPAN ((WIDE - 1) * S + K)                            // columns of maps under WIDE windows
+#define RING ((K + S - 1) / S)                               // rows of results whose windows hold a row of maps
+#define FRESH (K < S ? K : S)                                // rows that a window does not share with the one above it
+#define GROUPS 2                                             // groups of S columns of depthwise_input's walk; see groups
 
-// A block's share of a number of tasks.
-struct Share {
-    int first, end;
-
-    __device__ Share(int count) {
-        int size = (count + gridDim.x - 1) / gridDim.x;
-        first = min(count, (int) blockIdx.x * size);
-        end = min(count, first + size);
-    }
-};
-
-__device__ inline void unpack(uint2 words, float* values) {
-    values[0] = __uint_as_float(words.x << 16); values[1] = __uint_as_float(words.x & 0xffff0000u);
-    values[2] = __uint_as_float(words.y << 16); values[3] = __uint_as_float(words.y & 0xffff0000u);
+__device__ inline float2 unpack(unsigned int word) {
+    return make_float2(__uint_as_float(word << 16), __uint_as_float(word & 0xffff0000u));
 }
 
 // Two numbers as bfloat16 in a word, each to the nearest, ties to even.
-__device__ inline unsigned int rounded(float low, float high) {
+__device__ inline unsigned int pack(float2 value) {
 #if __CUDA_ARCH__ >= 800
     unsigned int word;
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(value.y), "f"(value.x));
     return word;
 #else
-    unsigned int a = __float_as_uint(low), b = __float_as_uint(high);
-    a = low != low ? 0x7fffu : (a + 0x7fffu + ((a >> 16) & 1u)) >> 16;
-    b = high != high ? 0x7fffu : (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
+    unsigned int a = __float_as_uint(value.x), b = __float_as_uint(value.y);
+    a = value.x != value.x ? 0x7fffu : (a + 0x7fffu + ((a >> 16) & 1u)) >> 16;
+    b = value.y != value.y ? 0x7fffu : (b + 0x7fffu + ((b >> 16) & 1u)) >> 16;
     return a | b << 16;
 #endif
 }
 
-__device__ inline uint2 pack(const float* values) {
-    return make_uint2(rounded(values[0], values[1]), rounded(values[2], values[3]));
+__device__ inline void add(float2& sum, float2 a, float2 b) {
+    sum.x += a.x * b.x;
+    sum.y += a.y * b.y;
 }
 
-// The weights [c, K, K] of a block's channels as [K·K, channels].
-__device__ inline void load(const float* weights, float4* taps) {
-    const float* of = weights + 4 * K * K * (blockIdx.y * blockDim.x + threadIdx.x);
-    for (int i = threadIdx.y; i < K * K; i += blockDim.y) {
-        taps[i * blockDim.x + threadIdx.x] = make_float4(of[i], of[K * K + i], of[2 * K * K + i], of[3 * K * K + i]);
+// NaN stays NaN, as with libtorch's clamp.
+__device__ inline float2 clamped(float2 value, float low, float high) {
+    return make_float2(
+            value.x < low ? low : value.x > high ? high : value.x, value.y < low ? low : value.y > high ? high : value.y);
+}
+
+__device__ inline bool within(int i, int size) { return (unsigned int) i < (unsigned int) size; }
+
+// COUNT columns of a row of maps [rows, columns, 2·c2] at a thread's channels, 0 outside.
+template <int COUNT>
+__device__ inline void read(
+        unsigned int* words, const unsigned int* maps, int row, int rows, int column, int columns, int c2) {
+    const unsigned int* from = maps + ((long long) row * columns + column) * c2;
+    bool inside = within(row, rows);
+    #pragma unroll
+    for (int j = 0; j < COUNT; j++) words[j] = inside && within(column + j, columns) ? from[j * c2] : 0;
+}
+
+// A walk down rows top … end - 1 from a column of an image, for results of some rows and columns.
+struct Walk {
+    int column, top, end;
+    long long image;
+
+    __device__ Walk(int number, int rows, int columns, int wide, int tall) {
+        int across = (columns + wide - 1) / wide, down = (rows + tall - 1) / tall;
+        column = number % across * wide;
+        top = number / across % down * tall;
+        end = min(rows, top + tall);
+        image = number / across / down;
+    }
+};
+
+// The weights [c, K, K] of a thread's channels, turned by 180 degrees if flipped.
+__device__ inline void load(const float* weights, float* shared, float2* taps, int flipped) {
+    int count = K * K * 2 * blockDim.x;
+    for (int i = threadIdx.y * blockDim.x + threadIdx.x; i < count; i += blockDim.x * blockDim.y) {
+        shared[i] = weights[blockIdx.y * count + i];
     }
     __syncthreads();
-}
-
-__device__ inline void add(float* sum, const float* values, float4 tap) {
-    sum[0] += values[0] * tap.x; sum[1] += values[1] * tap.y; sum[2] += values[2] * tap.z; sum[3] += values[3] * tap.w;
-}
-
-// y = min(max(x * weights + bias, low), high) of maps x [n, h, w, 4·c4] with y [n, oh, ow, 4·c4].
-extern "C" __global__ void __launch_bounds__(256) depthwise(
-        const uint2* x, const float* weights, const float* bias, uint2* y,
-        int n, int h, int w, int oh, int ow, int c4, float low, float high) {
-    __shared__ float4 taps[K * K * LANES];
-    int lane = blockIdx.y * blockDim.x + threadIdx.x;
-    load(weights, taps);
-    float biases[4];
-    for (int k = 0; k < 4; k++) biases[k] = bias ? bias[4 * lane + k] : 0;
-    int across = (ow + STRIP - 1) / STRIP;
-    Share share(n * oh * across);
-    for (int strip = share.first + threadIdx.y; strip < share.end; strip += blockDim.y) {
-        int line = strip / across, column = strip % across * STRIP;
-        int row = line % oh;
-        const uint2* image = x + (long long) (line / oh) * h * w * c4 + lane;
-        float sums[STRIP][4];
-        #pragma unroll
-        for (int t = 0; t < STRIP; t++) for (int k = 0; k < 4; k++) sums[t][k] = biases[k];
-        #pragma unroll 1
-        for (int a = 0; a < K; a++) {
-            int r = row * S - P + a;
-            if (r < 0 || r >= h) continue;
-            float4 tap[K];
-            #pragma unroll
-            for (int b = 0; b < K; b++) tap[b] = taps[(a * K + b) * blockDim.x + threadIdx.x];
-            #pragma unroll
-            for (int j = 0; j < READ; j++) {
-                int c = column * S - P + j;
-                float values[4];
-                unpack(c >= 0 && c < w ? image[(r * w + c) * c4] : make_uint2(0, 0), values);
-                #pragma unroll
-                for (int t = 0; t < STRIP; t++) {
-                    int b = j - t * S;
-                    if (b >= 0 && b < K) add(sums[t], values, tap[b]);
-                }
-            }
-        }
-        uint2* to = y + ((long long) line * ow + column) * c4 + lane;
-        #pragma unroll
-        for (int t = 0; t < STRIP; t++) {
-            // what is no number stays none, as with libtorch's clamp
-            for (int k = 0; k < 4; k++) sums[t][k] = sums[t][k] < low ? low : sums[t][k] > high ? high : sums[t][k];
-            if (column + t < ow) to[t * c4] = pack(sums[t]);
-        }
-    }
-}
-
-// The gradient of the maps, dx [n, h, w, 4·c4], for that of the result, g [n, oh, ow, 4·c4]; STRIP is a multiple of S.
-extern "C" __global__ void __launch_bounds__(256) depthwise_input(
-        const uint2* g, const float* weights, uint2* dx, int n, int h, int w, int oh, int ow, int c4) {
-    __shared__ float4 taps[K * K * LANES];
-    int lane = blockIdx.y * blockDim.x + threadIdx.x;
-    load(weights, taps);
-    int across = (w + STRIP - 1) / STRIP;
-    Share share(n * h * across);
-    for (int strip = share.first + threadIdx.y; strip < share.end; strip += blockDim.y) {
-        int line = strip / across, column = strip % across * STRIP;
-        int row = line % h;
-        const uint2* image = g + (long long) (line / h) * oh * ow * c4 + lane;
-        float sums[STRIP][4];
-        #pragma unroll
-        for (int t = 0; t < STRIP; t++) for (int k = 0; k < 4; k++) sums[t][k] = 0;
-        #pragma unroll 1
-        for (int a = (row + P) % S; a < K; a += S) {
-            int r = (row + P - a) / S;
-            if (row + P < a || r >= oh) continue;
-            float4 tap[K];
-            #pragma unroll
-            for (int b = 0; b < K; b++) tap[b] = taps[(a * K + b) * blockDim.x + threadIdx.x];
-            // position column + t has tap t + P - S·(c - column / S) of the window at c
-            #pragma unroll
-            for (int m = -((STRIP - 1 + P % S) / S); m <= (K - 1 - P % S) / S; m++) {
-                int c = (column + P - P % S) / S - m;
-                float values[4];
-                unpack(c >= 0 && c < ow ? image[(r * ow + c) * c4] : make_uint2(0, 0), values);
-                #pragma unroll
-                for (int t = 0; t < STRIP; t++) {
-                    int b = t + P % S + S * m;
-                    if (b >= 0 && b < K) add(sums[t], values, tap[b]);
-                }
-            }
-        }
-        uint2* to = dx + ((long long) line * w + column) * c4 + lane;
-        #pragma unroll
-        for (int t = 0; t < STRIP; t++) if (column + t < w) to[t * c4] = pack(sums[t]);
-    }
-}
-
-// The gradient of the weights over the rows of a block: partial is [blocks, c, K, K]. Thread (x, a + K·i) takes row a of the
-// windows, and rows i, i + blockDim.y / K, … of the block's share of the results.
-extern "C" __global__ void depthwise_weight(
-        const uint2* g, const uint2* x, float* partial, int n, int h, int w, int oh, int ow, int c4) {
-    __shared__ float totals[K * K * (LANES * 4 + 1)];
-    int channels = 4 * blockDim.x, pitch = channels + 1, lane = blockIdx.y * blockDim.x + threadIdx.x;
-    int a = threadIdx.y % K, worker = threadIdx.y / K, workers = blockDim.y / K;
-    float sums[K][4];
     #pragma unroll
-    for (int b = 0; b < K; b++) for (int k = 0; k < 4; k++) sums[b][k] = 0;
-    Share share(n * oh);
-    for (int line = share.first + worker; line < share.end; line += workers) {
-        int r = line % oh * S - P + a;
-        if (r < 0 || r >= h) continue;
-        const uint2* results = g + (long long) line * ow * c4 + lane;
-        const uint2* image = x + ((long long) (line / oh) * h + r) * w * c4 + lane;
-        #pragma unroll 1
-        for (int column = 0; column < ow; column += SHORT) {
-            float gradients[SHORT][4];
+    for (int i = 0; i < K * K; i++) {
+        const float* of = shared + 2 * K * K * threadIdx.x + (flipped ? K * K - 1 - i : i);
+        taps[i] = make_float2(of[0], of[K * K]);
+    }
+}
+
+// y = min(max(x * weights + bias, low), high) of maps x [n, h, w, 2·c2] with y [n, oh, ow, 2·c2]. With flipped
+// weights and padding K - 1 - P it gives the gradient of the maps for that of the result, at stride 1.
+extern "C" __global__ void __launch_bounds__(128, K <= 5 ? 3 : 2) depthwise(
+        const unsigned int* x, const float* weights, const float* bias, unsigned int* y, int walks, int tall,
+        int h, int w, int oh, int ow, int c2, int padding, int flipped, float low, float high) {
+    __shared__ float shared[K * K * 2 * PAIRS];
+    float2 taps[K * K];
+    load(weights, shared, taps, flipped);
+    int lane = blockIdx.y * blockDim.x + threadIdx.x;
+    float2 start = bias ? make_float2(bias[2 * lane], bias[2 * lane + 1]) : make_float2(0, 0);
+    for (int number = blockIdx.x * blockDim.y + threadIdx.y; number < walks; number += gridDim.x * blockDim.y) {
+        Walk walk(number, oh, ow, WIDE, tall);
+        const unsigned int* maps = x + walk.image * h * w * c2 + lane;
+        unsigned int* to = y + (walk.image * oh * ow + walk.column) * c2 + lane;
+        int left = walk.column * S - padding;
+        float2 sums[RING][WIDE]; // of the rows of results q, q - 1, … whose windows hold rows q·S - padding … + S - 1 of the maps
+        #pragma unroll
+        for (int s = 0; s < RING; s++) for (int t = 0; t < WIDE; t++) sums[s][t] = start;
+        unsigned int next[S][SPAN];
+        #pragma unroll
+        for (int i = 0; i < S; i++) read<SPAN>(next[i], maps, walk.top * S - padding + i, h, left, w, c2);
+        for (int step = walk.top; step < walk.end + RING - 1; step += RING) {
             #pragma unroll
-            for (int t = 0; t < SHORT; t++) {
-                unpack(column + t < ow ? results[(column + t) * c4] : make_uint2(0, 0), gradients[t]);
-            }
-            #pragma unroll
-            for (int j = 0; j < (SHORT - 1) * S + K; j++) {
-                int c = column * S - P + j;
-                float values[4];
-                unpack(c >= 0 && c < w ? image[c * c4] : make_uint2(0, 0), values);
+            for (int p = 0; p < RING; p++) {
+                int q = step + p, done = q - RING + 1;
                 #pragma unroll
-                for (int t = 0; t < SHORT; t++) {
-                    int b = j - t * S;
-                    if (b >= 0 && b < K) for (int k = 0; k < 4; k++) sums[b][k] += values[k] * gradients[t][k];
+                for (int i = 0; i < S; i++) {
+                    float2 values[SPAN];
+                    #pragma unroll
+                    for (int j = 0; j < SPAN; j++) values[j] = unpack(next[i][j]);
+                    read<SPAN>(next[i], maps, (q + 1) * S - padding + i, h, left, w, c2);
+                    if (!within(q * S - padding + i, h)) continue;
+                    #pragma unroll
+                    for (int a = i; a < K; a += S) {
+                        #pragma unroll
+                        for (int t = 0; t < WIDE; t++) {
+                            #pragma unroll
+                            for (int b = 0; b < K; b++) {
+                                add(sums[(p - a / S + RING) % RING][t], values[t * S + b], taps[a * K + b]);
+                            }
+                        }
+                    }
+                }
+                #pragma unroll
+                for (int t = 0; t < WIDE; t++) {
+                    float2& sum = sums[(p + 1) % RING][t];
+                    if (done >= walk.top && done < walk.end && walk.column + t < ow) {
+                        to[(done * ow + t) * c2] = pack(clamped(sum, low, high));
+                    }
+                    sum = start;
                 }
             }
         }
     }
-    for (int i = 0; i < workers; i++) { // in a fixed order: the same bits every time
-        if (worker == i) {
+}
+
+// The gradient of the maps, dx [n, h, w, 2·c2], for that of the result, g [n, oh, ow, 2·c2]. Rows and columns of dx are taken in
+// groups of S: group q is q·S - P … + S - 1, to which g at q - j gives with tap j·S + i.
+extern "C" __global__ void __launch_bounds__(128, K <= 4 ? 4 : 2) depthwise_input(
+        const unsigned int* g, const float* weights, unsigned int* dx, int walks, int tall,
+        int h, int w, int oh, int ow, int c2) {
+    __shared__ float shared[K * K * 2 * PAIRS];
+    float2 taps[K * K];
+    load(weights, shared, taps, 0);
+    int lane = blockIdx.y * blockDim.x + threadIdx.x;
+    for (int number = blockIdx.x * blockDim.y + threadIdx.y; number < walks; number += gridDim.x * blockDim.y) {
+        Walk walk(number, (h + P % S + S - 1) / S, (w + P % S + S - 1) / S, GROUPS, tall);
+        const unsigned int* results = g + walk.image * oh * ow * c2 + lane;
+        unsigned int* to = dx + walk.image * h * w * c2 + lane;
+        int group = walk.column + P / S, left = group - RING + 1, top = walk.top + P / S, end = walk.end + P / S;
+        float2 sums[RING][S][GROUPS * S]; // of the groups of rows r, r + 1, … to which row r of g gives
+        #pragma unroll
+        for (int s = 0; s < RING; s++) {
+            for (int i = 0; i < S; i++) for (int t = 0; t < GROUPS * S; t++) sums[s][i][t] = make_float2(0, 0);
+        }
+        unsigned int next[GROUPS + RING - 1];
+        read<GROUPS + RING - 1>(next, results, top - RING + 1, oh, left, ow, c2);
+        for (int step = top - RING + 1; step < end; step += RING) {
             #pragma unroll
-            for (int b = 0; b < K; b++) {
-                float* of = totals + (a * K + b) * pitch + 4 * threadIdx.x;
-                for (int k = 0; k < 4; k++) of[k] = i == 0 ? sums[b][k] : of[k] + sums[b][k];
+            for (int p = 0; p < RING; p++) {
+                int r = step + p;
+                float2 values[GROUPS + RING - 1];
+                #pragma unroll
+                for (int j = 0; j < GROUPS + RING - 1; j++) values[j] = unpack(next[j]);
+                read<GROUPS + RING - 1>(next, results, r + 1, oh, left, ow, c2);
+                if (within(r, oh)) {
+                    #pragma unroll
+                    for (int a = 0; a < K; a++) {
+                        #pragma unroll
+                        for (int t = 0; t < GROUPS * S; t++) {
+                            #pragma unroll
+                            for (int b = t % S; b < K; b += S) {
+                                add(sums[(p + a / S) % RING][a % S][t], values[t / S + RING - 1 - b / S], taps[a * K + b]);
+                            }
+                        }
+                    }
+                }
+                #pragma unroll
+                for (int i = 0; i < S; i++) {
+                    int row = r * S - P + i;
+                    #pragma unroll
+                    for (int t = 0; t < GROUPS * S; t++) {
+                        int column = group * S - P + t;
+                        if (r >= top && r < end && within(row, h) && within(column, w)) {
+                            to[(row * w + column) * c2] = pack(sums[p][i][t]);
+                        }
+                        sums[p][i][t] = make_float2(0, 0);
+                    }
+                }
+            }
+        }
+    }
+}
+
+// The gradient of the weights over the walks of a block: partial is [blocks, c, K, K].
+extern "C" __global__ void __launch_bounds__(128, K <= 3 ? 4 : K == 4 ? 3 : 2) depthwise_weight(
+        const unsigned int* g, const unsigned int* x, float* partial, int walks, int tall,
+        int h, int w, int oh, int ow, int c2) {
+    __shared__ float totals[K * K * 2 * PAIRS];
+    int lane = blockIdx.y * blockDim.x + threadIdx.x;
+    float2 sums[K * K];
+    #pragma unroll
+    for (int i = 0; i < K * K; i++) sums[i] = make_float2(0, 0);
+    for (int number = blockIdx.x * blockDim.y + threadIdx.y; number < walks; number += gridDim.x * blockDim.y) {
+        Walk walk(number, oh, ow, WIDE, tall);
+        const unsigned int* maps = x + walk.image * h * w * c2 + lane;
+        const unsigned int* results = g + walk.image * oh * ow * c2 + lane;
+        int left = walk.column * S - P;
+        float2 window[K][SPAN]; // row a under row q of the results is window[(q·S + a) % K], counted from the walk's top
+        unsigned int next[FRESH][SPAN], words[WIDE];
+        #pragma unroll
+        for (int a = 0; a < K - FRESH; a++) {
+            read<SPAN>(next[0], maps, walk.top * S - P + a, h, left, w, c2);
+            #pragma unroll
+            for (int j = 0; j < SPAN; j++) window[a][j] = unpack(next[0][j]);
+        }
+        #pragma unroll
+        for (int i = 0; i < FRESH; i++) read<SPAN>(next[i], maps, walk.top * S - P + K - FRESH + i, h, left, w, c2);
+        read<WIDE>(words, results, walk.top, oh, walk.column, ow, c2);
+        for (int step = walk.top; step < walk.end; step += K) {
+            #pragma unroll
+            for (int p = 0; p < K; p++) {
+                int q = step + p;
+                if (q >= walk.end) continue;
+                float2 gradients[WIDE];
+                #pragma unroll
+                for (int t = 0; t < WIDE; t++) gradients[t] = unpack(words[t]);
+                read<WIDE>(words, results, q + 1, oh, walk.column, ow, c2);
+                #pragma unroll
+                for (int i = 0; i < FRESH; i++) {
+                    #pragma unroll
+                    for (int j = 0; j < SPAN; j++) window[(p * S + K - FRESH + i) % K][j] = unpack(next[i][j]);
+                    read<SPAN>(next[i], maps, (q + 1) * S - P + K - FRESH + i, h, left, w, c2);
+                }
+                #pragma unroll
+                for (int a = 0; a < K; a++) {
+                    #pragma unroll
+                    for (int b = 0; b < K; b++) {
+                        #pragma unroll
+                        for (int t = 0; t < WIDE; t++) {
+                            add(sums[a * K + b], window[(p * S + a) % K][t * S + b], gradients[t]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    for (int i = 0; i < blockDim.y; i++) { // in a fixed order: the same bits every time
+        if (threadIdx.y == i) {
+            #pragma unroll
+            for (int k = 0; k < K * K; k++) {
+                float* of = totals + 2 * K * K * threadIdx.x + k;
+                of[0] = i == 0 ? sums[k].x : of[0] + sums[k].x;
+                of[K * K] = i == 0 ? sums[k].y : of[K * K] + sums[k].y;
             }
         }
         __syncthreads();
     }
-    float* to = partial + ((long long) blockIdx.x * gridDim.y + blockIdx.y) * channels * K * K;
-    for (int i = threadIdx.y * blockDim.x + threadIdx.x; i < K * K * channels; i += blockDim.x * blockDim.y) {
-        to[i] = totals[i % (K * K) * pitch + i / (K * K)];
-    }
+    int count = K * K * 2 * blockDim.x;
+    float* to = partial + ((long long) blockIdx.x * gridDim.y + blockIdx.y) * count;
+    for (int i = threadIdx.y * blockDim.x + threadIdx.x; i < count; i += blockDim.x * blockDim.y) to[i] = totals[i];
 }

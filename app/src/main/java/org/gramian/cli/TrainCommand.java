@@ -91,7 +91,7 @@ final class TrainCommand implements Callable<Integer> {
             names = "--time-budget",
             paramLabel = "TIME",
             converter = Durations.class,
-            description = "time for the whole run, as 30m or 1h30m; keeps the best checkpoint")
+            description = "time for the whole run, e.g. 30m or 1h30m; keeps the best checkpoint")
     private @Nullable Duration budget;
 
     @Option(

@@ -22,7 +22,7 @@ final class BackboneOptions {
             names = "--backbone",
             required = true,
             paramLabel = "NAME",
-            description = "backbone, as googlenet, or filters, which needs no weights")
+            description = "backbone, e.g. googlenet, or filters, which needs no weights")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String name;
 

@@ -32,7 +32,7 @@ final class ServeCommand implements Callable<Integer> {
             names = "--host",
             paramLabel = "ADDRESS",
             defaultValue = ServeOptions.DEFAULT_HOST,
-            description = "address to listen on, as 0.0.0.0 for all (default: ${DEFAULT-VALUE}, local only)")
+            description = "address to listen on, e.g. 0.0.0.0 for all (default: ${DEFAULT-VALUE}, local only)")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String host;
 

@@ -29,7 +29,7 @@ final class TrainOptions {
             names = "--config",
             paramLabel = "FILE",
             description =
-                    "YAML file of keys, as a run's config.yaml; options override it, and its automatic values are chosen again")
+                    "YAML file of keys, e.g. the config.yaml of a run; options override it, automatic values are chosen again")
     private @Nullable Path config;
 
     @Option(
@@ -97,8 +97,7 @@ final class TrainOptions {
         @Option(
                 names = "--augment",
                 paramLabel = "POLICY",
-                description =
-                        "augmentation in fine-tuning: none, light, standard or strong; with parts: standard+erase:0.25")
+                description = "augmentation in fine-tuning: none, light, standard or strong, or light+erase:0.25")
         private @Nullable String augment;
 
         @Option(

@@ -78,7 +78,7 @@ final class DefaultRecipe {
     static final String POOLING_RULE = "auto; default if the head is trained by epochs";
     static final String REFIT_RULE = "svm if the head is trained by epochs with softmax, else none";
     static final String CROPS_RULE = "resize:224, or resize:" + LARGE + " for backbones pretrained on larger images";
-    static final String VALIDATION_RULE = "0.1 if the head is trained by epochs, else 0";
+    static final String VALIDATION_RULE = "0.1 if the head or all layers are trained by epochs, else 0";
     static final String LAYER_RULE = "the backbone's default layer; two layers with the pooling auto";
 
     private DefaultRecipe() {}

@@ -188,7 +188,7 @@ public final class Keys {
     /** Gradient steps seldom reach the optimum of the linear classifier; a solver reaches it within seconds. */
     public static final Key<Optional<LinearSolver>> STAGE1_REFIT = chosen(
             "stage1.refit",
-            "solver that refits the classifier after the last epoch, if validation accuracy does not fall; none",
+            "solver that refits the classifier after training, if validation accuracy does not fall; none: off",
             ClassifierChoice.REFIT_FORM,
             DefaultRecipe.REFIT_RULE);
 

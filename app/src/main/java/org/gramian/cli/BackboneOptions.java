@@ -52,7 +52,7 @@ final class BackboneOptions {
         Backbone backbone = backbone();
         if (!backbone.about().weights().needed()) {
             if (weights != null) {
-                throw new IllegalArgumentException("the backbone '" + name + "' needs no weights: leave out --weights");
+                throw new IllegalArgumentException("the backbone '" + name + "' needs no weights: remove --weights");
             }
             return FrozenBackbone.withoutWeights(backbone, device);
         }

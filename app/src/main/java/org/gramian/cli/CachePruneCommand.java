@@ -91,7 +91,7 @@ final class CachePruneCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         if (all && (age != null || size != null)) {
-            throw new IllegalArgumentException("--all removes everything: leave out --older-than and --max-size");
+            throw new IllegalArgumentException("--all removes everything: remove --older-than and --max-size");
         }
         Path folder = CacheFolder.ofProcess();
         Path features = folder.resolve(CacheCommand.FEATURES);

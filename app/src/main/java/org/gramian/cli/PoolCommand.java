@@ -104,7 +104,7 @@ final class PoolCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path features;
 
-    @Parameters(index = "1", paramLabel = "OUT", description = "a .safetensors file, or .npy for descriptors alone")
+    @Parameters(index = "1", paramLabel = "OUT", description = "a .safetensors file, or .npy for descriptors only")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path out;
 

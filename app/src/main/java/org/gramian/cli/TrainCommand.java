@@ -238,11 +238,10 @@ final class TrainCommand implements Callable<Integer> {
             typed.add("--dry-run");
         }
         if (!typed.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "--resume continues with the run's own configuration and folder: leave out "
-                            + String.join(", ", typed) + ", or start a new run with: "
-                            + CommandHint.of("train", "DIR", "--config", run.resolve("config.yaml"))
-                            + " and the changed options");
+            throw new IllegalArgumentException("--resume continues with the run's own configuration and folder: remove "
+                    + String.join(", ", typed) + ", or start a new run with: "
+                    + CommandHint.of("train", "DIR", "--config", run.resolve("config.yaml"))
+                    + " and the changed options");
         }
     }
 

@@ -38,7 +38,7 @@ if ! up_to_date; then
     if find_jdk build && command -v mvn >/dev/null; then
         build
     elif [[ -f $stamp ]]; then
-        echo "benchmarks: there is no JDK and Maven to build with: measuring the build that is there." >&2
+        echo "benchmarks: no JDK 25 and Maven were found to rebuild: running the existing build" >&2
     elif [[ -n $jdk ]]; then
         missing_maven benchmarks
     fi

@@ -14,7 +14,7 @@ build_spark() {
     fi
     if ! find_jdk build || ! command -v mvn >/dev/null; then
         if [[ -f $stamp ]]; then
-            say "the sources are newer than the build, but there is no JDK and Maven to build with: running what is there."
+            say "the sources are newer than the build, but no JDK 25 and Maven were found to rebuild: running the existing build"
             return
         fi
         [[ -n $jdk ]] || missing_jdk gramian
@@ -28,7 +28,7 @@ build_spark() {
         unlock
         return
     fi
-    say "building what runs on Spark; on first use Maven may have to download about 500 MB, most of it Spark and libtorch"
+    say "building the Spark module; on first use Maven may have to download about 500 MB, most of it Spark and libtorch"
     touch "$home/spark/target/began"
     rm -f "$quick"/gramian-spark-*-submit.jar
     run_maven "$home/spark/target/build.log" spark
@@ -62,7 +62,7 @@ split_arguments() {
             if [[ $1 == *=* ]]; then
                 set -- "$name" "${1#*=}" "${@:2}"
             elif (($# < 2)); then
-                say "$1: expected a value after it, as of spark-submit"
+                say "$1: expected a value, as for spark-submit, found none"
                 exit 2
             fi
             submit_option "$1" "$2"
@@ -88,7 +88,7 @@ submit_option() {
         --conf\ spark.master=*) master=${master:-${2#*=}} ;;
         --properties-file\ *)
             if grep -qs '^[[:blank:]]*spark\.jars[[:blank:]=:]' "$2"; then
-                say "--properties-file: expected no spark.jars in $2, for libtorch's jar would take their place; name them by --jars"
+                say "--properties-file: expected no spark.jars in $2, because libtorch's jar replaces them; pass them with --jars"
                 exit 2
             fi
             settings=$2

@@ -32,7 +32,7 @@ import picocli.CommandLine.Parameters;
         header = "Check a dataset: unreadable images, duplicates, class imbalance.",
         description = {
             "Reads every image once and reports class counts, unreadable images, duplicates and near-duplicates (also",
-            "across classes and splits), small or imbalanced classes, and unusual sizes, aspect ratios and colors.",
+            "across classes and splits), small or imbalanced classes, and unusual sizes, aspect ratios and colours.",
             "Exit code 3 if an error would invalidate training."
         })
 final class AuditCommand implements Callable<Integer> {

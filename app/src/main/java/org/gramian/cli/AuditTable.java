@@ -88,12 +88,12 @@ record AuditTable(AuditReport report, boolean all) {
             return;
         }
         new Columns()
-                .row("", "least", "median", "most")
+                .row("", "min", "median", "max")
                 .row(row("width", contents.width()))
                 .row(row("height", contents.height()))
                 .appendTo(text);
         text.append("format  ").append(counts(contents.formats())).append(System.lineSeparator());
-        text.append("color   ").append(counts(contents.colours())).append(System.lineSeparator());
+        text.append("colour  ").append(counts(contents.colours())).append(System.lineSeparator());
         text.append(System.lineSeparator());
     }
 
@@ -110,7 +110,8 @@ record AuditTable(AuditReport report, boolean all) {
 
     private void finding(StringBuilder text, Finding finding) {
         String newLine = System.lineSeparator();
-        text.append(String.format(Locale.ROOT, "%-8s%s%n", finding.severity(), Found.visible(finding.sentence())));
+        text.append(
+                String.format(Locale.ROOT, "%-8s%s%n", finding.severity().text(), Found.visible(finding.sentence())));
         int shown =
                 all ? finding.items().size() : Math.min(ITEMS, finding.items().size());
         finding.items()

@@ -22,7 +22,7 @@ final class BackboneOptions {
             names = "--backbone",
             required = true,
             paramLabel = "NAME",
-            description = "backbone, as googlenet, or filters, which needs no weights")
+            description = "backbone, e.g. googlenet, or filters, which needs no weights")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String name;
 
@@ -52,7 +52,7 @@ final class BackboneOptions {
         Backbone backbone = backbone();
         if (!backbone.about().weights().needed()) {
             if (weights != null) {
-                throw new IllegalArgumentException("the backbone '" + name + "' needs no weights: leave out --weights");
+                throw new IllegalArgumentException("the backbone '" + name + "' needs no weights: remove --weights");
             }
             return FrozenBackbone.withoutWeights(backbone, device);
         }

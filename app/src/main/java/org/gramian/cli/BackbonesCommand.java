@@ -39,7 +39,7 @@ final class BackbonesCommand implements Callable<Integer> {
     @Option(names = "--json", description = "print JSON")
     private boolean json;
 
-    @Parameters(arity = "0..1", paramLabel = "NAME", description = "a backbone, as vgg16")
+    @Parameters(arity = "0..1", paramLabel = "NAME", description = "a backbone, e.g. vgg16")
     private @Nullable String name;
 
     @Override

@@ -28,7 +28,7 @@ import picocli.CommandLine.Option;
         header = "Benchmark head and backbone on this machine, also against PyTorch.",
         description = {
             "Times forward passes and training steps of a head, and of a backbone with its head, on random data; needs no",
-            "images and no weights. Each side runs in its own process, in turns, and is timed only if losses and gradients",
+            "images and no weights. Each side runs in its own process, alternating, and is timed only if losses and gradients",
             "agree. TFLOP/s count convolutions and matrix products; the peak is that of a large matrix product."
         },
         footer = {
@@ -54,10 +54,10 @@ final class BenchCommand implements Callable<Integer> {
             paramLabel = "NAME",
             defaultValue = "head,network",
             description = {
-                "head, network (with its head), backbone (a network alone), each also",
-                "with -forward or -training behind; definition (the kernel's matrix form",
-                "against the paper's double loop), images (decoding), prediction (from",
-                "files, as predict does it, against crops in memory; --batch: how many)",
+                "head, network (backbone and head) or backbone, each also with the suffix",
+                "-forward or -training; definition (RBF kernel in matrix form against the",
+                "paper's double loop), images (decoding), prediction (scores from files",
+                "against scores from crops in memory; --batch sets the number of images)",
                 "(default: ${DEFAULT-VALUE})"
             })
     private List<String> only = new ArrayList<>();
@@ -66,7 +66,7 @@ final class BenchCommand implements Callable<Integer> {
             names = {"--batch", "--batch-size"},
             split = ",",
             paramLabel = "N",
-            description = "batch sizes, as 32,128 (default: 32; 8 for a backbone on the CPU)")
+            description = "batch sizes, e.g. 32,128 (default: 32; 8 for a backbone on the CPU)")
     private List<Integer> batches = new ArrayList<>();
 
     @Option(
@@ -74,8 +74,8 @@ final class BenchCommand implements Callable<Integer> {
             split = ",",
             paramLabel = "WORD",
             description = {
-                "f32; tf32, on the GPU alone; bf16: convolutions of a network in bfloat16,",
-                "the head in float32 (default: all on the GPU, else f32)"
+                "f32, tf32 (GPU only) or bf16 (convolutions in bfloat16, head in float32)",
+                "(default: all on the GPU, else f32)"
             })
     private List<String> precisions = new ArrayList<>();
 
@@ -92,7 +92,7 @@ final class BenchCommand implements Callable<Integer> {
             names = "--trajectory",
             paramLabel = "N",
             defaultValue = "0",
-            description = "compare the losses of N steps from the same initialization, as 100")
+            description = "compare the losses of N steps from the same initialization, e.g. 100")
     private int trajectory;
 
     @Option(
@@ -101,8 +101,8 @@ final class BenchCommand implements Callable<Integer> {
             paramLabel = "PYTHON",
             fallbackValue = "",
             description = {
-                "also run PyTorch, in turns; PYTHON is an interpreter with torch",
-                "(default: GRAMIAN_PYTHON, else the first of python3 and /usr/bin/python3 with it)"
+                "also time PyTorch, in alternation; PYTHON is an interpreter that has torch",
+                "(default: GRAMIAN_PYTHON, else python3 or /usr/bin/python3)"
             })
     private @Nullable String python;
 

@@ -10,7 +10,7 @@ final class BenchSizes {
             paramLabel = "SPEC",
             defaultValue = "conv:512/rbf/spd:512/relu/triu/root/l2",
             description =
-                    "pooling of the head; PyTorch has conv, rbf, spd, relu, triu, root, l2 (default: ${DEFAULT-VALUE})")
+                    "pooling of the head; for PyTorch only conv, rbf, spd, relu, triu, root, l2 (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String pooling;
 
@@ -18,7 +18,7 @@ final class BenchSizes {
             names = "--backbone",
             paramLabel = "NAME",
             defaultValue = "vgg16",
-            description = "backbone; PyTorch has vgg16 and vgg19 (default: ${DEFAULT-VALUE})")
+            description = "backbone; for PyTorch only vgg16 and vgg19 (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String backbone;
 

@@ -27,7 +27,7 @@ import picocli.CommandLine.Option;
 @Command(
         name = "cache",
         mixinStandardHelpOptions = true,
-        header = "List the cache folder and remove what is old.",
+        header = "List the cache folder and remove old files.",
         description = {
             "Lists features, weights and unpacked libraries with their sizes and last use. The folder is GRAMIAN_CACHE, or",
             "gramian in the user's cache folder. After a run, the least recently used features above GRAMIAN_CACHE_SIZE",

@@ -28,10 +28,10 @@ import picocli.CommandLine.TypeConversionException;
 @Command(
         name = "prune",
         mixinStandardHelpOptions = true,
-        header = "Remove features that were not used for long.",
+        header = "Remove the least recently used features.",
         description = {
-            "Without an option, removes the least recently used features above the limit GRAMIAN_CACHE_SIZE. What is",
-            "removed is computed or unpacked again when it is needed. Weights stay, and so does what a running process uses."
+            "Without an option, removes the least recently used features above the limit GRAMIAN_CACHE_SIZE. Removed files",
+            "are computed or unpacked again when needed. Weights and files in use by a running process are kept."
         })
 final class CachePruneCommand implements Callable<Integer> {
     @Mixin
@@ -41,14 +41,14 @@ final class CachePruneCommand implements Callable<Integer> {
             names = "--older-than",
             paramLabel = "TIME",
             converter = Age.class,
-            description = "remove features last used longer ago than this, as 30d, 2w or 12h")
+            description = "remove features last used longer ago than this, e.g. 30d, 2w or 12h")
     private @Nullable Duration age;
 
     @Option(
             names = "--max-size",
             paramLabel = "SIZE",
             converter = Size.class,
-            description = "remove the least recently used features until the rest fits, as 2GB")
+            description = "remove the least recently used features until the rest fits, e.g. 2GB")
     private @Nullable Long size;
 
     @Option(names = "--all", description = "remove all features and unpacked libraries")
@@ -91,7 +91,7 @@ final class CachePruneCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         if (all && (age != null || size != null)) {
-            throw new IllegalArgumentException("--all removes everything: leave out --older-than and --max-size");
+            throw new IllegalArgumentException("--all removes everything: remove --older-than and --max-size");
         }
         Path folder = CacheFolder.ofProcess();
         Path features = folder.resolve(CacheCommand.FEATURES);
@@ -100,7 +100,7 @@ final class CachePruneCommand implements Callable<Integer> {
             report(CacheCommand.FEATURES, pruned.bytes(), pruned.busy());
             console.out().println("features left: " + ByteSize.text(pruned.remaining()));
         } else {
-            console.out().println("there are no features in " + folder);
+            console.out().println("no features in " + folder);
         }
         if (all) {
             libraries(folder);
@@ -145,7 +145,7 @@ final class CachePruneCommand implements Callable<Integer> {
     private void report(String what, long removed, long busy) {
         console.out().println(what + ": " + (dry ? "would remove " : "removed ") + ByteSize.text(removed));
         if (busy > 0) {
-            console.say(what + ": " + ByteSize.text(busy) + " in use by a running process stay");
+            console.say(what + ": " + ByteSize.text(busy) + " kept: in use by a running process");
         }
     }
 }

@@ -81,8 +81,9 @@ final class CompareCommand implements Callable<Integer> {
 
     private int train() throws IOException, InterruptedException {
         if (json != null || curves != null) {
-            throw new IllegalArgumentException((json == null ? "--curves" : "--json")
-                    + " is for results; the folder of a table gets " + TableForm.JSON.file() + " and all other forms");
+            throw new IllegalArgumentException(
+                    (json == null ? "--curves" : "--json") + " applies to results only; the folder of a table has "
+                            + TableForm.JSON.file() + " and all other formats");
         }
         if (places.isEmpty()) {
             table.preset().ifPresent(this::sayWhatThePaperHas);
@@ -95,7 +96,7 @@ final class CompareCommand implements Callable<Integer> {
     }
 
     private void sayWhatThePaperHas(TablePreset preset) {
-        console.say(preset.meaning() + "; its datasets, to be downloaded from their authors and given as DIR:");
+        console.say(preset.meaning() + "; download its datasets from their authors and pass their folders as DIR:");
         for (PaperData one : PaperData.values()) {
             console.say("  " + one.title() + ", layout " + one.layout() + ": " + one.source());
         }
@@ -105,8 +106,8 @@ final class CompareCommand implements Callable<Integer> {
         List<String> typed = new ArrayList<>(table.typed());
         typed.addAll(training.typed());
         if (!typed.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "expected --methods or --preset beside " + String.join(", ", typed) + ", which are for training");
+            throw new IllegalArgumentException("expected --methods or --preset with " + String.join(", ", typed)
+                    + ", which apply to training only");
         }
         if (places.size() < 2) {
             throw new IllegalArgumentException(

@@ -20,7 +20,7 @@ import picocli.CommandLine.Option;
         header = "Check the installation: libtorch, GPU, numerical accuracy, speed.",
         description = {
             "Shows versions, device, libtorch and threads, checks the gradient of every layer against central",
-            "differences, and times a matrix product and a training step. Exit code 1 if anything is wrong."
+            "differences, and times a matrix product and a training step. Exit code 1 if a check fails."
         })
 final class DoctorCommand implements Callable<Integer> {
     @Mixin
@@ -69,7 +69,7 @@ final class DoctorCommand implements Callable<Integer> {
         out.println(
                 examination.healthy()
                         ? "all checks passed"
-                        : "SOMETHING IS WRONG: " + String.join("; ", examination.problems()));
+                        : "CHECKS FAILED: " + String.join("; ", examination.problems()));
     }
 
     private static void printTopic(PrintWriter out, String topic, List<String> sentences) {

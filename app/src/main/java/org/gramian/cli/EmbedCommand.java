@@ -29,12 +29,12 @@ import picocli.CommandLine.Parameters;
         mixinStandardHelpOptions = true,
         header = "Write descriptors (embeddings) of images.",
         description = {
-            "Computes what the model's pooling ends with, for use in other programs: search, clustering, another classifier.",
-            "The ending of OUT, or --format, chooses the format: .csv and .parquet have a row for each image with its name and",
-            "class; .npy has the values, and OUT.names.csv beside it the names and classes in the same order; .safetensors has",
+            "Computes the output of the model's pooling, for search, clustering or another classifier.",
+            "The extension of OUT, or --format, selects the format: .csv and .parquet have a row per image with its name and",
+            "class; .npy has the values, and OUT.names.csv has names and classes in the same order; .safetensors has",
             "'descriptors' [rows, d], 'labels' [rows] and 'picture' [rows], an index into the metadata 'names', with 'classes'",
             "and 'unreadable', each as JSON.",
-            "Images that cannot be read are listed, the exit code is 3 then."
+            "Unreadable images are skipped and listed; the exit code is then 3."
         })
 final class EmbedCommand implements Callable<Integer> {
     @Mixin
@@ -44,7 +44,7 @@ final class EmbedCommand implements Callable<Integer> {
             names = "--crops",
             paramLabel = "ROWS",
             defaultValue = "mean",
-            description = "mean: a row for each image, the mean of its crops; each: a row for each crop"
+            description = "mean: a row per image, the mean of its crops; each: a row per crop"
                     + " (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private DescriptorSink.Crops crops;
@@ -53,13 +53,13 @@ final class EmbedCommand implements Callable<Integer> {
             names = "--layout",
             paramLabel = "LAYOUT",
             description =
-                    "how the images lie in DIR, as folders, csv or flat (default: what DIR looks like, flat where there are no classes)")
+                    "directory layout of DIR, e.g. folders, csv or flat (default: detected; flat if there are no classes)")
     private @Nullable String layout;
 
     @Option(
             names = "--format",
             paramLabel = "FORMAT",
-            description = "csv, parquet, npy or safetensors (default: by the ending of OUT)")
+            description = "csv, parquet, npy or safetensors (default: by the extension of OUT)")
     private @Nullable EmbedFormat format;
 
     @Mixin
@@ -67,7 +67,7 @@ final class EmbedCommand implements Callable<Integer> {
 
     @Parameters(
             index = "1",
-            paramLabel = "DIR|PICTURE",
+            paramLabel = "DIR|IMAGE",
             description = "a folder of images, with or without classes, a CSV file that lists them, or an image")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path folder;
@@ -83,7 +83,7 @@ final class EmbedCommand implements Callable<Integer> {
         Path file = engine.model();
         ModelHeader header = OpenModel.header(file);
         if (Files.exists(out) && Files.isSameFile(out, file)) {
-            throw new IllegalArgumentException("OUT would replace the model " + file);
+            throw new IllegalArgumentException("OUT would overwrite the model " + file);
         }
         Dataset dataset = layout == null
                 ? Layouts.openPictures(folder)
@@ -97,7 +97,7 @@ final class EmbedCommand implements Callable<Integer> {
                     console.progress("descriptors", dataset.samples().size())) {
                 scoring.run(dataset.samples(), Engine.Rows.DESCRIPTORS, new DescriptorSink(rows, crops), progress);
             }
-            rows.unreadable().forEach((name, reason) -> console.say(name + " was left out: " + reason));
+            rows.unreadable().forEach((name, reason) -> console.say("skipping " + name + ": " + reason));
             return finish(rows, header, dataset, form);
         }
     }

@@ -59,7 +59,7 @@ final class EvaluateCommand implements Callable<Integer> {
     @Option(
             names = "--protocol",
             paramLabel = "PROTOCOL",
-            description = "evaluate the test set of a protocol, as thirds:3 (default: the model's own)")
+            description = "evaluate the test set of a protocol, e.g. thirds:3 (default: the model's own)")
     private @Nullable String protocol;
 
     @Option(names = "--fold", paramLabel = "NAME", description = "fold of the protocol, by number or name")
@@ -90,7 +90,7 @@ final class EvaluateCommand implements Callable<Integer> {
     @Option(
             names = "--layout",
             paramLabel = "LAYOUT",
-            description = "directory layout of DIR, as folders, csv or fmd (default: detected)")
+            description = "directory layout of DIR, e.g. folders, csv or fmd (default: detected)")
     private @Nullable String layout;
 
     @Option(

@@ -49,13 +49,13 @@ final class ExplainCommand implements Callable<Integer> {
     @Option(
             names = "--class",
             paramLabel = "NAME",
-            description = "class to explain, as wood (default: the predicted class)")
+            description = "class to explain, e.g. wood (default: the predicted class)")
     private @Nullable String className;
 
     @Option(
             names = "--layer",
             paramLabel = "LAYER",
-            description = "layer of the heat map, as inception_3b; earlier layers have finer maps"
+            description = "layer of the heat map, e.g. inception_3b; earlier layers have finer maps"
                     + " (default: the layer that is pooled)")
     private @Nullable String layer;
 

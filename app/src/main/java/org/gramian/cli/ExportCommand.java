@@ -45,7 +45,7 @@ final class ExportCommand implements Callable<Integer> {
             names = {"--images", "--pictures"},
             paramLabel = "DIR|FILE",
             arity = "1..*",
-            description = "images for the comparison, as photos or a.jpg b.jpg (default: " + MadeUpPictures.COUNT
+            description = "images for the comparison, e.g. photos or a.jpg b.jpg (default: " + MadeUpPictures.COUNT
                     + " synthetic ones)")
     private @Nullable List<String> pictures;
 

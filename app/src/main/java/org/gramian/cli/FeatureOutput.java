@@ -102,8 +102,10 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
                     cache == 0 ? "" : ", and " + ByteSize.text(cache) + " go to the feature cache on the same disk";
             throw new IllegalArgumentException("OUT needs " + ByteSize.text(bytes)
                     + ", and as much again while it is written"
-                    + growth + "; found " + ByteSize.text(free) + " free in " + folder(path)
-                    + (cache == 0 ? "" : "; make room, name another disk by --cache-dir, or go without by --no-cache"));
+                    + growth + "; found " + ByteSize.text(free) + " free in " + folder(path) + "; free disk space"
+                    + (cache == 0
+                            ? ""
+                            : ", choose another disk with --cache-dir, or disable the cache with --no-cache"));
         }
     }
 

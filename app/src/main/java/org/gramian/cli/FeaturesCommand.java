@@ -96,7 +96,7 @@ final class FeaturesCommand implements Callable<Integer> {
     @Option(
             names = "--layout",
             paramLabel = "LAYOUT",
-            description = "directory layout of DIR, as folders, csv or fmd (default: detected)")
+            description = "directory layout of DIR, e.g. folders, csv or fmd (default: detected)")
     private @Nullable String layout;
 
     @Mixin

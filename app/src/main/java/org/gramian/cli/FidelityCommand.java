@@ -22,7 +22,7 @@ import picocli.CommandLine.Parameters;
         header = "Show where the paper, its authors' code and this program differ.",
         description = {
             "Without WORD: every difference between the paper, its authors' released code and the corrected formulas, which",
-            "are the default. With WORD: what it changes, and how to use it."
+            "are the default. With WORD: its differences, and how to use it."
         })
 final class FidelityCommand implements Callable<Integer> {
     private static final String AS_CORRECTED = "as corrected";
@@ -98,7 +98,7 @@ final class FidelityCommand implements Callable<Integer> {
         if (fidelity == null) {
             printPoints(out, "mathematics", mathematics);
             printPoints(out, "recipe", recipe);
-            out.println("'gramian fidelity authors' shows what one of them changes, and how to set a single point.");
+            out.println("'gramian fidelity authors' shows the differences of one of them, and how to set each.");
             out.println("'gramian train DIR --fidelity paper' uses it; the default is corrected.");
             return;
         }
@@ -107,11 +107,11 @@ final class FidelityCommand implements Callable<Integer> {
         printChanges(out, "mathematics", mathematics, fidelity);
         printChanges(out, "recipe", recipe, fidelity);
         out.printf(
-                "Use it by 'gramian train DIR --fidelity %s'. What you say yourself, by an option, a key of the%n",
+                "Use it with 'gramian train DIR --fidelity %s'. Options, configuration keys and arguments of --pooling%n",
                 fidelity.text());
         out.println(
-                "configuration or an argument of --pooling, is kept. The run records which one was used: as the key");
-        out.println("fidelity of its config.yaml, and in the header of its model files ('gramian show --all MODEL').");
+                "that you set take precedence. The run records the fidelity as the key fidelity of its config.yaml,");
+        out.println("and in the header of its model files ('gramian show --all MODEL').");
     }
 
     private static void printPoints(PrintWriter out, String title, List<FidelityPoint> points) {

@@ -57,7 +57,7 @@ final class GradcheckCommand implements Callable<Integer> {
         PrintWriter out = console.out();
         if (!check.formulas().isEmpty()) {
             out.println(parsed);
-            out.println("Formulas that are not the derivative, each by itself:");
+            out.println("Formulas that are not the derivative, checked separately:");
             check.formulas().forEach(formula -> {
                 out.println("  " + formula.subject());
                 out.println("  " + measured(formula, ""));

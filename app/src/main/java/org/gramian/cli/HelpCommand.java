@@ -21,7 +21,7 @@ final class HelpCommand implements Runnable {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
 
-    @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "a command, as train or weights get")
+    @Parameters(arity = "0..*", paramLabel = "COMMAND", description = "a command, e.g. train or weights get")
     private List<String> names = new ArrayList<>();
 
     @Override

@@ -15,7 +15,7 @@ final class Listings {
             String form = layout.form();
             text.append("  %-15s %s\n".formatted(layout.name(), layout.looks()));
             if (!form.equals(layout.name())) {
-                text.append("  %-15s   written %s\n".formatted("", form));
+                text.append("  %-15s   syntax: %s\n".formatted("", form));
             }
         }
         return text.toString();
@@ -32,7 +32,7 @@ final class Listings {
 
     /** Lists the crop plans. */
     static String crops() {
-        StringBuilder text = new StringBuilder("\nCrops, written NAME[:SIZE][+flips]:\n");
+        StringBuilder text = new StringBuilder("\nCrops, syntax NAME[:SIZE][+flips]:\n");
         for (String name : CropPlan.names()) {
             CropPlan plan = CropPlan.parse(name);
             text.append("  %-15s %s; %d per training image, %d per test image\n"

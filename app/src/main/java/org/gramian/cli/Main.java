@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
             "3 data errors, or unreadable images were skipped; 4 missing or unusable model or weights;",
             "5 interrupted, can be resumed.",
             "Environment: GRAMIAN_LIBTORCH, GRAMIAN_CACHE, GRAMIAN_WEIGHTS, GRAMIAN_JAVA_OPTS;",
-            "GRAMIAN_DEBUG=1 prints stack traces, NO_COLOR=1 turns colors off."
+            "GRAMIAN_DEBUG=1 prints stack traces, NO_COLOR=1 turns colours off."
         },
         subcommands = {
             DemoCommand.class,
@@ -69,9 +69,10 @@ public final class Main implements Runnable {
 
     private static final String EXIT_CODES = """
 
-            Exit codes: 0 success; 1 internal error; 2 wrong options or configuration; 3 data errors, or unreadable
-            images were skipped; 4 missing or unusable weights; 5 interrupted: resume with --resume, a table with
-            the same command.""";
+        Exit codes: 0 success; 1 internal error; 2 wrong options or configuration; 3 data errors, or unreadable
+        images were skipped; 4 missing or unusable weights; 5 interrupted: resume with --resume, a table with
+        the same command.\
+        """;
 
     private static final List<String> TRAIN_OPTIONS = List.of(
             "--backbone",

@@ -71,7 +71,7 @@ final class MethodsCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // set by picocli
     private TextTable.Format format;
 
-    @Parameters(arity = "0..1", paramLabel = "NAME", description = "a method, as bcnn")
+    @Parameters(arity = "0..1", paramLabel = "NAME", description = "a method, e.g. bcnn")
     private @Nullable String name;
 
     @Override

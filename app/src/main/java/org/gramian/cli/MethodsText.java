@@ -27,7 +27,7 @@ record MethodsText(PrintWriter out, Backbone backbone, int pictures) {
         return "on " + backbone.name() + " at " + backbone.layer() + " (" + features.at(0) + " channels, "
                 + features.at(1)
                 + "×" + features.at(2) + " positions of images of " + side + "×" + side + "), "
-                + pictures + (pictures == 1 ? " image" : " images") + " for training";
+                + pictures + (pictures == 1 ? " training image" : " training images");
     }
 
     /** One line each, family by family. */
@@ -84,9 +84,9 @@ record MethodsText(PrintWriter out, Backbone backbone, int pictures) {
         out.println();
         if (row.unfit() == null) {
             if (!row.pooling().equals(row.settled())) {
-                out.printf(line, "written out", row.settled());
+                out.printf(line, "resolved", row.settled());
             }
-            out.printf(line, "descriptor", row.descriptorText() + " numbers");
+            out.printf(line, "descriptor", row.descriptorText() + " values");
             out.printf(
                     line,
                     "parameters",
@@ -100,7 +100,7 @@ record MethodsText(PrintWriter out, Backbone backbone, int pictures) {
         for (Words.Word word : words(row.pooling())) {
             out.printf(line, word.name(), word.meaning());
             if (!word.form().equals(word.name())) {
-                out.printf(line, "", "  written " + word.form());
+                out.printf(line, "", "  syntax: " + word.form());
             }
         }
     }

@@ -44,7 +44,7 @@ final class ModelPlace {
     }
 
     private static String several(List<Path> models) {
-        return ": expected one model, found " + models.size() + " below it; name one: "
+        return ": expected one model, found " + models.size() + " below it; choose one of "
                 + models.stream().limit(SHOWN).map(Path::toString).collect(Collectors.joining(", "))
                 + (models.size() > SHOWN ? ", ..." : "");
     }

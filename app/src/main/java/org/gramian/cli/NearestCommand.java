@@ -87,7 +87,7 @@ final class NearestCommand implements Callable<Integer> {
 
     private static IOException missing(Path model) {
         return new MissingModelException(model + ": expected " + Gallery.FILE + " beside it, found none; "
-                + "it is written unless --no-gallery is given; train again, or resume an interrupted run with: "
+                + "'gramian train' writes it unless --no-gallery is given; train again, or resume an interrupted run with: "
                 + CommandHint.of("train", "--resume", "RUN"));
     }
 }

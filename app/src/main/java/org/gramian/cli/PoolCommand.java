@@ -100,11 +100,11 @@ final class PoolCommand implements Callable<Integer> {
             description = "batch size (default: ${DEFAULT-VALUE})")
     private int batch;
 
-    @Parameters(index = "0", paramLabel = "FEATURES", description = "the features")
+    @Parameters(index = "0", paramLabel = "FEATURES", description = "feature maps, a .npy or .safetensors file")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path features;
 
-    @Parameters(index = "1", paramLabel = "OUT", description = "a .safetensors file, or .npy for descriptors alone")
+    @Parameters(index = "1", paramLabel = "OUT", description = "a .safetensors file, or .npy for descriptors only")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private Path out;
 
@@ -183,7 +183,7 @@ final class PoolCommand implements Callable<Integer> {
         for (Words.Word word : Words.all()) {
             text.append("  %-22s %s\n".formatted(word.name(), word.meaning()));
             if (!word.form().equals(word.name())) {
-                text.append("  %-22s   written %s\n".formatted("", folded(word.form())));
+                text.append("  %-22s   syntax: %s\n".formatted("", folded(word.form())));
             }
         }
         text.append("\nMethods:\n");

@@ -59,7 +59,7 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
             throw new IllegalArgumentException(file + ": expected " + names(toTrain) + ", found " + given);
         }
         if (!toTrain.isEmpty()) {
-            note.accept("no --params: " + names(toTrain) + " are random, by --seed");
+            note.accept("no --params: " + names(toTrain) + " are random, seeded by --seed");
         }
         if (!toFit.isEmpty()) {
             Tensor sample = sample(features);

@@ -36,7 +36,7 @@ record PooledFile(Path path, boolean withGradients) {
     void requireNoneOf(@Nullable Path... inputs) throws IOException {
         for (Path input : inputs) {
             if (input != null && Files.exists(path) && Files.exists(input) && Files.isSameFile(path, input)) {
-                throw new IllegalArgumentException("OUT would replace the input " + input);
+                throw new IllegalArgumentException("OUT would overwrite the input " + input);
             }
         }
     }

@@ -51,7 +51,7 @@ final class PredictCommand implements Callable<Integer> {
             names = "--reject",
             paramLabel = "P",
             defaultValue = "0",
-            description = "predict 'unknown' if the highest probability is below P, as 0.6")
+            description = "predict 'unknown' if the highest probability is below P, e.g. 0.6")
     private double reject;
 
     @Option(

@@ -30,6 +30,6 @@ final class RepeatedOptions {
 
     /** Returns the message, with all names of the option. */
     static String sentence(OptionSpec option) {
-        return "expected " + String.join(" or ", option.names()) + " once, found it more often; leave out all but one";
+        return "expected " + String.join(" or ", option.names()) + " once, found it several times; remove all but one";
     }
 }

@@ -67,7 +67,7 @@ record RowNames(List<TableRow> rows) {
         int equals = pair.indexOf('=');
         if (equals < 1) {
             throw new IllegalArgumentException(
-                    option + ": expected ROW:KEY=VALUE, as isqrt:stage1.rate=0.01, found " + Found.text(typed));
+                    option + ": expected ROW:KEY=VALUE, e.g. isqrt:stage1.rate=0.01, found " + Found.text(typed));
         }
         return new Own(find(row).orElseThrow(), pair.substring(0, equals).strip(), pair.substring(equals + 1));
     }

@@ -32,7 +32,7 @@ final class ServeCommand implements Callable<Integer> {
             names = "--host",
             paramLabel = "ADDRESS",
             defaultValue = ServeOptions.DEFAULT_HOST,
-            description = "address to listen on, as 0.0.0.0 for all (default: ${DEFAULT-VALUE}, local only)")
+            description = "address to listen on, e.g. 0.0.0.0 for all (default: ${DEFAULT-VALUE}, local only)")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String host;
 
@@ -47,7 +47,7 @@ final class ServeCommand implements Callable<Integer> {
             names = "--token",
             paramLabel = "TOKEN",
             description = "required as 'Authorization: Bearer TOKEN' for /v1 and /metrics (default: " + TOKEN_VARIABLE
-                    + " of the environment, which other users cannot see)")
+                    + " of the environment, which process lists do not show)")
     private @Nullable String token;
 
     @Option(names = "--no-token", description = "serve other machines without a token")

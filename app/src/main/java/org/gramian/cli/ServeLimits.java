@@ -49,7 +49,7 @@ final class ServeLimits {
             names = "--timeout",
             paramLabel = "SECONDS",
             defaultValue = "30",
-            description = "timeout of reading a request, of its answer, and of shutdown" + DEFAULT)
+            description = "timeout for reading a request, for the response, and for shutdown" + DEFAULT)
     private int seconds;
 
     Limits limits() {

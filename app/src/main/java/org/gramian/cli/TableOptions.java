@@ -23,7 +23,7 @@ final class TableOptions {
             names = "--methods",
             paramLabel = "ROWS",
             description = {
-                "methods to train and compare, as average,bcnn,mine=conv:64/covariance/log/triu",
+                "methods to train and compare, e.g. average,bcnn,mine=conv:64/covariance/log/triu",
                 "(names of 'gramian methods', poolings, or LABEL=POOLING); repeatable"
             })
     private List<String> methods = new ArrayList<>();
@@ -37,7 +37,7 @@ final class TableOptions {
     @Option(
             names = "--set-for",
             paramLabel = "ROW:KEY=VALUE",
-            description = "a key for one row, as isqrt:stage1.rate=0.01; repeatable")
+            description = "a key for one row, e.g. isqrt:stage1.rate=0.01; repeatable")
     private List<String> settings = new ArrayList<>();
 
     @Option(names = "--only", paramLabel = "ROW,...", description = "train only these rows, by name or title")

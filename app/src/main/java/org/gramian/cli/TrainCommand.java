@@ -91,7 +91,7 @@ final class TrainCommand implements Callable<Integer> {
             names = "--time-budget",
             paramLabel = "TIME",
             converter = Durations.class,
-            description = "time for the whole run, as 30m or 1h30m; keeps the best checkpoint")
+            description = "time for the whole run, e.g. 30m or 1h30m; keeps the best checkpoint")
     private @Nullable Duration budget;
 
     @Option(
@@ -238,11 +238,10 @@ final class TrainCommand implements Callable<Integer> {
             typed.add("--dry-run");
         }
         if (!typed.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "--resume continues with the run's own configuration and folder: leave out "
-                            + String.join(", ", typed) + ", or start a new run with: "
-                            + CommandHint.of("train", "DIR", "--config", run.resolve("config.yaml"))
-                            + " and the changed options");
+            throw new IllegalArgumentException("--resume continues with the run's own configuration and folder: remove "
+                    + String.join(", ", typed) + ", or start a new run with: "
+                    + CommandHint.of("train", "DIR", "--config", run.resolve("config.yaml"))
+                    + " and the changed options");
         }
     }
 

@@ -184,8 +184,7 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
         done();
         report.findings().stream()
                 .filter(finding -> finding.severity() != Severity.NOTE)
-                .forEach(finding -> console.warn(
-                        (finding.severity() == Severity.SPOILS ? "error: " : "warning: ") + finding.sentence()));
+                .forEach(finding -> console.warn(finding.severity().text() + ": " + finding.sentence()));
         List<UnreadablePicture> unreadable = report.unreadable();
         unreadable.stream()
                 .limit(FILES_SHOWN)

@@ -29,13 +29,13 @@ final class TrainOptions {
             names = "--config",
             paramLabel = "FILE",
             description =
-                    "YAML file of keys, as a run's config.yaml; options override it, and its automatic values are chosen again")
+                    "YAML file of keys, e.g. the config.yaml of a run; options override it, automatic values are chosen again")
     private @Nullable Path config;
 
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
-            description = "set any key of the list below, as --set stage2.warmup=1; repeatable")
+            description = "set any key of the list below, e.g. --set stage2.warmup=1; repeatable")
     private List<String> pairs = new ArrayList<>();
 
     @Mixin
@@ -60,19 +60,19 @@ final class TrainOptions {
         @Option(
                 names = "--protocol",
                 paramLabel = "PROTOCOL",
-                description = "train/test splits, as thirds:3 (default: holdout:0.2)")
+                description = "train/test splits, e.g. thirds:3 (default: holdout:0.2)")
         private @Nullable String protocol;
 
         @Option(
                 names = "--crops",
                 paramLabel = "CROPS",
-                description = "crops of an image, as center:224+flips or paper")
+                description = "crops of an image, e.g. center:224+flips or paper")
         private @Nullable String crops;
 
         @Option(
                 names = {"--image-size", "--img-size", "--imgsz"},
                 paramLabel = "N",
-                description = "image size: side of all crops in pixels, as 320")
+                description = "image size: side of all crops in pixels, e.g. 320")
         private @Nullable String imageSize;
 
         @Option(names = "--test-size", paramLabel = "N", description = "image size for validation, test and prediction")
@@ -87,7 +87,7 @@ final class TrainOptions {
         @Option(
                 names = "--test-crops",
                 paramLabel = "CROPS",
-                description = "crops for validation, test and prediction, as resize:288+flips")
+                description = "crops for validation, test and prediction, e.g. resize:288+flips")
         private @Nullable String testCrops;
 
         CropOptions cropOptions() {
@@ -97,7 +97,7 @@ final class TrainOptions {
         @Option(
                 names = "--augment",
                 paramLabel = "POLICY",
-                description = "augmentation in fine-tuning: none, light, standard or strong, as standard+erase:0.25")
+                description = "augmentation in fine-tuning: none, light, standard or strong, or light+erase:0.25")
         private @Nullable String augment;
 
         @Option(
@@ -117,7 +117,7 @@ final class TrainOptions {
         @Option(
                 names = "--backbone",
                 paramLabel = "NAME",
-                description = "backbone, as googlenet (default: the best with installed weights)")
+                description = "backbone, e.g. googlenet (default: the best with installed weights)")
         private @Nullable String backbone;
 
         @Option(names = "--layer", paramLabel = "LAYER", description = "layer whose feature maps are pooled")
@@ -132,7 +132,7 @@ final class TrainOptions {
         @Option(
                 names = "--pooling",
                 paramLabel = "SPEC",
-                description = "pooling: auto, a method of 'gramian methods' as bcnn, or stages joined by '/'")
+                description = "pooling: auto, a method of 'gramian methods' such as bcnn, or stages joined by '/'")
         private @Nullable String pooling;
 
         @Option(
@@ -170,7 +170,7 @@ final class TrainOptions {
         @Option(
                 names = "--schedule",
                 paramLabel = "SCHEDULE",
-                description = "learning rate schedule of the head, as cosine or steps:6,7")
+                description = "learning rate schedule of the head, e.g. cosine or steps:6,7")
         private @Nullable String schedule;
 
         @Option(
@@ -206,10 +206,10 @@ final class TrainOptions {
         @Option(
                 names = "--ema",
                 paramLabel = "DECAY",
-                description = "exponential moving average of the weights: decay, as 0.999; 0: off")
+                description = "exponential moving average of the weights: decay, e.g. 0.999; 0: off")
         private @Nullable String ema;
 
-        @Option(names = "--label-smoothing", paramLabel = "FRACTION", description = "label smoothing, as 0.1")
+        @Option(names = "--label-smoothing", paramLabel = "FRACTION", description = "label smoothing, e.g. 0.1")
         private @Nullable String smoothing;
 
         @Option(names = "--mixup", paramLabel = "ALPHA", description = "mixup alpha in fine-tuning; 0: off")

@@ -11,7 +11,7 @@ import picocli.CommandLine.Spec;
         header = "List, download, import and verify pretrained weights.",
         description = {
             "Weights are stored in one folder, as NAME.safetensors: GRAMIAN_WEIGHTS, or --weights-dir, or 'weights' in the",
-            "cache folder. NAME is a backbone, as vgg16, or a variant, as vgg16-keras."
+            "cache folder. NAME is a backbone, e.g. vgg16, or a variant, e.g. vgg16-keras."
         },
         synopsisSubcommandLabel = "COMMAND",
         subcommands = {

@@ -48,7 +48,7 @@ final class WeightsGetCommand implements Callable<Integer> {
             description = "read timeout in seconds (default: ${DEFAULT-VALUE})")
     private int seconds;
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "as 'weights list' shows it")
+    @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String name;
 

@@ -33,7 +33,7 @@ final class WeightsImportCommand implements Callable<Integer> {
             arity = "1..2",
             paramLabel = "[NAME] FILE",
             hideParamSyntax = true,
-            description = "a backbone's name, as vgg16, or one as vgg16-keras; and the file of weights")
+            description = "name of a backbone or variant, e.g. vgg16 or vgg16-keras, and the weights file")
     private List<String> arguments = List.of();
 
     @Override
@@ -53,9 +53,9 @@ final class WeightsImportCommand implements Callable<Integer> {
         WeightName name = WeightStore.recognize(file);
         console.say("recognized " + name.architecture() + " by its tensors");
         if (weights.store().holds(name)) {
-            throw new IllegalArgumentException("there are weights of " + name + " in "
-                    + weights.store().folder() + " already; to replace them: "
-                    + CommandHint.of("weights", "import", name, file) + "; to keep both: "
+            throw new IllegalArgumentException("weights of " + name + " are already installed in "
+                    + weights.store().folder() + "; replace them with: "
+                    + CommandHint.of("weights", "import", name, file) + "; keep both with: "
                     + CommandHint.of("weights", "import", name + "-NAME", file));
         }
         return name;

@@ -22,7 +22,7 @@ final class WeightsVerifyCommand implements Callable<Integer> {
     @Mixin
     private final WeightsOptions weights = new WeightsOptions();
 
-    @Parameters(index = "0", paramLabel = "NAME", description = "as 'weights list' shows it")
+    @Parameters(index = "0", paramLabel = "NAME", description = "a name of 'gramian weights list'")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String name;
 

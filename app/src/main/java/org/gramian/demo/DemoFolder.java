@@ -30,7 +30,7 @@ public record DemoFolder(Path path) {
             if (!found.equals(wanted)) {
                 throw new IllegalArgumentException(
                         "%s: expected a new folder or the same demo, found another demo:%n%s%s"
-                                .formatted(path, found.indent(2), "name another folder by --out"));
+                                .formatted(path, found.indent(2), "choose another folder with --out"));
             }
         } else if (Files.exists(path)) {
             requireEmpty(path);
@@ -43,12 +43,12 @@ public record DemoFolder(Path path) {
     private static void requireEmpty(Path path) throws IOException {
         if (!Files.isDirectory(path)) {
             throw new IllegalArgumentException(
-                    path + ": expected a folder or nothing there, found a file;" + " name another folder by --out");
+                    path + ": expected a new folder or a demo, found a file; choose another folder with --out");
         }
         try (Stream<Path> content = Files.list(path)) {
             if (content.findAny().isPresent()) {
-                throw new IllegalArgumentException(path + " exists and holds something that is no demo:"
-                        + " nothing in it was changed; name another folder by --out");
+                throw new IllegalArgumentException(path + ": expected a new folder or a demo, found other files;"
+                        + " nothing was changed; choose another folder with --out");
             }
         }
     }

@@ -47,10 +47,7 @@ public record DemoRecipe(TextureSet textures, String pooling, int epochs) {
     public List<Entry> entries() {
         return List.of(
                 new Entry("average", "first order: the mean of every feature map", "average"),
-                new Entry(
-                        "second-order",
-                        "second order: the paper's kernel matrix of the maps, on its manifold",
-                        pooling));
+                new Entry("second-order", "second order: the paper's SPD pooling of the feature maps", pooling));
     }
 
     /** The configuration of a run. */

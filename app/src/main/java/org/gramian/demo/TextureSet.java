@@ -89,7 +89,7 @@ public record TextureSet(int pictures, int side, long seed) {
     byte[] bytes(TextureKind kind, int number) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         if (!ImageIO.write(TexturePicture.random(kind, generator(kind, number)).draw(side), "jpg", bytes)) {
-            throw new IOException("this Java has no writer of JPEG files: take one with the module java.desktop");
+            throw new IOException("this Java cannot write JPEG files; use one with the module java.desktop");
         }
         return bytes.toByteArray();
     }

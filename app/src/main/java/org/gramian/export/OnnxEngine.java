@@ -83,7 +83,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         return new ModelFileException(
                 file,
                 "ONNX Runtime cannot use it: " + cause.getMessage()
-                        + "; export the model again, and copy it as a whole",
+                        + "; export the model again, and copy the whole file",
                 wrong);
     }
 
@@ -128,8 +128,8 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         if (!fits) {
             throw new ModelFileException(
                     file,
-                    "expected " + name + " of the sizes " + Arrays.toString(sizes) + ", found "
-                            + (info == null ? "nothing of that name" : info.getInfo())
+                    "expected " + name + " of shape " + Arrays.toString(sizes) + ", found "
+                            + (info == null ? "no tensor of that name" : info.getInfo())
                             + "; the file does not fit its metadata: export the model again");
         }
     }
@@ -166,7 +166,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         lock.readLock().lock();
         try {
             if (closed) {
-                throw new IllegalStateException("this engine was closed: open the file again");
+                throw new IllegalStateException("this engine is closed; open the file again");
             }
             try (OnnxTensor input = OnnxTensor.createTensor(environment(), numbers(crops, shape), shape.sizes());
                     OrtSession.Result result = session.run(Map.of(ModelGraph.PICTURES, input), outputs)) {
@@ -195,8 +195,8 @@ public final class OnnxEngine implements Engine, AutoCloseable {
                 && shape.at(3) == side
                 && crops.byteSize() >= shape.elements() * Float.BYTES;
         if (!fits) {
-            throw new IllegalArgumentException("crops [n, 3, " + side + ", " + side
-                    + "] are wanted, the only size that this ONNX file takes, found " + shape + " in "
+            throw new IllegalArgumentException("expected crops [n, 3, " + side + ", " + side
+                    + "], the only size of this ONNX file, found " + shape + " in "
                     + crops.byteSize() + " bytes");
         }
     }

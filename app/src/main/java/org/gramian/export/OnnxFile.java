@@ -99,7 +99,7 @@ public final class OnnxFile {
         });
         if (texts.isEmpty()) {
             throw new ModelFileException(
-                    path, "expected an ONNX file that 'gramian export' wrote, found one without metadata of Gramian's");
+                    path, "expected an ONNX file written by 'gramian export', found one without its metadata");
         }
         Set<String> unknown = new TreeSet<>(scan.operators());
         unknown.removeAll(NodeProto.OPERATORS);
@@ -108,7 +108,7 @@ public final class OnnxFile {
                     path,
                     "expected the operators that 'gramian export' writes, found "
                             + String.join(", ", unknown.stream().limit(5).toList())
-                            + "; another program has changed the file: run it with that, or export the model again");
+                            + "; another program changed the file; export the model again");
         }
         try {
             return ModelHeader.of(texts);
@@ -121,18 +121,17 @@ public final class OnnxFile {
         try (InputStream stream = Files.newInputStream(path)) {
             return OnnxScan.of(stream);
         } catch (NoSuchFileException missing) {
-            throw new ModelFileException(
-                    path, "there is no such file; expected one that 'gramian export' wrote", missing);
+            throw new ModelFileException(path, "no such file; expected one written by 'gramian export'", missing);
         } catch (InvalidProtocolBufferException wrong) {
             throw new ModelFileException(
                     path,
-                    "cannot be read as ONNX: it is cut off, damaged or something else; export the model again, and copy it"
-                            + " as a whole",
+                    "expected an ONNX file, found a truncated, damaged or different file; export the model again, and"
+                            + " copy the whole file",
                     wrong);
         } catch (IllegalArgumentException wrong) {
             throw new ModelFileException(
                     path,
-                    "expected an ONNX file that 'gramian export' wrote, but " + wrong.getMessage()
+                    "expected an ONNX file written by 'gramian export': " + wrong.getMessage()
                             + "; export the model again",
                     wrong);
         } catch (IOException wrong) {

@@ -69,7 +69,7 @@ public final class OpenModel implements AutoCloseable {
         if (OnnxFile.isNamed(file)) {
             if (runtime == EngineChoice.LIBTORCH) {
                 throw new IllegalArgumentException("libtorch does not run ONNX files, found " + file
-                        + "; give the model that it was exported from");
+                        + "; use the model that it was exported from, or --engine onnx");
             }
             return of(OnnxEngine.open(file, threads));
         }

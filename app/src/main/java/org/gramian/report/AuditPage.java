@@ -113,11 +113,7 @@ public record AuditPage(AuditReport report, Album album, SizePlot plot, Map<Stri
 
     /** The severity of one finding, for its badge. */
     public String badge(Severity severity) {
-        return switch (severity) {
-            case SPOILS -> "error";
-            case WARN -> "warning";
-            case NOTE -> "note";
-        };
+        return severity.text();
     }
 
     /** A few pictures of a class. */

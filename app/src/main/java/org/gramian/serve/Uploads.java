@@ -78,7 +78,7 @@ final class Uploads {
         for (MultiPart.Part part : parts) {
             if (part.getFileName() == null) {
                 throw Refusal.wrong("expected file parts, found " + Found.text(name(part.getName()))
-                        + " without a file name; pass options in the URL, as ?top=3");
+                        + " without a file name; pass options in the URL, e.g. ?top=3");
             }
             uploads.add(new Upload(name(part.getFileName()), bytes(part)));
         }

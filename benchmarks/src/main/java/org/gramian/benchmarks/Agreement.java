@@ -14,7 +14,7 @@ record Agreement(int numbers, double largestDifference, String where) {
     static Agreement of(SequencedMap<String, Double> first, SequencedMap<String, Double> second) {
         if (!first.keySet().equals(second.keySet())) {
             throw new IllegalStateException(
-                    "the sides compute different numbers: " + first.keySet() + " and " + second.keySet());
+                    "expected the same values from both sides, found " + first.keySet() + " and " + second.keySet());
         }
         double largest = -1;
         String where = "";
@@ -43,6 +43,6 @@ record Agreement(int numbers, double largestDifference, String where) {
 
     @Override
     public String toString() {
-        return "%d numbers agree to %.1e (%s)".formatted(numbers, largestDifference, where);
+        return "%d values agree to %.1e (%s)".formatted(numbers, largestDifference, where);
     }
 }

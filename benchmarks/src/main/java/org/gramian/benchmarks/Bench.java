@@ -84,8 +84,9 @@ public final class Bench {
                 best = Math.min(best, worker.run((int) Math.clamp(Measurement.LEAST_SECONDS / best, 1, 100)));
             }
             double rate = CeilingTask.operations(plan.grid().device()) / best;
-            listener.say("the ceiling of " + precision.text() + ", a product of square matrices of "
-                    + CeilingTask.size(plan.grid().device()) + ": " + Units.teraflops(rate) + " TFLOP/s");
+            listener.say("peak of " + precision.text() + ": " + Units.teraflops(rate)
+                    + " TFLOP/s, in a product of square matrices of size "
+                    + CeilingTask.size(plan.grid().device()));
             return rate;
         }
     }
@@ -135,10 +136,10 @@ public final class Bench {
     private SequencedMap<String, String> settings() {
         SequencedMap<String, String> settings = new LinkedHashMap<>();
         settings.put("device", plan.grid().device().toString());
-        settings.put("threads of each side", "" + plan.grid().threads());
+        settings.put("threads per side", "" + plan.grid().threads());
         settings.put("pooling", plan.sizes().pooling());
         settings.put("backbone", plan.sizes().backbone());
-        settings.put("runs", plan.runs().timed() + " timed, " + plan.runs().warmups() + " before them, sides in turns");
+        settings.put("runs", plan.runs().timed() + " timed, " + plan.runs().warmups() + " warm-up, sides alternating");
         settings.put("date", Instant.now().truncatedTo(ChronoUnit.MINUTES).toString());
         return settings;
     }

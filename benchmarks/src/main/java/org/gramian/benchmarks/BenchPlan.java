@@ -95,7 +95,7 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
         workloads = List.copyOf(workloads);
         workloads.forEach(sizes::requireFits);
         if (workloads.isEmpty()) {
-            throw new IllegalArgumentException("no workload is named");
+            throw new IllegalArgumentException("expected at least one workload, found none");
         }
     }
 
@@ -124,8 +124,8 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
             }
         }
         if (cases.isEmpty()) {
-            throw new IllegalArgumentException("nothing is left to measure: bf16 is a precision of a network's"
-                    + " convolutions, and a head alone has none; take f32 or tf32, or --only network");
+            throw new IllegalArgumentException("nothing to measure: bf16 applies to the convolutions of a backbone;"
+                    + " use f32 or tf32 for a head, or --only network");
         }
         return cases;
     }
@@ -134,8 +134,8 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
     List<String> leftOut() {
         return workloads.stream()
                 .filter(workload -> grid.precisions.stream().anyMatch(precision -> leavesOut(workload, precision)))
-                .map(workload -> workload.text() + " is not measured in bf16: that is a precision of a network's"
-                        + " convolutions, the head is of single precision")
+                .map(workload -> workload.text() + " is not measured in bf16, which applies to the convolutions of a"
+                        + " backbone; the head is in float32")
                 .toList();
     }
 

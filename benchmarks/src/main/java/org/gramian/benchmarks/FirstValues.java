@@ -65,7 +65,7 @@ final class FirstValues {
     private static Initializer uniform(Shape shape, int seed, double range) {
         return (_, _, type) -> {
             if (type != DType.F32) {
-                throw new IllegalArgumentException("first values are of single precision, found " + type);
+                throw new IllegalArgumentException("expected initial values in float32, found " + type);
             }
             return Pattern.uniform(shape, seed, range, Device.CPU);
         };

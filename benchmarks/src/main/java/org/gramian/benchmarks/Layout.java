@@ -49,8 +49,8 @@ final class Layout {
         text.append(markdownRow(Report.HEADINGS));
         text.append("|---|---|---:|---:|---:|---:|---:|---:|---|\n");
         report.rows().forEach(row -> text.append(markdownRow(row)));
-        text.append("\nTimes as fast: the median of the first other side over that of the row. Peak memory: of the"
-                + " GPU where it is used, else of the side's process.\n\n");
+        text.append("\nSpeedup: median of the first other side divided by the median of the row. Peak memory: of the"
+                + " GPU if it is used, else of the process.\n\n");
         report.agreements()
                 .forEach(line ->
                         text.append("- ").append(line.replace("|", "\\|")).append('\n'));

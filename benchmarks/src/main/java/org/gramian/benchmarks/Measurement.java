@@ -54,7 +54,7 @@ final class Measurement implements AutoCloseable {
             log.accept(measurement.title + ": starting "
                     + sides.stream().map(Side::label).collect(Collectors.joining(", ")));
             sides.forEach(measurement::start);
-            log.accept(measurement.title + ": comparing what they compute; to compile may take minutes");
+            log.accept(measurement.title + ": comparing results; compilation may take minutes");
             measurement.compare(Precision.parse(spec.text("precision")));
             return measurement.time(runs);
         }
@@ -115,7 +115,7 @@ final class Measurement implements AutoCloseable {
         } else {
             drop(new Outcome.Missing(
                     label,
-                    "its numbers differ by %.1e in '%s', where %.0e is allowed, and by %.1e in '%s', where %.0e is"
+                    "its values differ by %.1e in '%s' (tolerance %.0e) and by %.1e in '%s' (tolerance %.0e)"
                             .formatted(
                                     all.largestDifference(),
                                     all.where(),
@@ -157,7 +157,7 @@ final class Measurement implements AutoCloseable {
     private Outcome outcome(String label, Map<String, List<Double>> seconds) {
         WorkerProcess worker = workers.get(label);
         if (worker == null) {
-            return missing.getOrDefault(label, new Outcome.Missing(label, "it has ended", false));
+            return missing.getOrDefault(label, new Outcome.Missing(label, "its process has ended", false));
         }
         SequencedMap<String, String> about = new LinkedHashMap<>(worker.about());
         about.put("steps per timing", "" + steps);
@@ -183,7 +183,7 @@ final class Measurement implements AutoCloseable {
     private WorkerProcess worker(String label) {
         WorkerProcess worker = workers.get(label);
         if (worker == null) {
-            throw new UnavailableException("it has ended");
+            throw new UnavailableException("its process has ended");
         }
         return worker;
     }

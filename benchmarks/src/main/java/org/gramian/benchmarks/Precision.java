@@ -43,7 +43,7 @@ public enum Precision {
         return Arrays.stream(values())
                 .filter(precision -> precision.text().equals(text))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("no precision '" + text + "'; there are "
+                .orElseThrow(() -> new IllegalArgumentException("unknown precision '" + text + "'; expected one of "
                         + Arrays.stream(values()).map(Precision::text).collect(Collectors.joining(", "))));
     }
 
@@ -54,7 +54,7 @@ public enum Precision {
 
     void requireOn(Device device) {
         if (this == TF32 && device.kind() == Device.Kind.CPU) {
-            throw new IllegalArgumentException("tf32 is a way of the GPU to multiply: on the CPU measure f32 or bf16");
+            throw new IllegalArgumentException("tf32 needs a GPU; on the CPU use f32 or bf16");
         }
     }
 }

@@ -30,7 +30,7 @@ public enum PythonMode {
         return Arrays.stream(values())
                 .filter(mode -> mode.text.equals(text))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("no side '" + text + "'; there are "
+                .orElseThrow(() -> new IllegalArgumentException("unknown side '" + text + "'; expected one of "
                         + Arrays.stream(values()).map(PythonMode::text).collect(Collectors.joining(", "))));
     }
 }

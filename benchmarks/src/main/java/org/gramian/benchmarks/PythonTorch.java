@@ -35,9 +35,10 @@ public record PythonTorch(String interpreter, Path script) {
                 .filter(PythonTorch::importsTorch)
                 .findFirst()
                 .map(interpreter -> new PythonTorch(interpreter, unpacked()))
-                .orElseThrow(() -> new IllegalArgumentException("no Python with torch was found (tried "
-                        + String.join(", ", candidates) + "): name one by --against-python or GRAMIAN_PYTHON, or leave"
-                        + " --against-python out; on Debian: apt install python3-torch libopenblas0-pthread"));
+                .orElseThrow(() -> new IllegalArgumentException("no Python with torch found (tried "
+                        + String.join(", ", candidates)
+                        + "); set one with --against-python or GRAMIAN_PYTHON, or remove"
+                        + " --against-python; on Debian: apt install python3-torch libopenblas0-pthread"));
     }
 
     private static boolean importsTorch(String interpreter) {

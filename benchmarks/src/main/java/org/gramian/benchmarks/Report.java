@@ -18,16 +18,8 @@ import org.gramian.tensor.Libtorch;
  */
 public record Report(
         SequencedMap<String, String> facts, Map<Precision, Double> ceilings, List<Comparison> comparisons) {
-    static final List<String> HEADINGS = List.of(
-            "workload",
-            "side",
-            "median",
-            "pictures/s",
-            "TFLOP/s",
-            "of ceiling",
-            "peak memory",
-            "times as fast",
-            "remark");
+    static final List<String> HEADINGS =
+            List.of("workload", "side", "median", "img/s", "TFLOP/s", "of peak", "peak memory", "speedup", "remark");
 
     /** The machine's facts, and those that the workers told of themselves. */
     static Report of(
@@ -44,7 +36,7 @@ public record Report(
                 });
         facts.putAll(settings);
         ceilings.forEach((precision, rate) ->
-                facts.put("ceiling of " + precision.text(), Units.teraflops(rate) + " TFLOP/s of a matrix product"));
+                facts.put("peak of " + precision.text(), Units.teraflops(rate) + " TFLOP/s in a matrix product"));
         return new Report(facts, ceilings, List.copyOf(comparisons));
     }
 
@@ -98,7 +90,7 @@ public record Report(
                 Units.memory(timing.peakMemory()),
                 Units.ratio(comparison.timesAsFast(timing)),
                 comparison.workload() == Workload.PICTURES
-                        ? String.format(Locale.ROOT, "at least %d images/s are asked for", PicturesTask.ASKED)
+                        ? String.format(Locale.ROOT, "expected: at least %d img/s", PicturesTask.ASKED)
                         : "");
     }
 

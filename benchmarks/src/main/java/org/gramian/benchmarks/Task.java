@@ -17,7 +17,7 @@ interface Task extends AutoCloseable {
 
     /** The losses of so many steps from the start; called on a task that has done nothing yet. */
     default List<Double> trajectory(int steps) {
-        throw new IllegalArgumentException("this task has no course of losses");
+        throw new IllegalArgumentException("this task has no loss trajectory");
     }
 
     @Override

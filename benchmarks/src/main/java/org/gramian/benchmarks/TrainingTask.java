@@ -46,7 +46,7 @@ final class TrainingTask implements Task {
             values.put("loss", trajectory(1).getFirst());
             for (int i = 0; i < start.size(); i++) {
                 Tensor way = Elementwise.sub(moved.get(i).value(), start.get(i));
-                values.put("|way of " + moved.get(i).name() + "|", Norm.of(way));
+                values.put("|update of " + moved.get(i).name() + "|", Norm.of(way));
             }
             values.put("loss of step 3", trajectory(2).getLast());
             return values;

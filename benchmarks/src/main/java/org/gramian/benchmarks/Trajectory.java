@@ -15,8 +15,8 @@ record Trajectory(List<Double> first, List<Double> second, String other) {
 
     Trajectory {
         if (first.size() != second.size() || first.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "courses of one length are wanted, found " + first.size() + " and " + second.size() + " losses");
+            throw new IllegalArgumentException("expected trajectories of the same length, found " + first.size()
+                    + " and " + second.size() + " losses");
         }
         first = List.copyOf(first);
         second = List.copyOf(second);
@@ -36,7 +36,7 @@ record Trajectory(List<Double> first, List<Double> second, String other) {
 
     @Override
     public String toString() {
-        return "losses of %d steps from %.4f to %.4f differ from those of %s by at most %.1e, %s the %.0e asked for"
+        return "losses of %d steps from %.4f to %.4f differ from those of %s by at most %.1e, %s the tolerance of %.0e"
                 .formatted(
                         first.size(),
                         first.getFirst(),

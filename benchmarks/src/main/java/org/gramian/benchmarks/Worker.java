@@ -71,8 +71,7 @@ final class Worker {
             case "memory" ->
                 memory.peak().isPresent() ? Map.of("gpu", memory.peak().getAsLong()) : Map.of();
             default ->
-                throw new IllegalArgumentException(
-                        "check, run, trajectory, memory or quit is wanted, found " + command);
+                throw new IllegalArgumentException("expected check, run, trajectory, memory or quit, found " + command);
         };
     }
 

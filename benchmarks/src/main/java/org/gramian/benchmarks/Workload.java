@@ -11,21 +11,21 @@ public enum Workload {
     /** Scores of feature maps. */
     HEAD_FORWARD("head, forward", "scores of given feature maps"),
     /** One step of training of the head: forward, backward to the maps, and both optimizers. */
-    HEAD_TRAINING("head, training step", "forward, backward to the maps, SGD, Riemannian SGD on W"),
+    HEAD_TRAINING("head, training step", "forward, backward to the feature maps, SGD, Riemannian SGD on W"),
     /** Scores of pictures. */
-    NETWORK_FORWARD("network and head, forward", "scores of images"),
+    NETWORK_FORWARD("backbone and head, forward", "scores of images"),
     /** One step of training of everything: forward, backward, and both optimizers. */
-    NETWORK_TRAINING("network and head, training step", "forward, backward, SGD, Riemannian SGD on W"),
+    NETWORK_TRAINING("backbone and head, training step", "forward, backward, SGD, Riemannian SGD on W"),
     /** Feature maps of pictures. */
-    BACKBONE_FORWARD("network alone, forward", "feature maps of images"),
+    BACKBONE_FORWARD("backbone, forward", "feature maps of images"),
     /** Gradients of the mean of the feature maps, without an optimizer. */
-    BACKBONE_TRAINING("network alone, forward and backward", "gradients of the mean of the feature maps"),
+    BACKBONE_TRAINING("backbone, forward and backward", "gradients of the mean of the feature maps"),
     /** The kernel matrix of one picture: the matrix form against the paper's double loop in plain Java. */
     DEFINITION("kernel matrix of one image", "the matrix form against the paper's double loop in plain Java"),
     /** Pictures from their files to crops, with no network behind: enough of them to take a second. */
-    PICTURES("JPEG files decoded, resized and cropped", "images of 512x384 from their files to crops"),
+    PICTURES("JPEG files decoded, resized and cropped", "image files of 512x384 to crops"),
     /** Scores of pictures from their files, as {@code predict} computes them, against those of crops in memory. */
-    PREDICTION("images from their files to scores", "scores from files against scores of crops in memory");
+    PREDICTION("image files to scores", "scores from files against scores of crops in memory");
 
     private final String title;
     private final String meaning;
@@ -69,8 +69,9 @@ public enum Workload {
                         workload.text().equals(name) || workload.text().startsWith(name + "-"))
                 .toList();
         if (found.isEmpty()) {
-            throw new IllegalArgumentException("no workload '" + name + "'; there are head, network, backbone, "
-                    + Arrays.stream(values()).map(Workload::text).collect(Collectors.joining(", ")));
+            throw new IllegalArgumentException(
+                    "unknown workload '" + name + "'; expected one of head, network, backbone, "
+                            + Arrays.stream(values()).map(Workload::text).collect(Collectors.joining(", ")));
         }
         return found.stream();
     }
@@ -102,7 +103,7 @@ public enum Workload {
      * that the kernel's distances cancel.
      */
     boolean isLoose(String number) {
-        boolean ofGradients = number.startsWith("|gradient of ") || number.startsWith("|way of ");
+        boolean ofGradients = number.startsWith("|gradient of ") || number.startsWith("|update of ");
         return this == NETWORK_TRAINING && ofGradients && !number.contains(" classifier.");
     }
 

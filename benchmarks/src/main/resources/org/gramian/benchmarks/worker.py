@@ -273,7 +273,7 @@ class Training(Task):
         start = {key: leaf.detach().clone() for key, leaf in self.model.named.items()}
         values["loss"] = self.run().item()
         if self.sgd:
-            values |= {f"|way of {key}|": norm(leaf - start[key]) for key, leaf in self.model.named.items()}
+            values |= {f"|update of {key}|": norm(leaf - start[key]) for key, leaf in self.model.named.items()}
         values["loss of step 3"] = self.trajectory(2)[-1]
         return values
 

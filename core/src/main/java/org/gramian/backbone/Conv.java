@@ -68,7 +68,7 @@ public record Conv(String name, int channels, Kernel kernel, Finish finish) impl
     public long channels(long entering) {
         if (kernel.depthwise() && entering != channels) {
             throw new IllegalArgumentException(
-                    name + ": a depthwise convolution of " + channels + " maps is given " + entering);
+                    name + ": expected " + channels + " channels for a depthwise convolution, found " + entering);
         }
         return channels;
     }

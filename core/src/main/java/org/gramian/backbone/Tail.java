@@ -47,7 +47,8 @@ public final class Tail {
                     + (scored ? " except the class scores" : "") + ", so it has no tail there; "
                     + (cut.network().classifier().isEmpty()
                             ? "this network has no class scores: choose another backbone"
-                            : "use an earlier layer, as " + cut.network().cuts().defaultLayer()));
+                            : "use an earlier layer, e.g. "
+                                    + cut.network().cuts().defaultLayer()));
         }
         this.cut = cut;
         this.stages = new Chain("tail", following.subList(0, following.size() - 1));

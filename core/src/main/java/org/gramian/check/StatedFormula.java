@@ -64,7 +64,7 @@ record StatedFormula(
         Rbf fixed = new Rbf(new Sigma.Fixed(3), rbf.jitter(), rbf.backward());
         return new StatedFormula(
                 "rbf: the gradient is 4(rowsum(G)M - GM), as printed in the paper, where it should be"
-                        + " 2(rowsum(T)M - TM), T = G + G^T: the same for a symmetric upstream gradient alone",
+                        + " 2(rowsum(T)M - TM), T = G + G^T: equal only for a symmetric upstream gradient",
                 x -> fixed.apply(x, NONE),
                 held -> x -> Formula.kernel(fixed, x, held, NONE),
                 Shape.of(1, 5, 7));

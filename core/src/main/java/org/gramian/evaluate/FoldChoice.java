@@ -23,7 +23,7 @@ record FoldChoice(Dataset dataset, Optional<TrainedOn> trained, Optional<Learned
         Protocol protocol = request.protocol()
                 .or(() -> trained.map(one -> Protocols.parse(one.setting().protocol())))
                 .orElseThrow(() -> new IllegalArgumentException(
-                        "--fold and --seed need a protocol, and the model has none: pass one, as --protocol"
+                        "--fold and --seed need a protocol, and the model has none: pass one, e.g. --protocol"
                                 + " holdout:0.2"));
         long seed = request.seed()
                 .or(() -> trained.map(one -> one.setting().seed()))

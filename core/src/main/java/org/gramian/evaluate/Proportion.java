@@ -30,6 +30,6 @@ public record Proportion(int right, int count) {
     public String text() {
         Interval interval = interval();
         return String.format(
-                Locale.ROOT, "%.1f (%.1f to %.1f)", 100 * value(), 100 * interval.low(), 100 * interval.high());
+                Locale.ROOT, "%.1f (%.1f–%.1f)", 100 * value(), 100 * interval.low(), 100 * interval.high());
     }
 }

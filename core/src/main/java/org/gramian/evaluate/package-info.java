@@ -10,7 +10,7 @@
  * TestPictures pictures = TestPictures.choose(dataset, card, TestRequest.USUAL);
  * Measurement measured = Evaluator.of(model, card, reader)
  *         .measure(dataset, pictures.indexes(), pictures.setting(), progress);
- * measured.evaluation().accuracy().text();                                // 75.3 (71.9 to 78.4)
+ * measured.evaluation().accuracy().text();                                // 75.3 (71.9–78.4)
  * }</pre>
  *
  * <p>A {@link org.gramian.evaluate.Prediction} is a picture's name, its class, and the {@link
@@ -31,7 +31,7 @@
  * <pre>{@code
  * Temperature temperature = Temperature.fit(heldBack);                    // never on test pictures
  * Evaluation evaluation = new Evaluation(setting, classes, predictions).calibrated(temperature);
- * evaluation.accuracy().text();                                           // 75.3 (71.9 to 78.4)
+ * evaluation.accuracy().text();                                           // 75.3 (71.9–78.4)
  * evaluation.calibration().error();                                       // 0.031
  * EvaluationFile.write(folder.resolve("evaluation.json"), evaluation);    // all of it, to the last bit
  * EvaluationCsv.writePredictions(folder.resolve("predictions.csv"), evaluation);

@@ -31,7 +31,7 @@ public record Faithfulness(double share, int draws, long seed) {
     public Faithfulness {
         if (!(share > 0 && share < 1) || draws < 1) {
             throw new IllegalArgumentException(
-                    "expected a share between 0 and 1 and at least one draw, found " + share + " and " + draws);
+                    "expected a fraction between 0 and 1 and at least one draw, found " + share + " and " + draws);
         }
     }
 

@@ -67,7 +67,8 @@ final class WebpHeader {
         long end = CHUNK_HEADER + Integer.toUnsignedLong(header.bytes.getInt(4));
         if (end > content.length) {
             throw new UnreadableException(
-                    Problem.TRUNCATED, "expected a WebP of " + end + " bytes as it says, found " + content.length);
+                    Problem.TRUNCATED,
+                    "expected a WebP of " + end + " bytes as its header says, found " + content.length);
         }
         header.chunks(new Span(FILE_HEADER, (int) end), new Size(0, 0));
         if (!header.found) {

@@ -54,7 +54,7 @@ record PooledCovariance(CentredRows centred, boolean products, Tensor matrix) {
         if ((products && ridge == 0) || !Decompositions.isPositiveDefinite(shifted)) {
             throw new UnsolvableException("the covariance of " + (long) count() + " rows of length "
                     + centred.rows().size(1) + " with shrinkage " + SolverText.decimal(gamma)
-                    + " is singular; use a larger shrinkage, as lda:shrinkage=0.1, or lda, which selects it");
+                    + " is singular; use a larger shrinkage, e.g. lda:shrinkage=0.1, or lda, which selects it");
         }
         return products ? throughRows(shifted, means, ridge) : directly(shifted, means, gamma);
     }

@@ -29,7 +29,10 @@ import org.gramian.tensor.Views;
  */
 public record BagOfWords(int words) implements Aggregation {
     static final Words.Rule RULE = new Words.Rule(
-            "bow", "bow:<words>", "share of the positions nearest to each word", a -> new BagOfWords(a.count("words")));
+            "bow",
+            "bow:<words>",
+            "fraction of the positions nearest to each codeword",
+            a -> new BagOfWords(a.count("words")));
 
     public BagOfWords {
         Vocabulary.requireWords("bow", words);

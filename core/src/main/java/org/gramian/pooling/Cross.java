@@ -48,7 +48,7 @@ public record Cross(OptionalInt first) implements Aggregation {
 
     private int known() {
         return first.orElseThrow(() -> new IllegalArgumentException("cross needs a backbone with two"
-                + " layers; without one, give the number of channels of the first layer, as cross:528"));
+                + " layers; without one, give the number of channels of the first layer, e.g. cross:528"));
     }
 
     @Override
@@ -57,7 +57,7 @@ public record Cross(OptionalInt first) implements Aggregation {
         if (a >= channels) {
             throw new IllegalArgumentException("cross: expected channels of two layers, " + a
                     + " of the first and at least 1 of the second, found " + channels + " in total; write the layer as"
-                    + " a+b, as --layer inception_4d+inception_4e");
+                    + " a+b, e.g. --layer inception_4d+inception_4e");
         }
         return a * (channels - a);
     }
@@ -83,7 +83,7 @@ public record Cross(OptionalInt first) implements Aggregation {
         }
         if (place.mixed()) {
             throw new IllegalArgumentException("cross: a reduction mixes the channels of both layers, so cross"
-                    + " cannot separate them; put cross first, or give the number, as cross:256");
+                    + " cannot separate them; put cross first, or give the number, e.g. cross:256");
         }
         if (channels.size() < 2) {
             throw new IllegalArgumentException("cross: expected features of two layers, found " + backbone
@@ -99,7 +99,7 @@ public record Cross(OptionalInt first) implements Aggregation {
         if (used.size() < 2) {
             return "";
         }
-        return ", as --layer " + used.get(used.size() - 2) + "+" + used.getLast();
+        return ", e.g. --layer " + used.get(used.size() - 2) + "+" + used.getLast();
     }
 
     @Override

@@ -54,7 +54,7 @@ public record DescriptorPca(OptionalInt axes) implements Normalization {
 
     private IllegalArgumentException tooFew(long pictures) {
         return new IllegalArgumentException(text() + ": descriptors of n images have at most n - 1 axes, found "
-                + pictures + " images; use more images, or fewer axes, as pca:"
+                + pictures + " images; use more images, or fewer axes, e.g. pca:"
                 + (pictures > 2 ? pictures - 1 : 1) + (axes.isPresent() && pictures > 1 ? " or pca:most" : ""));
     }
 
@@ -62,7 +62,7 @@ public record DescriptorPca(OptionalInt axes) implements Normalization {
     public long outputs(long entering) {
         if (axes.isEmpty()) {
             throw new IllegalArgumentException("pca:most depends on the number of training images, which is not"
-                    + " known here; write a number instead, as pca:" + Math.min(entering, LARGEST_MOST));
+                    + " known here; write a number instead, e.g. pca:" + Math.min(entering, LARGEST_MOST));
         }
         if (axes.getAsInt() > entering) {
             throw new IllegalArgumentException("pca: expected at most as many axes as the descriptor is long, found "

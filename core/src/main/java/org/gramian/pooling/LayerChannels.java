@@ -43,7 +43,7 @@ public record LayerChannels(String layer, Optional<Range> range) implements Redu
 
     public LayerChannels {
         if (layer.isBlank()) {
-            throw new IllegalArgumentException("layer: expected the name of a layer, as layer:block29, found none");
+            throw new IllegalArgumentException("layer: expected the name of a layer, e.g. layer:block29, found none");
         }
     }
 
@@ -85,7 +85,7 @@ public record LayerChannels(String layer, Optional<Range> range) implements Redu
 
     private Range known() {
         return range.orElseThrow(() -> new IllegalArgumentException(
-                text() + " needs a backbone; without one, give the channels, as " + text() + ",from=160,to=608"));
+                text() + " needs a backbone; without one, give the channels, e.g. " + text() + ",from=160,to=608"));
     }
 
     @Override
@@ -115,7 +115,7 @@ public record LayerChannels(String layer, Optional<Range> range) implements Redu
         if (index < 0) {
             throw new IllegalArgumentException(text() + ": expected a layer of " + backbone + ", one of "
                     + String.join(", ", layers) + ", found '" + layer + "'" + NearestWord.suggestion(layer, layers)
-                    + "; add it to the layers, as --layer " + layers.getFirst() + "+" + layer);
+                    + "; add it to the layers, e.g. --layer " + layers.getFirst() + "+" + layer);
         }
         List<Long> channels = backbone.channelsOfLayers();
         int from = Math.toIntExact(

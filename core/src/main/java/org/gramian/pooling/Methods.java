@@ -17,7 +17,7 @@ public final class Methods {
 
     private static final String COMPACT = "Gao, Beijbom, Zhang, Darrell: Compact Bilinear Pooling, CVPR 2016";
     private static final String TAIL = "Simonyan, Zisserman: Very Deep Convolutional Networks for Large-Scale Image"
-            + " Recognition, ICLR 2015; on another network that network's own";
+            + " Recognition, ICLR 2015, for VGG; for other backbones their own paper";
     /** PCA, for a classifier that is solved for trains no convolution. */
     private static final String LOGARITHMS = "pca:64/covariance/log/triu";
 
@@ -161,8 +161,8 @@ public final class Methods {
                     "network tail",
                     NETWORK,
                     "tail",
-                    "v = what reaches the class scores: fc7(fc6(pool5(M))) of VGG-16, of others their own layers, and of"
-                            + " SqueezeNet, whose last layer gives them, its 1000 class scores",
+                    "v = input of the last layer: fc7(fc6(pool5(M))) for VGG-16, the corresponding layers of other backbones;"
+                            + " for SqueezeNet the 1000 class scores",
                     TAIL),
             new Method(
                     "paper-tail",
@@ -185,7 +185,7 @@ public final class Methods {
                     SECOND_ORDER,
                     LOGARITHMS,
                     "mean",
-                    "class k of the least ||log C - mean of log C over class k||",
+                    "class k with the smallest ||log C - mean of log C over class k||",
                     TANGENT_SPACE),
             new Method(
                     "tangent-lda",
@@ -215,15 +215,15 @@ public final class Methods {
                     "SPoC",
                     FIRST_ORDER,
                     "sum:prior=center/l2",
-                    "v_i = sum of a(p) f_i(p), a Gaussian about the centre; pca:<channels>/ before it shortens the"
-                            + " features as the authors' PCA does",
+                    "v_i = sum of a(p) f_i(p), a Gaussian about the centre; pca:<channels>/ before it reduces the"
+                            + " channels like the authors' PCA",
                     "Babenko, Lempitsky: Aggregating Deep Convolutional Features for Image Retrieval, ICCV 2015"),
             new Method(
                     "gem",
                     "GeM",
                     FIRST_ORDER,
                     "gem:3/l2",
-                    "v_i = (mean of max(f_i, 1e-6)^p)^(1/p), p learned from 3 on",
+                    "v_i = (mean of max(f_i, 1e-6)^p)^(1/p), p learned, initially 3",
                     "Radenovic, Tolias, Chum: Fine-tuning CNN Image Retrieval with No Human Annotation, IEEE PAMI"
                             + " 2018"),
             new Method(
@@ -258,7 +258,7 @@ public final class Methods {
                     CODEBOOK,
                     "[fisher:64,weights=true/root:eps=0/l2+tail/l2]/pca:most",
                     "svm",
-                    "v = PCA([Fisher vector as in fv-cnn; what the network's own tail makes of the maps, of length 1])",
+                    "v = PCA([Fisher vector as in fv-cnn; tail of the network with unit norm])",
                     "Cimpoi, Maji, Vedaldi: Deep Filter Banks for Texture Recognition and Segmentation, CVPR 2015"),
             new Method(
                     "netvlad",
@@ -300,8 +300,8 @@ public final class Methods {
                     CODEBOOK,
                     "mop:32/l2",
                     "svm",
-                    "v = [mean; VLAD of means over windows of 1/2; of 1/4 of the side], windows of maps standing for"
-                            + " crops sent through the network",
+                    "v = [mean; VLAD of means over windows of 1/2; of 1/4 of the side], windows of feature maps"
+                            + " instead of crops of the image",
                     "Gong, Wang, Guo, Lazebnik: Multi-scale Orderless Pooling of Deep Convolutional Activation"
                             + " Features, ECCV 2014"));
 

@@ -41,7 +41,7 @@ public record NetVlad(int words, boolean unit) implements Aggregation {
     static final Words.Rule RULE = new Words.Rule(
             "netvlad",
             "netvlad:<words>[,unit=true|false]",
-            "residuals to learned words, softly assigned",
+            "residuals to learned codewords, soft assignment",
             a -> new NetVlad(a.count("words"), a.flag("unit", true)));
 
     private static final Bindings NONE = Bindings.of(Map.of());

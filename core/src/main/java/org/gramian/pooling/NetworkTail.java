@@ -72,7 +72,7 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
 
     private Tail known() {
         return tail.orElseThrow(() -> new IllegalArgumentException("tail needs a backbone; without one,"
-                + " name the network, as tail:network=googlenet,layer=inception_4e"));
+                + " name the network, e.g. tail:network=googlenet,layer=inception_4e"));
     }
 
     @Override
@@ -113,8 +113,8 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
         Backbone backbone = place.backbone().get();
         Tail own = backbone.tail();
         if (tail.isPresent() && !tail.get().equals(own)) {
-            throw new IllegalArgumentException("tail: what follows the backbone " + backbone + " is " + own + ", found "
-                    + tail.get() + "; write tail without arguments for the backbone's own layers");
+            throw new IllegalArgumentException("tail: expected " + own + ", which follows the backbone " + backbone
+                    + ", found " + tail.get() + "; write tail without arguments for the backbone's own layers");
         }
         return new NetworkTail(Optional.of(own));
     }

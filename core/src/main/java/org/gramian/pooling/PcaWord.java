@@ -12,7 +12,7 @@ record PcaWord(OptionalInt axes) {
     static final Words.Rule RULE = new Words.Rule(
             "pca",
             "pca:<axes>, or pca:most after the aggregation",
-            "principal axes of the features, or of the descriptor",
+            "principal components of the features, or of the descriptor",
             PcaWord::of);
 
     private static PcaWord of(WordArguments arguments) {

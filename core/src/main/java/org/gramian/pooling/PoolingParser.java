@@ -34,7 +34,7 @@ final class PoolingParser {
         }
         if (text.isEmpty()) {
             throw new PoolingSyntaxException(
-                    "expected a pooling, as conv:512/rbf/spd:128/relu/triu/root/l2, or one of the methods "
+                    "expected a pooling, e.g. conv:512/rbf/spd:128/relu/triu/root/l2, or one of the methods "
                             + String.join(", ", Methods.names()) + "; found nothing");
         }
         return parse(text, fidelity, 0);
@@ -62,7 +62,7 @@ final class PoolingParser {
         if (branches.size() < 2 || branches.stream().anyMatch(String::isBlank)) {
             throw new PoolingSyntaxException(
                     "'" + part + "': expected at least two poolings between the brackets, with '+'"
-                            + " between them, as in [bilinear/triu/l2+average]; write numbers without '+', as 1e5");
+                            + " between them, as in [bilinear/triu/l2+average]; write numbers without '+', e.g. 1e5");
         }
         place(
                 part,
@@ -114,7 +114,7 @@ final class PoolingParser {
             case Kernel k -> "feature maps";
             case Aggregation a -> "feature maps";
             case Normalization n -> "a vector (after triu, flat or average)";
-            default -> "a matrix (after a kernel, as rbf)";
+            default -> "a matrix (after a kernel, e.g. rbf)";
         };
         String hint = name.equals("relu") && kernel == null ? "; conv has its ReLU built in" : "";
         return new PoolingSyntaxException(
@@ -129,7 +129,7 @@ final class PoolingParser {
         }
         return new PoolingSyntaxException("unknown stage '" + name + "' in '" + text + "'"
                 + NearestWord.suggestion(name, words) + "; the stages are "
-                + Words.names() + ", side by side as " + Join.WORD.form()
+                + Words.names() + ", and joins as " + Join.WORD.form()
                 + (alone ? "; the methods are " + String.join(", ", Methods.names()) : ""));
     }
 

@@ -27,7 +27,7 @@ public record Vlad(int words, boolean intra) implements Aggregation {
     static final Words.Rule RULE = new Words.Rule(
             "vlad",
             "vlad:<words>[,intra=true|false]",
-            "residuals to the nearest words",
+            "residuals to the nearest codewords",
             a -> new Vlad(a.count("words"), a.flag("intra", true)));
 
     public Vlad {

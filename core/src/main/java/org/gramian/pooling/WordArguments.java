@@ -152,6 +152,6 @@ final class WordArguments {
     }
 
     private PoolingSyntaxException problem(String what) {
-        return new PoolingSyntaxException(word.name() + ": " + what + "; it is written " + word.form());
+        return new PoolingSyntaxException(word.name() + ": " + what + "; the syntax is " + word.form());
     }
 }

@@ -157,7 +157,8 @@ public record RunPlan(
                 + near.stream().mapToInt(List::size).sum() + " images)";
         Optional<String> misfit = protocol.misfit(dataset, all);
         if (misfit.isPresent() && protocol.misfit(dataset, identical).isEmpty()) {
-            remarks.accept(counted + " cannot be kept together, and may flatter the result: " + misfit.get());
+            remarks.accept(counted + " cannot be kept on one side of each split, which may inflate the accuracy: "
+                    + misfit.get());
             return identical;
         }
         remarks.accept(counted + " kept on one side of each split");

@@ -205,7 +205,7 @@ public final class CudaProgram {
     /** Compiles for a GPU and loads the result into it. */
     private MemorySegment load(int index) {
         try (Arena arena = Arena.ofConfined()) {
-            Failures.check((int) Cuda.SET_DEVICE.invokeExact(index), "choice of the GPU");
+            Failures.check((int) Cuda.SET_DEVICE.invokeExact(index), "selection of the GPU");
             MemorySegment program = Cuda.pointer(name, word -> (int) Cuda.Compiler.CREATE.invokeExact(
                     word,
                     arena.allocateFrom(source),
@@ -242,7 +242,7 @@ public final class CudaProgram {
     private static int attribute(int attribute, int index) throws Throwable {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment word = arena.allocate(JAVA_INT);
-            Failures.check((int) Cuda.ATTRIBUTE.invokeExact(word, attribute, index), "what the GPU can do");
+            Failures.check((int) Cuda.ATTRIBUTE.invokeExact(word, attribute, index), "query of the compute capability");
             return word.get(JAVA_INT, 0);
         }
     }

@@ -36,7 +36,7 @@ public final class CudaStream implements AutoCloseable {
                 device.index(),
                 index -> Cuda.pointer("a stream", word -> (int) Cuda.NEW_STREAM.invokeExact(word, ON_ITS_OWN)));
         MemorySegment guard = Cuda.pointer(
-                "change of the stream", word -> (int) Cuda.NEW_GUARD.invokeExact(stream, device.index(), word));
+                "switch of the stream", word -> (int) Cuda.NEW_GUARD.invokeExact(stream, device.index(), word));
         return new CudaStream(stream, guard);
     }
 
@@ -45,7 +45,7 @@ public final class CudaStream implements AutoCloseable {
         if (!guard.equals(MemorySegment.NULL)) {
             try {
                 int code = (int) Cuda.SYNCHRONIZE.invokeExact(stream);
-                Failures.check((int) Cuda.DELETE_GUARD.invokeExact(guard), "change of the stream");
+                Failures.check((int) Cuda.DELETE_GUARD.invokeExact(guard), "switch of the stream");
                 Failures.check(code, "work on the GPU");
             } catch (Throwable thrown) {
                 throw Failures.wrap(thrown);

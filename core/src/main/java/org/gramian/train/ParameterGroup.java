@@ -19,7 +19,8 @@ public record ParameterGroup(ParameterSet parameters, double rate, double decay)
     public ParameterGroup {
         if (!(rate >= 0) || !(decay >= 0) || Double.isInfinite(rate + decay)) {
             throw new IllegalArgumentException(
-                    "the factors of a parameter group must be at least 0, found rate " + rate + " and decay " + decay);
+                    "the factors of a parameter group must be at least 0, found learning rate factor " + rate
+                            + " and decay " + decay);
         }
     }
 

@@ -24,7 +24,7 @@ public record StiefelOptions(
         }
         double constant = constantRate.orElse(0);
         if (!(constant >= 0) || Double.isInfinite(constant)) {
-            throw new IllegalArgumentException("the constant rate must be at least 0, found " + constant);
+            throw new IllegalArgumentException("the constant learning rate must be at least 0, found " + constant);
         }
     }
 

@@ -94,7 +94,7 @@ final class LossyWebpTest {
     void aFrameThatIsNoKeyFrameToBeShownIsCorrupt() {
         int[] places = {0, 0, 0, 3};
         int[] changes = {1, 8, 0x10, 1};
-        String[] reasons = {"key frame", "profile", "shown", "start code"};
+        String[] reasons = {"key frame", "profile", "visible", "start code"};
         for (int i = 0; i < places.length; i++) {
             byte[] content = resource("lossy/even.webp");
             content[FRAME + places[i]] ^= (byte) changes[i];

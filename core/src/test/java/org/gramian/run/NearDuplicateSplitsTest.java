@@ -149,7 +149,7 @@ final class NearDuplicateSplitsTest {
             }
         }
         plan();
-        assertThat(remarks).anyMatch(text -> text.contains("cannot be kept together"));
+        assertThat(remarks).anyMatch(text -> text.contains("near-duplicates") && text.contains("cannot"));
     }
 
     @Test

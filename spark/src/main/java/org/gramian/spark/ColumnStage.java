@@ -26,7 +26,7 @@ abstract class ColumnStage extends TrainingStage {
         labelCol = text("labelCol", "column of labels: class names (string) or class indices (numbers)");
         validationIndicatorCol = text(
                 "validationIndicatorCol",
-                "column that marks the validation images (boolean); empty: a random share is used");
+                "column that marks the validation images (boolean); empty: a random fraction is used");
         predictionCol = text(
                 "predictionCol",
                 "the model's output column for the index of the predicted class, a double; empty for none");

@@ -96,7 +96,7 @@ record Algebra(Graph graph) {
     /** Matrix products over the last two axes. */
     Value matmul(Value a, Value b) {
         if (a.at(-1) != b.at(-2)) {
-            throw new IllegalArgumentException("a product of " + a + " and " + b + " is not defined");
+            throw new IllegalArgumentException("matmul: expected fitting inner sizes, found " + a + " and " + b);
         }
         List<Long> sizes = new ArrayList<>(
                 broadcast(a.sizes().subList(0, a.rank() - 2), b.sizes().subList(0, b.rank() - 2)));
@@ -199,7 +199,7 @@ record Algebra(Graph graph) {
             long left = i < rank - a.size() ? 1 : a.get(i - rank + a.size());
             long right = i < rank - b.size() ? 1 : b.get(i - rank + b.size());
             if (left != right && left != 1 && right != 1) {
-                throw new IllegalArgumentException("sizes " + a + " and " + b + " do not go together");
+                throw new IllegalArgumentException("sizes " + a + " and " + b + " cannot be broadcast");
             }
             sizes.add(left == 1 ? right : left);
         }

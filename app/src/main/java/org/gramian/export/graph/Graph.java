@@ -87,7 +87,7 @@ final class Graph {
     Value parameter(Parameter parameter) {
         Tensor tensor = parameter.value();
         if (tensor.type() != DType.F32) {
-            throw new IllegalArgumentException("weights in single precision are wanted, found " + parameter);
+            throw new IllegalArgumentException("expected weights in float32, found " + parameter);
         }
         // Two parts may have parameters of one name; they are told apart by where they are used.
         return content.parameters.computeIfAbsent(root() + parameter.name(), name -> {

@@ -50,14 +50,14 @@ record MatrixLowering(Algebra algebra) {
     private static NotExpressibleException refusal(Transform.Spectrum spectrum) {
         String instead = switch (spectrum.function()) {
             case SpectralFunction.Power power
-            when power.exponent() == 0.5 -> "isqrt:5 is the same root by matrix products: train with it instead";
-            case SpectralFunction.Power _ -> "isqrt:5, the root, goes by matrix products: train with it instead";
-            case SpectralFunction.Log _ -> "train without it, or with isqrt:5, a root by matrix products, in its place";
-            case SpectralFunction.ReEig _ ->
-                "train with relu, which goes element by element, or without either, in its place";
+            when power.exponent() == 0.5 -> "train with isqrt:5 instead, the same root by matrix products";
+            case SpectralFunction.Power _ -> "train with isqrt:5 instead, a square root by matrix products";
+            case SpectralFunction.Log _ ->
+                "train without it, or with isqrt:5 instead, a square root by matrix products";
+            case SpectralFunction.ReEig _ -> "train without it, or with relu instead, which is element-wise";
         };
-        return new NotExpressibleException("the transform " + spectrum.text()
-                + " needs the eigenvalues of every image's matrix, and ONNX has no operator for them; " + instead);
+        return new NotExpressibleException(
+                "the transform " + spectrum.text() + " needs eigenvalues, for which ONNX has no operator; " + instead);
     }
 
     /** The steps of {@link NewtonSchulz}. */

@@ -63,7 +63,7 @@ public final class ModelGraph {
                         info(
                                 graph.output(PROBABILITIES, probabilities),
                                 "softmax(scores / temperature), temperature " + card.temperature()),
-                        info(graph.output(DESCRIPTORS, descriptors), "what the pooling ends with")));
+                        info(graph.output(DESCRIPTORS, descriptors), "output of the pooling")));
     }
 
     private static ValueInfoProto info(Value value, String about) {

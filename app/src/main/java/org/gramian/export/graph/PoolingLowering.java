@@ -77,13 +77,13 @@ record PoolingLowering(Algebra algebra) {
             case Join join -> join(join, parameters, maps);
             case Cross cross -> firstOrder.cross(cross, maps);
             case CustomAggregation custom ->
-                throw new NotExpressibleException("the method " + custom.text()
-                        + " is one of your own, and this program does not know its formula; use a built-in method");
+                throw new NotExpressibleException(
+                        "the custom method " + custom.text() + " has no ONNX formula; use a built-in method");
         };
     }
 
     private Value tail(NetworkTail pooling, ParameterSet parameters, Value maps) {
-        Tail tail = pooling.tail().orElseThrow(() -> new NotExpressibleException("a tail of no known network"));
+        Tail tail = pooling.tail().orElseThrow(() -> new NotExpressibleException("the tail of an unknown network"));
         NetworkLowering network = new NetworkLowering(algebra.graph(), parameters);
         Shape entering = tail.entering(maps.at(2), maps.at(3));
         Value x = new Windows(algebra.graph()).undoResize(maps, entering.at(1), entering.at(2));

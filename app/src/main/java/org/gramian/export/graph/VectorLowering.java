@@ -27,7 +27,7 @@ record VectorLowering(Algebra algebra) {
             case LayerChannels layer -> {
                 LayerChannels.Range range = layer.range()
                         .orElseThrow(
-                                () -> new NotExpressibleException("a layer of no known backbone: " + layer.text()));
+                                () -> new NotExpressibleException("a layer of an unknown backbone: " + layer.text()));
                 yield algebra.slice(maps, new int[] {1}, new long[] {range.from()}, new long[] {range.to()});
             }
             case Reduction.Pca _ -> {

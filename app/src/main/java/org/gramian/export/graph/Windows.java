@@ -31,7 +31,7 @@ record Windows(Graph graph) {
         boolean padded = window.padding().vertical() + window.padding().horizontal() > 0;
         if (padded && window.ceil()) {
             throw new NotExpressibleException(
-                    "average pooling over windows that are both padded and rounded up: ONNX counts their places otherwise");
+                    "average pooling with both padding and ceil mode, which ONNX averages differently");
         }
         Pair far = window.ceil() ? far(maps, window) : window.padding();
         return pool("AveragePool", maps, window, far, AttributeProto.of("count_include_pad", window.ceil() ? 0 : 1));

@@ -41,7 +41,7 @@ public record ModelProto(GraphProto graph, int opset, Map<String, String> metada
         metadata = new LinkedHashMap<>(metadata);
         if (opset < OLDEST_OPSET || opset > NEWEST_OPSET) {
             throw new IllegalArgumentException(
-                    "operator sets " + OLDEST_OPSET + " to " + NEWEST_OPSET + " of ONNX are written, found " + opset);
+                    "expected an ONNX operator set from " + OLDEST_OPSET + " to " + NEWEST_OPSET + ", found " + opset);
         }
     }
 
@@ -66,9 +66,10 @@ public record ModelProto(GraphProto graph, int opset, Map<String, String> metada
     public void write(OutputStream stream) throws IOException {
         Message message = message();
         if (message.size() > MOST_BYTES) {
-            throw new IllegalArgumentException("an ONNX file holds at most 2 GiB, this one would have "
-                    + message.size() + " bytes; train with a shorter descriptor, as by conv:256 or spd:128, or fewer"
-                    + " classes: the classifier has one number for each element and class");
+            throw new IllegalArgumentException("expected at most 2 GiB for an ONNX file, found "
+                    + message.size()
+                    + " bytes; train with a smaller descriptor, e.g. with conv:256 or spd:128, or with fewer"
+                    + " classes");
         }
         CodedOutputStream out = CodedOutputStream.newInstance(stream, 1 << 16);
         message.write(out);

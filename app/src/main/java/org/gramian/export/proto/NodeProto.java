@@ -63,7 +63,7 @@ public record NodeProto(
     /** @throws IllegalArgumentException if the operator is none of those above */
     public NodeProto {
         if (!OPERATORS.contains(operator)) {
-            throw new IllegalArgumentException("an operator of " + OPERATORS + " is wanted, found " + operator);
+            throw new IllegalArgumentException("expected an operator of " + OPERATORS + ", found " + operator);
         }
         inputs = List.copyOf(inputs);
         attributes = List.copyOf(attributes);

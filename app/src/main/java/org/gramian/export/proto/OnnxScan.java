@@ -92,7 +92,8 @@ public final class OnnxScan {
                 yield nested(in, this::ofGraph);
             }
             case 14 -> entry(in);
-            case 20, 25 -> throw new IllegalArgumentException("functions or steps of training are not expected in it");
+            case 20, 25 ->
+                throw new IllegalArgumentException("expected no functions and no training steps, found some");
             default -> false;
         };
     }
@@ -107,10 +108,11 @@ public final class OnnxScan {
             return true;
         });
         if (metadata.size() == MOST_ENTRIES) {
-            throw new IllegalArgumentException("at most " + MOST_ENTRIES + " metadata are expected");
+            throw new IllegalArgumentException("expected at most " + MOST_ENTRIES + " metadata entries, found more");
         }
         if (metadata.put(pair[0], pair[1]) != null) {
-            throw new IllegalArgumentException("the metadata " + Found.bare(pair[0]) + " are there twice");
+            throw new IllegalArgumentException(
+                    "expected every metadata key once, found " + Found.bare(pair[0]) + " twice");
         }
         return true;
     }
@@ -119,14 +121,14 @@ public final class OnnxScan {
         return switch (field) {
             case 1 -> node(in);
             case 5 -> nested(in, OnnxScan::ofConstant);
-            case 15 -> throw new IllegalArgumentException("sparse constants are not expected in it");
+            case 15 -> throw new IllegalArgumentException("expected no sparse constants, found some");
             default -> false;
         };
     }
 
     private boolean node(CodedInputStream in) throws IOException {
         if (++nodes > MOST_NODES) {
-            throw new IllegalArgumentException("at most " + MOST_NODES + " operators are expected");
+            throw new IllegalArgumentException("expected at most " + MOST_NODES + " operators, found more");
         }
         String[] names = {"", ""};
         nested(in, (field, part) -> {
@@ -143,8 +145,7 @@ public final class OnnxScan {
 
     private static boolean ofConstant(int field, CodedInputStream in) {
         if (field == 13) {
-            throw new IllegalArgumentException(
-                    "numbers that lie in other files are not expected: a model of this program is one file");
+            throw new IllegalArgumentException("expected all tensors in one file, found external data");
         }
         return false;
     }
@@ -152,7 +153,7 @@ public final class OnnxScan {
     private String text(CodedInputStream in) throws IOException {
         int length = in.readRawVarint32();
         if (length < 0 || (text += length) > MOST_TEXT || text < 0) {
-            throw new IllegalArgumentException("at most " + MOST_TEXT + " bytes of text are expected");
+            throw new IllegalArgumentException("expected at most " + MOST_TEXT + " bytes of text, found more");
         }
         int outer = in.pushLimit(length);
         byte[] bytes = in.readRawBytes(length);

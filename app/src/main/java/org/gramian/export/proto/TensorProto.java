@@ -40,8 +40,8 @@ public record TensorProto(String name, ElementType type, List<Long> sizes, Memor
         sizes = List.copyOf(sizes);
         long elements = sizes.stream().reduce(1L, Math::multiplyExact);
         if (content.byteSize() != elements * type.bytes) {
-            throw new IllegalArgumentException("constant " + name + ": " + elements + " numbers of " + type
-                    + " are wanted for " + sizes + ", found " + content.byteSize() + " bytes");
+            throw new IllegalArgumentException("constant " + name + ": expected " + elements + " values of " + type
+                    + " for the shape " + sizes + ", found " + content.byteSize() + " bytes");
         }
     }
 

@@ -42,28 +42,32 @@ public final class Main implements Callable<Integer> {
             description = "methods or poolings (default: all methods)")
     private List<String> only = Methods.names();
 
-    @Option(names = "--batch", paramLabel = "N", description = "images at once (default: ${DEFAULT-VALUE})")
+    @Option(names = "--batch", paramLabel = "N", description = "batch size (default: ${DEFAULT-VALUE})")
     private int batch = 32;
 
-    @Option(names = "--channels", paramLabel = "N", description = "of the features (default: ${DEFAULT-VALUE})")
+    @Option(
+            names = "--channels",
+            paramLabel = "N",
+            description = "channels of the features (default: ${DEFAULT-VALUE})")
     private int channels = 512;
 
     @Option(
             names = "--side",
             paramLabel = "N",
-            description = "height and width of the features (default: ${DEFAULT-VALUE}, VGG-16's of 448x448 pixels)")
+            description =
+                    "height and width of the features (default: ${DEFAULT-VALUE}, as of VGG-16 at 448x448 pixels)")
     private int side = 28;
 
     @Option(
             names = "--threads",
             paramLabel = "N",
-            description = "of one operator (default: all ${DEFAULT-VALUE} cores)")
+            description = "CPU threads per operator (default: all ${DEFAULT-VALUE} cores)")
     private int threads = Runtime.getRuntime().availableProcessors();
 
     @Option(names = "--device", paramLabel = "DEVICE", description = "cpu or cuda (default: cpu)")
     private String device = "cpu";
 
-    @Option(names = "--markdown", paramLabel = "FILE", description = "write the page here instead of printing it")
+    @Option(names = "--markdown", paramLabel = "FILE", description = "write Markdown to a file instead of printing it")
     private @Nullable Path markdown;
 
     public static void main(String[] arguments) {
@@ -99,7 +103,7 @@ public final class Main implements Callable<Integer> {
         write(Page.of(
                 "benchmarks/memory "
                         + String.join(" ", spec.commandLine().getParseResult().originalArgs()),
-                "[%d, %d, %d, %d] in single precision".formatted(batch, channels, side, side),
+                "[%d, %d, %d, %d] in float32".formatted(batch, channels, side, side),
                 rows,
                 facts()));
         return failed ? 1 : 0;

@@ -44,7 +44,7 @@ final class Meter {
         Libtorch.load().synchronize(device);
         return Libtorch.load()
                 .cudaMemoryInUse()
-                .orElseThrow(() -> new IllegalStateException("CUDA's runtime does not tell how much memory is in use"));
+                .orElseThrow(() -> new IllegalStateException("the CUDA runtime does not report its memory usage"));
     }
 
     private static long resident(String name) throws IOException {

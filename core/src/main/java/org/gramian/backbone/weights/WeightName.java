@@ -36,7 +36,7 @@ public record WeightName(String text, String architecture) {
         }
         if (!FORM.matcher(text).matches()) {
             throw new IllegalArgumentException(
-                    "expected a name of lower-case letters, digits, '.', '_' and '-', as vgg16 or vgg16-keras, found '"
+                    "expected a name of lower-case letters, digits, '.', '_' and '-', e.g. vgg16 or vgg16-keras, found '"
                             + text.codePoints()
                                     .limit(64)
                                     .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)

@@ -171,7 +171,7 @@ public record WeightStore(Path folder) {
                     .filter(network -> Conversion.fits(file, Blueprint.of(network)))
                     .toList();
             if (fitting.size() > 1) {
-                throw new IllegalArgumentException(source + " fits several networks, name one of them: "
+                throw new IllegalArgumentException(source + " fits several backbones; choose one of: "
                         + fitting.stream()
                                 .map(network -> "gramian weights import " + network + " " + source)
                                 .collect(Collectors.joining(", or ")));

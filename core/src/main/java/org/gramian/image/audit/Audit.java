@@ -176,7 +176,7 @@ public final class Audit {
                 Severity.SPOILS,
                 Finding.Kind.UNREADABLE,
                 Wording.count(items.size(), "image") + " cannot be read",
-                "Training leaves them out: repair, replace or remove them.",
+                "Training skips them: repair, replace or remove them.",
                 items));
     }
 

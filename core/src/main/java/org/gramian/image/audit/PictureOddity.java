@@ -27,7 +27,7 @@ public enum PictureOddity {
     EXTREME_ASPECT(
             Severity.WARN,
             Kind.EXTREME_ASPECT,
-            "Square crops see little of them, resizing to a square distorts them: cut them into pieces."),
+            "Square crops contain little of them, resizing to a square distorts them: cut them into pieces."),
     SINGLE_COLOUR(
             Severity.WARN, Kind.SINGLE_COLOUR, "They carry no texture: remove them, unless the colour is the class."),
     COLOUR_MODES(

@@ -17,8 +17,8 @@ public record Note(Kind kind, int count, List<String> examples) {
     public enum Kind {
         NOT_PICTURES("file that is not an image was skipped", "files that are not images were skipped"),
         VIDEOS(
-                "video was left out (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)",
-                "videos were left out (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)"),
+                "video was skipped (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)",
+                "videos were skipped (extract images with: ffmpeg -i VIDEO -vf fps=1 frame-%04d.jpg)"),
         UNDECODABLE_NAMES(
                 "file name is not UTF-8 and is shown with replaced letters (rename with: convmv -f latin1 -t utf8 -r DIR)",
                 "file names are not UTF-8 and are shown with replaced letters (rename with: convmv -f latin1 -t utf8 -r DIR)"),

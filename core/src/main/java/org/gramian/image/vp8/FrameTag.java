@@ -19,14 +19,14 @@ record FrameTag(int firstPartition, int width, int height) {
         }
         int tag = u24(data, from);
         if ((tag & 1) != 0) {
-            throw Vp8Exception.corrupt("expected a key frame, found one that changes a frame before it");
+            throw Vp8Exception.corrupt("expected a key frame, found an inter frame");
         }
         int profile = tag >> 1 & 7;
         if (profile > MOST_PROFILE) {
             throw Vp8Exception.corrupt("expected a profile of VP8 from 0 to " + MOST_PROFILE + ", found " + profile);
         }
         if ((tag >> 4 & 1) == 0) {
-            throw Vp8Exception.corrupt("expected a frame to be shown, found one that says it is not");
+            throw Vp8Exception.corrupt("expected a visible frame, found a hidden one");
         }
         int code = u24(data, from + 3);
         if (code != START_CODE) {

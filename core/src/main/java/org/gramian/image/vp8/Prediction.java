@@ -33,7 +33,7 @@ final class Prediction {
                 }
             }
             case GRADIENT -> gradient(plane, first, side);
-            case DIVIDED -> throw new IllegalArgumentException("expected a mode of a whole, found " + mode);
+            case DIVIDED -> throw new IllegalArgumentException("expected a mode of a whole macroblock, found " + mode);
         }
     }
 

@@ -39,10 +39,10 @@ public final class BackboneRanking {
                 ? settings.orElse(
                         Keys.BACKBONE,
                         WITHOUT_WEIGHTS,
-                        "no weights found, and it needs none; 'gramian weights' shows how to get some")
+                        "no pretrained weights are installed; get some with: gramian weights get NAME")
                 : settings.orElse(
                         Keys.BACKBONE,
                         present.getFirst(),
-                        "the best with weights available (" + String.join(", ", present) + ")");
+                        "the best with installed weights (" + String.join(", ", present) + ")");
     }
 }

@@ -10,13 +10,14 @@ final class BatchSize {
     /** Ten batches in an epoch. */
     private static final int FEW_CROPS = 10 * USUAL;
 
-    static final String RULE = USUAL + "; " + SMALL + " where there are fewer than " + FEW_CROPS + " crops to train on";
+    static final String RULE = USUAL + "; " + SMALL + " for fewer than " + FEW_CROPS + " crops; " + DefaultRecipe.BATCH
+            + " in fine-tuning with adamw on " + DefaultRecipe.FEWEST_FOR_BATCH + "+ images";
 
     private BatchSize() {}
 
     static Settings choose(Settings settings, int pictures) {
         return crops(settings, pictures) < FEW_CROPS
-                ? settings.orElse(Keys.BATCH, SMALL, "few images")
+                ? settings.orElse(Keys.BATCH, SMALL, "fewer than " + FEW_CROPS + " training crops")
                 : settings.orElse(Keys.BATCH, USUAL, "as in the paper");
     }
 

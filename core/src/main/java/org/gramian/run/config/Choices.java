@@ -29,7 +29,8 @@ public final class Choices {
         settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, images));
         Fidelity fidelity = settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED);
         settings = settings.over(Followed.of(fidelity, uncut.parameterCount() > 0));
-        settings = settings.orElse(Keys.NEAR_DUPLICATES, true, "a test image must not resemble a training image");
+        settings = settings.orElse(
+                Keys.NEAR_DUPLICATES, true, "test images must not be near-duplicates of training images");
         settings = DefaultRecipe.epochs(settings, uncut, surroundings);
         Backbone backbone = NetworkConfig.backbone(settings);
         settings = DefaultRecipe.crops(settings, backbone);
@@ -84,15 +85,15 @@ public final class Choices {
         }
         Optional<String> weights = given.get(Keys.WEIGHTS);
         if (weights.isEmpty()) {
-            return given.orElse(Keys.BACKBONE, BackboneRanking.WITHOUT_WEIGHTS, "it needs no weights");
+            return given.orElse(Keys.BACKBONE, BackboneRanking.WITHOUT_WEIGHTS, "the backbone that needs no weights");
         }
         try {
             String network = WeightName.parse(weights.get()).architecture();
-            return given.orElse(Keys.BACKBONE, network, "the network of the weights " + weights.get());
+            return given.orElse(Keys.BACKBONE, network, "the backbone of the weights " + weights.get());
         } catch (IllegalArgumentException e) {
             throw new ConfigException(
                     Keys.WEIGHTS + ": expected " + Keys.BACKBONE + " as well, because '" + weights.get()
-                            + "' does not name its network",
+                            + "' does not start with the name of a backbone",
                     e);
         }
     }

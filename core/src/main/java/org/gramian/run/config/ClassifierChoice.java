@@ -15,7 +15,7 @@ import org.gramian.train.recipe.Recipe;
  * what has no place beside the latter.
  */
 final class ClassifierChoice {
-    static final String RULE = "the classifier of the method that pooling names, else softmax";
+    static final String RULE = "the classifier of the pooling method, else softmax";
 
     /** Nothing stands for softmax. */
     static final Form<Optional<LinearSolver>> FORM =
@@ -68,7 +68,7 @@ final class ClassifierChoice {
                     ? settings.with(Keys.CLASSIFIER.name(), write(own), new Origin(reason, true))
                     : settings.orElse(Keys.CLASSIFIER, own, reason);
         }
-        settings = settings.orElse(Keys.CLASSIFIER, Optional.empty(), "trained with everything before it");
+        settings = settings.orElse(Keys.CLASSIFIER, Optional.empty(), "trained together with the pooling");
         Optional<LinearSolver> solver = settings.get(Keys.CLASSIFIER);
         if (solver.isEmpty()) {
             return settings;

@@ -46,10 +46,10 @@ final class DefaultRecipe {
     private static final double SMOOTHING = 0.1;
     private static final double CLIP = 5;
     private static final double DROPOUT = 0.2;
-    private static final int BATCH = 64;
+    static final int BATCH = 64;
 
     /** Ten batches in an epoch. */
-    private static final int FEWEST_FOR_BATCH = 10 * BATCH;
+    static final int FEWEST_FOR_BATCH = 10 * BATCH;
 
     /** Epochs and schedule of the paper's second stage. */
     private static final int PAPER_EPOCHS = 10;
@@ -64,22 +64,22 @@ final class DefaultRecipe {
 
     static final String EPOCHS_RULE =
             EPOCHS + " on a GPU with at least " + Quality.FINE_TUNED_IMAGES + " images, else 0";
-    static final String OPTIMIZER_RULE = "adamw where the backbone is fine-tuned, else sgd";
-    static final String SCHEDULE_RULE = "cosine under adamw, else " + PAPER_SCHEDULE.text();
-    static final String WARMUP_RULE = WARMUP + " of the epochs under adamw; else 0, or 1 for " + DELICATE;
+    static final String OPTIMIZER_RULE = "adamw if the backbone is fine-tuned, else sgd";
+    static final String SCHEDULE_RULE = "cosine with adamw, else " + PAPER_SCHEDULE.text();
+    static final String WARMUP_RULE = WARMUP + " times stage2.epochs with adamw; else 0, or 1 for " + DELICATE;
     static final String BACKBONE_RATE_RULE =
-            UpdateRule.ADAMW_BACKBONE_RATE + " under adamw; else 1, or " + DELICATE_RATE + " for " + DELICATE;
-    static final String SMOOTHING_RULE = SMOOTHING + " where adamw fine-tunes, else 0";
-    static final String CLIP_RULE = (int) CLIP + " where adamw fine-tunes, else 0";
-    static final String DROPOUT_RULE = DROPOUT + " where adamw fine-tunes, else 0";
-    static final String AUGMENT_RULE = "standard in fine-tuning, else none";
-    static final String PRECISION_RULE = "bf16 where adamw fine-tunes on a GPU, else f32";
-    static final String IMAGE_SIZE_RULE = "0.7 times the size of data.crops where that is above 256, else that size";
-    static final String POOLING_RULE = "auto; default where stage 1 is trained by epochs";
-    static final String REFIT_RULE = "svm where stage 1 trains a softmax classifier, else none";
-    static final String CROPS_RULE = "resize:224, or resize:" + LARGE + " for networks trained on larger images";
-    static final String VALIDATION_RULE = "0.1 if the head is trained by epochs, else 0";
-    static final String LAYER_RULE = "the backbone's default layer; two layers for the pooling auto";
+            UpdateRule.ADAMW_BACKBONE_RATE + " with adamw; else 1, or " + DELICATE_RATE + " for " + DELICATE;
+    static final String SMOOTHING_RULE = SMOOTHING + " in fine-tuning with adamw, else 0";
+    static final String CLIP_RULE = (int) CLIP + " in fine-tuning with adamw, else 0";
+    static final String DROPOUT_RULE = DROPOUT + " in fine-tuning with adamw, else 0";
+    static final String AUGMENT_RULE = "none; standard to fine-tune with adamw";
+    static final String PRECISION_RULE = "bf16 in fine-tuning with adamw on a GPU, else f32";
+    static final String IMAGE_SIZE_RULE = "the size of data.crops; with adamw 0.7 times that for crops above 256";
+    static final String POOLING_RULE = "auto; default if the head is trained by epochs";
+    static final String REFIT_RULE = "svm if the head is trained by epochs with softmax, else none";
+    static final String CROPS_RULE = "resize:224, or resize:" + LARGE + " for backbones pretrained on larger images";
+    static final String VALIDATION_RULE = "0.1 if the head or all layers are trained by epochs, else 0";
+    static final String LAYER_RULE = "the backbone's default layer; two layers with the pooling auto";
 
     private DefaultRecipe() {}
 
@@ -102,7 +102,7 @@ final class DefaultRecipe {
             return given;
         }
         return impliesStage1(given)
-                ? given.orElse(Keys.POOLING, "default", "stage 1 is trained")
+                ? given.orElse(Keys.POOLING, "default", "the head is trained by epochs")
                 : given.orElse(Keys.POOLING, PoolingRace.AUTO, "selected by comparing poolings on the training images");
     }
 
@@ -114,7 +114,7 @@ final class DefaultRecipe {
     static Settings layer(Settings settings, Backbone backbone) {
         return isAuto(settings)
                 ? settings
-                : settings.orElse(Keys.LAYER, backbone.defaultLayer(), "the usual layer of " + backbone.name());
+                : settings.orElse(Keys.LAYER, backbone.defaultLayer(), "the default layer of " + backbone.name());
     }
 
     /** The epochs of fine-tuning, and the layers of the pooling {@code auto}, which follow from them. */
@@ -125,8 +125,8 @@ final class DefaultRecipe {
             return settings;
         }
         return settings.get(Keys.STAGE2_EPOCHS) > 0
-                ? settings.orElse(Keys.LAYER, backbone.fineTunedLayers(), "layers for fine-tuning")
-                : settings.orElse(Keys.LAYER, backbone.raceLayers(), "layers for the pooling auto");
+                ? settings.orElse(Keys.LAYER, backbone.fineTunedLayers(), "the default layers for fine-tuning")
+                : settings.orElse(Keys.LAYER, backbone.raceLayers(), "the layers that the pooling auto compares");
     }
 
     /** A classifier in closed form where nothing before it is trained: its optimum is found within seconds. */
@@ -145,7 +145,7 @@ final class DefaultRecipe {
                 .isPresent();
         return own || learns(text, NetworkConfig.backbone(settings))
                 ? settings
-                : settings.orElse(Keys.CLASSIFIER, svm, "the pooling has nothing to train");
+                : settings.orElse(Keys.CLASSIFIER, svm, "the pooling has no trainable parameters");
     }
 
     /** A search over C takes five times as long, which grows with the square of the number of rows. */
@@ -160,8 +160,8 @@ final class DefaultRecipe {
                 : settings.get(Keys.CLASSIFIER).isPresent()
                         ? "the classifier is solved in closed form"
                         : settings.get(Keys.STAGE1_EPOCHS) == 0
-                                ? "stage 1 has no epochs"
-                                : settings.get(Keys.LOGIT_NORM) ? "scores are normalized" : "";
+                                ? "the head is not trained by epochs"
+                                : settings.get(Keys.LOGIT_NORM) ? "network.logit-norm is true" : "";
         return reason.isEmpty()
                 ? settings.orElse(
                         Keys.STAGE1_REFIT,
@@ -189,7 +189,7 @@ final class DefaultRecipe {
         return settings.orElse(
                 Keys.CROPS,
                 new CropPlan(CropPlan.Kind.RESIZE, size, quality == Quality.BEST),
-                "the whole image at the native size of " + backbone.name());
+                "the whole image at a size for " + backbone.name());
     }
 
     /**
@@ -204,10 +204,10 @@ final class DefaultRecipe {
                 && epochs > 0
                 && settings.find(Keys.OPTIMIZER).orElse(UpdateRule.ADAMW) == UpdateRule.ADAMW;
         String tuned = "the backbone is fine-tuned";
-        String plain = epochs == 0 ? "nothing is fine-tuned" : "as in the paper";
+        String plain = epochs == 0 ? "the backbone is frozen" : "as in the paper";
         String why = modern ? tuned : plain;
         boolean delicate = backbone.name().equals(DELICATE);
-        String gently = delicate ? "the full learning rate of SGD destroys " + DELICATE : plain;
+        String gently = delicate ? DELICATE + " diverges at the full learning rate of SGD" : plain;
         int size = settings.get(Keys.CROPS).size();
         if (modern && surroundings.pictures() >= FEWEST_FOR_BATCH) {
             settings = settings.orElse(Keys.BATCH, BATCH, tuned);
@@ -215,7 +215,9 @@ final class DefaultRecipe {
         settings = settings.orElse(Keys.OPTIMIZER, modern ? UpdateRule.ADAMW : UpdateRule.SGD, why);
         if (settings.get(Keys.OPTIMIZER) == UpdateRule.ADAMW) {
             settings = settings.orElse(
-                    Keys.BACKBONE_RATE, UpdateRule.ADAMW_BACKBONE_RATE, "pretrained weights move less than new ones");
+                    Keys.BACKBONE_RATE,
+                    UpdateRule.ADAMW_BACKBONE_RATE,
+                    "pretrained weights need a smaller learning rate than new layers");
         }
         return settings.orElse(Keys.STAGE2_SCHEDULE, modern ? new Schedule.Cosine() : PAPER_SCHEDULE, why)
                 .orElse(
@@ -237,10 +239,10 @@ final class DefaultRecipe {
         }
         if (!gpu) {
             return settings.orElse(
-                    Keys.STAGE2_EPOCHS, 0, "fine-tuning on a CPU would take hours; --fine-tune N does it");
+                    Keys.STAGE2_EPOCHS, 0, "fine-tuning on a CPU takes hours; enable it with --fine-tune N");
         }
         if (!applies(settings)) {
-            return settings.orElse(Keys.STAGE2_EPOCHS, PAPER_EPOCHS, "there is a GPU");
+            return settings.orElse(Keys.STAGE2_EPOCHS, PAPER_EPOCHS, "a GPU is available");
         }
         Quality quality = settings.find(Keys.QUALITY).orElse(Quality.BALANCED);
         if (quality == Quality.FAST || images < Quality.FINE_TUNED_IMAGES) {
@@ -248,12 +250,13 @@ final class DefaultRecipe {
                     Keys.STAGE2_EPOCHS,
                     0,
                     quality == Quality.FAST
-                            ? "quality fast"
-                            : "with fewer than " + Quality.FINE_TUNED_IMAGES + " images frozen features were as good");
+                            ? "quality=fast"
+                            : "frozen features are as accurate with fewer than " + Quality.FINE_TUNED_IMAGES
+                                    + " images");
         }
         int most = quality == Quality.BEST ? BEST_EPOCHS : EPOCHS;
         int epochs = Math.clamp(MOST_SEEN / images, FEWEST_EPOCHS, most);
-        return settings.orElse(Keys.STAGE2_EPOCHS, epochs, "there is a GPU and there are " + images + " images");
+        return settings.orElse(Keys.STAGE2_EPOCHS, epochs, "a GPU is available for " + images + " images");
     }
 
     /** Solved classifiers are calibrated by cross-validation and need no validation set. */
@@ -262,6 +265,6 @@ final class DefaultRecipe {
         return settings.orElse(
                 Keys.VALIDATION,
                 trains ? 0.1 : 0.0,
-                trains ? "selects the best epoch and calibrates" : "nothing is trained by epochs");
+                trains ? "to select the best epoch and to calibrate probabilities" : "nothing is trained by epochs");
     }
 }

@@ -50,10 +50,10 @@ public record FidelityPoint(String name, String way, String paper, String author
     public static List<FidelityPoint> mathematics() {
         List<FidelityPoint> all = new ArrayList<>(pooling());
         all.add(of("Stiefel gradient", Keys.METRIC.name(), f -> Choice.text(steps(f).metric())));
-        all.add(of("step of W", Keys.MULTIPLIER + ", " + Keys.CONSTANT_RATE, FidelityPoint::step));
+        all.add(of("learning rate of W", Keys.MULTIPLIER + ", " + Keys.CONSTANT_RATE, FidelityPoint::step));
         all.add(of("retraction", Keys.RETRACTION.name(), f -> Choice.text(steps(f).retraction())));
         all.add(of(
-                "after the classifier",
+                "output of the classifier",
                 Keys.LOGIT_NORM.name(),
                 f -> f.normalizesScores() ? "batch norm, softmax" : "softmax"));
         return List.copyOf(all);
@@ -61,23 +61,20 @@ public record FidelityPoint(String name, String way, String paper, String author
 
     private static List<FidelityPoint> pooling() {
         return List.of(
-                of(
-                        "bias of the 1×1 convolution at the start",
-                        "conv:<channels>,bias=",
-                        f -> argument(f, "conv", "bias")),
+                of("initial bias of the 1×1 convolution", "conv:<channels>,bias=", f -> argument(f, "conv", "bias")),
                 of(
                         "σ",
                         "rbf:sigma=",
-                        f -> argument(f, "rbf", "sigma").replaceFirst("^mean$", "mean distance, a constant")),
+                        f -> argument(f, "rbf", "sigma").replaceFirst("^mean$", "mean distance, without gradient")),
                 of("jitter", "rbf:jitter=", f -> argument(f, "rbf", "jitter")),
                 of("gradient of the kernel", "rbf:gradient=", f -> backward(f, "rbf", "4(rowsum(G)∘M − GM)")),
-                of("W at the start", "spd:<size>,init=", f -> switch (start(f)) {
+                of("initialization of W", "spd:<size>,init=", f -> switch (start(f)) {
                     case ORTHONORMAL -> "Q of a Gaussian";
                     case XAVIER -> "Xavier, not orthonormal";
                 }),
                 of("C'", "spd:<size>,init=", f -> switch (start(f)) {
                     case ORTHONORMAL -> "any ≤ C";
-                    case XAVIER -> "C only, others are refused";
+                    case XAVIER -> "C only";
                 }),
                 of("gradient of vectorization", "triu:gradient=", f -> backward(f, "triu", "√2 on both triangles")),
                 of("root", "root:eps=,gradient=", FidelityPoint::root));
@@ -111,7 +108,7 @@ public record FidelityPoint(String name, String way, String paper, String author
     private static String argument(Fidelity fidelity, String word, String name) {
         Map<String, String> arguments = fidelity.arguments(word);
         return Objects.requireNonNull(
-                arguments.get(name), () -> fidelity.text() + " says nothing of " + word + ":" + name);
+                arguments.get(name), () -> fidelity.text() + " has no value for " + word + ":" + name);
     }
 
     private static String backward(Fidelity fidelity, String word, String printed) {
@@ -140,7 +137,7 @@ public record FidelityPoint(String name, String way, String paper, String author
             return "constant " + Keys.CONSTANT_RATE.form().write(steps.constantRate()) + ", no momentum, no decay";
         }
         return steps.multiplier() == 1
-                ? "the common learning rate"
-                : Keys.MULTIPLIER.form().write(steps.multiplier()) + " of the learning rate, momentum transported";
+                ? "same as other parameters"
+                : Keys.MULTIPLIER.form().write(steps.multiplier()) + " times the learning rate, momentum transported";
     }
 }

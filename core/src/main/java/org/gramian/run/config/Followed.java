@@ -30,7 +30,7 @@ final class Followed {
             case PAPER -> paper("as in the paper");
             case AUTHORS -> {
                 String why = "as in the authors' code";
-                yield trainable ? atOnce(authors(why), why + ", which moves all layers at once") : authors(why);
+                yield trainable ? atOnce(authors(why), why + ", which trains all layers together") : authors(why);
             }
         };
     }

@@ -76,7 +76,7 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
                         return OptionalDouble.of(number.read(text));
                     } catch (IllegalArgumentException neither) {
                         throw new IllegalArgumentException(
-                                "expected a number of at least 0, as 0.01, or " + word + ", found "
+                                "expected a number of at least 0, e.g. 0.01, or " + word + ", found "
                                         + (text.isEmpty() ? "nothing" : Found.text(text))
                                         + NearestWord.suggestion(text, List.of(word)),
                                 neither);

@@ -22,28 +22,26 @@ import org.gramian.pooling.Pooling;
 final class HeadRate {
     static final double USUAL = 1;
     static final double WORDS = 0.1;
-    static final String RULE = "1, or 0.1 if the pooling trains codewords; 0.002 under adamw";
-    static final String PER_LENGTH_RULE = "true under sgd if stage1.rate is unset and pooling has no final l2";
+    static final String RULE = "1, or 0.1 if the pooling trains codewords; 0.002 with adamw";
+    static final String PER_LENGTH_RULE = "true with sgd if stage1.rate is unset and pooling has no final l2";
 
     private HeadRate() {}
 
     static Settings choose(Settings settings, Pooling pooling) {
         boolean given = isGiven(settings);
         if (UpdateRule.isAdamW(settings)) {
-            String reason = "AdamW scales its steps itself";
+            String reason = "AdamW normalizes gradients, so the scale of descriptors does not matter";
             return settings.orElse(Keys.PER_LENGTH, false, reason)
                     .orElse(Keys.STAGE1_RATE, OptionalDouble.of(UpdateRule.ADAMW_RATE), reason);
         }
         boolean normalized = isNormalized(pooling);
-        String length = normalized
-                ? "the pooling gives descriptors of unit norm"
-                : "the pooling gives descriptors without unit norm";
+        String length = normalized ? "descriptors have unit norm" : "descriptors do not have unit norm";
         boolean words = trainsWords(pooling.aggregation());
         return settings.orElse(Keys.PER_LENGTH, !given && !normalized, given ? "the learning rate is set" : length)
                 .orElse(
                         Keys.STAGE1_RATE,
                         OptionalDouble.of(words ? WORDS : USUAL),
-                        words ? "the pooling trains codewords, which large steps would scatter" : length);
+                        words ? "codewords of the pooling diverge at a larger learning rate" : length);
     }
 
     /** Returns whether settings have the rate of stage 1 as a number. */

@@ -38,8 +38,8 @@ public final class Keys {
 
     private static final double STRONG_MIXUP = 0.2;
     private static final double STRONG_CUTMIX = 1;
-    private static final String MIXUP_RULE = STRONG_MIXUP + " with data.augment=strong, otherwise 0";
-    private static final String CUTMIX_RULE = (int) STRONG_CUTMIX + " with data.augment=strong, otherwise 0";
+    private static final String MIXUP_RULE = STRONG_MIXUP + " with data.augment=strong, else 0";
+    private static final String CUTMIX_RULE = (int) STRONG_CUTMIX + " with data.augment=strong, else 0";
 
     private static final Form<Double> NUMBER = Form.number();
     private static final Form<Double> ALPHA = Form.below(1000);
@@ -55,21 +55,21 @@ public final class Keys {
 
     public static final Key<Protocol> PROTOCOL = chosen(
             "data.protocol",
-            "train/test splits, as holdout:0.2 or thirds:3",
+            "train/test splits, e.g. holdout:0.2 or thirds:3",
             Form.of("PROTOCOL", Protocols::parse, Protocol::text),
             "the official split of a known dataset, else holdout:0.2");
 
     /** The whole image, once: a centre crop hides a quarter of it, the 15 crops of the paper cost 15 times as much. */
     public static final Key<CropPlan> CROPS = chosen(
             "data.crops",
-            "crops of an image, as resize:320 (the whole image), center:224+flips or paper",
+            "crops of an image, e.g. resize:320 (the whole image), center:224+flips or paper",
             Form.of("CROPS", CropPlan::parse, CropPlan::text),
             DefaultRecipe.CROPS_RULE);
 
     /** None without fine-tuning: frozen features are computed once. */
     public static final Key<Augmentation> AUGMENT = chosen(
             "data.augment",
-            "augmentation of training images in fine-tuning, as standard or light+erase:0.25",
+            "augmentation of training images in fine-tuning, e.g. standard or light+erase:0.25",
             Form.of(
                     String.join("|", Augmentation.names()) + "[+PART:VALUE]...",
                     Augmentation::parse,
@@ -79,7 +79,7 @@ public final class Keys {
     /** The test crops of {@link #CROPS}: a model is tested as it was trained. A larger size often gains accuracy. */
     public static final Key<Optional<CropPlan>> TEST_CROPS = fixed(
             "data.test-crops",
-            "crops for validation, test and prediction, as resize:288+flips; same: the test crops of data.crops",
+            "crops for validation, test and prediction, e.g. resize:288+flips; same: the test crops of data.crops",
             Form.of(
                     "CROPS|same",
                     Keys::testCrops,
@@ -112,9 +112,9 @@ public final class Keys {
 
     public static final Key<String> BACKBONE = chosen(
             "network.backbone",
-            "backbone, as googlenet; 'gramian backbones' lists all",
+            "backbone, e.g. googlenet; 'gramian backbones' lists all",
             Form.of("NAME", name -> Backbone.of(name).name(), name -> name),
-            "the best with installed weights; filters if there are none");
+            "the best with installed weights; filters if none are installed");
 
     public static final Key<String> LAYER = chosen(
             "network.layer",
@@ -126,7 +126,7 @@ public final class Keys {
             "network.weights",
             "pretrained weights: a name of 'gramian weights list' or a file; none: no weights",
             Form.of("FILE", Keys::weights, weights -> weights.orElse("none")),
-            "the weights of the backbone's name");
+            "the installed weights of the backbone");
 
     /**
      * {@link org.gramian.pooling.Methods} gives the reasons. The value is text: {@link #FIDELITY} completes it, see {@link
@@ -188,7 +188,7 @@ public final class Keys {
     /** Gradient steps seldom reach the optimum of the linear classifier; a solver reaches it within seconds. */
     public static final Key<Optional<LinearSolver>> STAGE1_REFIT = chosen(
             "stage1.refit",
-            "solver that refits the classifier after the last epoch, if validation accuracy does not fall; none",
+            "solver that refits the classifier after training, if validation accuracy does not fall; none: off",
             ClassifierChoice.REFIT_FORM,
             DefaultRecipe.REFIT_RULE);
 
@@ -344,7 +344,7 @@ public final class Keys {
 
     /** Fixed, so that runs are repeatable by default. */
     public static final Key<Long> SEED =
-            fixed("seed", "random seed of initialization, data order, crops and splits", Form.anyWhole(), 0L);
+            fixed("seed", "random seed of initialization, shuffling, crops and splits", Form.anyWhole(), 0L);
 
     /** Corrected formulas rather than the printed or released ones. */
     public static final Key<Fidelity> FIDELITY = fixed(
@@ -473,7 +473,8 @@ public final class Keys {
 
     private static Optional<String> weights(String text) {
         if (text.isEmpty()) {
-            throw new IllegalArgumentException("expected a name of weights, a file or none, found an empty text");
+            throw new IllegalArgumentException(
+                    "expected the name of installed weights, a file or none, found an empty value");
         }
         return text.equals("none") ? Optional.empty() : Optional.of(text);
     }

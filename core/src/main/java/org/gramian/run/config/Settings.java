@@ -65,7 +65,7 @@ public record Settings(Map<String, Setting> values) {
     public Settings typedPair(String pair, String example) {
         int equals = pair.indexOf('=');
         if (equals < 1) {
-            throw new ConfigException("--set: expected KEY=VALUE, as " + example + ", found '" + pair + "'");
+            throw new ConfigException("--set: expected KEY=VALUE, e.g. " + example + ", found '" + pair + "'");
         }
         return typed(pair.substring(0, equals).strip(), pair.substring(equals + 1), "--set");
     }

@@ -27,11 +27,11 @@ record StageLength(long steps) {
     static final Schedule MANY_STEPS = new Plateau(Plateau.PATIENCE, Plateau.DROPS);
 
     static final String EPOCHS_RULE =
-            EPOCHS + ", more where that makes fewer than " + STEPS + " steps, " + MOST_EPOCHS + " at most";
+            EPOCHS + "; up to " + MOST_EPOCHS + " if " + EPOCHS + " epochs have fewer than " + STEPS + " steps";
     static final String SCHEDULE_RULE =
-            MANY_STEPS.text() + "; " + FEW_STEPS.text() + " where epochs have fewer than " + TELLING_STEPS + " steps";
+            MANY_STEPS.text() + "; " + FEW_STEPS.text() + " if an epoch has fewer than " + TELLING_STEPS + " steps";
 
-    static final String EXTEND_RULE = "true if epochs are not given and the schedule is plateau or constant";
+    static final String EXTEND_RULE = "true if epochs are unset and the schedule is plateau or constant";
 
     static StageLength of(Settings settings, int pictures) {
         long batch = (long) settings.get(Keys.BATCH) * settings.get(Keys.ACCUMULATE);
@@ -58,14 +58,14 @@ record StageLength(long steps) {
 
     private static Settings extend(Settings settings, Key<Boolean> key, Key<Integer> epochs, Key<Schedule> schedule) {
         if (settings.get(epochs) == 0) {
-            return settings.orElse(key, false, "there are no epochs");
+            return settings.orElse(key, false, "the stage has 0 epochs");
         }
         if (settings.isWanted(epochs)) {
-            return settings.orElse(key, false, "the epochs are set");
+            return settings.orElse(key, false, "the number of epochs is set");
         }
         return settings.get(schedule).hasFixedLength()
                 ? settings.orElse(key, false, "the schedule depends on the number of epochs")
-                : settings.orElse(key, true, "the epochs are not set");
+                : settings.orElse(key, true, "the number of epochs is not set");
     }
 
     String reason() {

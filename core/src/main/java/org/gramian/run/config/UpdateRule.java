@@ -27,9 +27,9 @@ public enum UpdateRule {
 
     private static final double SGD_STAGE2_RATE = 0.001;
 
-    static final String WEIGHT_DECAY_RULE = "0.0005, or 0.02 under adamw";
-    static final String MULTIPLIER_RULE = "0.001, or 10 under adamw";
-    static final String STAGE2_RATE_RULE = "0.001, or 0.002 under adamw";
+    static final String WEIGHT_DECAY_RULE = "0.0005, or 0.02 with adamw";
+    static final String MULTIPLIER_RULE = "0.001, or 10 with adamw";
+    static final String STAGE2_RATE_RULE = "0.001, or 0.002 with adamw";
 
     static boolean isAdamW(Settings settings) {
         return settings.find(Keys.OPTIMIZER).filter(ADAMW::equals).isPresent();
@@ -41,7 +41,7 @@ public enum UpdateRule {
                         Keys.WEIGHT_DECAY,
                         adamW ? ADAMW_DEFAULTS.weightDecay() : SGD_DEFAULTS.weightDecay(),
                         adamW
-                                ? "AdamW multiplies weight decay by its learning rate, which is small"
+                                ? "AdamW multiplies weight decay by its small learning rate"
                                 : "the default weight decay of SGD")
                 .orElse(
                         Keys.MULTIPLIER,
@@ -49,12 +49,12 @@ public enum UpdateRule {
                                 ? ADAMW_DEFAULTS.stiefel().multiplier()
                                 : SGD_DEFAULTS.stiefel().multiplier(),
                         adamW
-                                ? "AdamW's steps on the Stiefel manifold have length learning rate times multiplier"
-                                : "gradients of these matrices are about a thousand times larger than others")
+                                ? "AdamW's step on the Stiefel manifold has the length learning rate times multiplier"
+                                : "gradients of Stiefel matrices are about 1000 times larger than others")
                 .orElse(
                         Keys.STAGE2_RATE,
                         OptionalDouble.of(adamW ? ADAMW_RATE : SGD_STAGE2_RATE),
-                        adamW ? "AdamW scales its steps itself" : "as in the paper");
+                        adamW ? "usual for AdamW" : "as in the paper");
     }
 
     /** Returns the constants of the rule in settings that have a value for every key. */

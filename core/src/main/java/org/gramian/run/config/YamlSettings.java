@@ -105,7 +105,7 @@ final class YamlSettings {
     private void chosen(@Nullable JsonToken value, int line) {
         refuseMagic();
         if (value != JsonToken.START_ARRAY) {
-            throw wrong(line, CHOSEN + ": expected a list of keys, as [stage1.rate], found " + found());
+            throw wrong(line, CHOSEN + ": expected a list of keys, e.g. [stage1.rate], found " + found());
         }
         while (parser.nextToken() != JsonToken.END_ARRAY) {
             refuseMagic();

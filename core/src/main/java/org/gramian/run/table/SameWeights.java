@@ -26,9 +26,10 @@ final class SameWeights {
                     Seen found = new Seen(fingerprint(fold), entry);
                     Seen first = byNetwork.putIfAbsent(network, found);
                     if (first != null && !first.fingerprint.equals(found.fingerprint)) {
-                        throw new IOException("expected all rows on the same weights of " + network + ", found "
-                                + first.entry.folder() + " and " + entry.folder()
-                                + " on different ones; start in another folder, or remove the rows with the old ones");
+                        throw new IOException(
+                                "expected all rows on the same weights of " + network + ", found "
+                                        + first.entry.folder() + " and " + entry.folder()
+                                        + " on different ones; use another table folder, or remove the rows with the old weights");
                     }
                 }
             }

@@ -62,7 +62,7 @@ final class SafetensorsHeaderParser {
             return new SafetensorsHeaderParser(file, json).header();
         } catch (JacksonException e) {
             String problem = e.getCause() instanceof CharacterCodingException
-                    ? "expected a header in UTF-8, found bytes that are none"
+                    ? "expected a header in UTF-8, found other bytes"
                     : "expected a header in JSON within limits, found: " + Found.bare(e.getOriginalMessage());
             throw new TensorFileException(file, problem, e);
         }

@@ -29,7 +29,7 @@ public record Dropout(double rate, long key) implements Serializable {
 
     public Dropout {
         if (!(rate >= 0 && rate < 1)) {
-            throw new IllegalArgumentException("dropout: expected a share of at least 0 and below 1, found " + rate);
+            throw new IllegalArgumentException("dropout: expected a rate of at least 0 and below 1, found " + rate);
         }
         if (key >>> KEY_BITS != 0) {
             throw new IllegalArgumentException("dropout: expected a key below 2^" + KEY_BITS + ", found " + key);

@@ -52,9 +52,9 @@ public final class SpreadStage {
                 recipe.stage2().epochs() + " epochs");
         require(
                 !head.normalized(),
-                "unnormalized scores",
-                "batch normalization of the scores, which needs the whole batch on one machine");
-        require(head.pretrained().isEmpty(), "a small head", "one that starts with layers of the network");
+                "no batch normalization of the logits",
+                "it, which needs the whole batch on one machine");
+        require(head.pretrained().isEmpty(), "a head without pretrained layers", "one with the tail of the backbone");
     }
 
     private static void require(boolean fits, String expected, String found) {

@@ -35,7 +35,7 @@ public record Recipe(
         long seed) {
     public Recipe {
         if (!(dropout >= 0 && dropout < 1)) {
-            throw new IllegalArgumentException("dropout: expected a share of at least 0 and below 1, found " + dropout);
+            throw new IllegalArgumentException("dropout: expected a rate of at least 0 and below 1, found " + dropout);
         }
     }
 

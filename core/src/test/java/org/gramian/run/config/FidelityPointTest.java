@@ -28,7 +28,7 @@ class FidelityPointTest {
                 "rbf:sigma=; mean; 50; mean",
                 "rbf:jitter=; 0; 0; 1e-4",
                 "stiefel.metric; canonical; euclidean; canonical",
-                "stiefel.multiplier; rate; 1e-5 momentum decay; 0.001 momentum",
+                "stiefel.multiplier; other parameters; 1e-5 momentum decay; 0.001 momentum",
                 "stiefel.retraction; qr-unsigned; qr-unsigned; qr",
                 "spd:<size>,init=; Q Gaussian; Xavier orthonormal; Q Gaussian",
                 "spd:<size>,init=; ≤ C; C; ≤ C",
@@ -38,7 +38,7 @@ class FidelityPointTest {
                 "optimizer.name; sgd; sgd; adamw sgd",
                 "stage2.rate; 0.001; 1e-5; 0.001 0.002 adamw",
                 "optimizer.weight-decay; 0.0005 0.02 adamw; 5e-6; 0.0005 0.02 adamw",
-                "network.pooling; paper; paper; auto default 1"
+                "network.pooling; paper; paper; auto default epochs"
             })
     void everyPointHasItsThreeValues(String way, String paper, String authors, String corrected) {
         assertThat(points(way)).anySatisfy(point -> {

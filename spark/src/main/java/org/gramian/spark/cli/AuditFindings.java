@@ -52,7 +52,7 @@ final class AuditFindings {
                     Severity.SPOILS,
                     Kind.UNREADABLE,
                     String.format(Locale.ROOT, "%,d of the images cannot be read", lost),
-                    "Training leaves them out: repair, replace or remove them.",
+                    "Training skips them: repair, replace or remove them.",
                     items(row, UNREADABLE)));
         }
         for (PictureOddity oddity : PictureOddity.values()) {

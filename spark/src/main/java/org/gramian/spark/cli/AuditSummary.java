@@ -118,7 +118,8 @@ record AuditSummary(List<String> lines, List<Finding> findings) {
         StringBuilder text = new StringBuilder();
         lines.forEach(line -> text.append(line).append(System.lineSeparator()));
         for (Finding finding : findings) {
-            text.append(String.format(Locale.ROOT, "%-8s%s%n", finding.severity(), Found.visible(finding.sentence())));
+            text.append(String.format(
+                    Locale.ROOT, "%-8s%s%n", finding.severity().text(), Found.visible(finding.sentence())));
             finding.items()
                     .forEach(item -> text.append("        - ")
                             .append(Found.visible(item.toString()))

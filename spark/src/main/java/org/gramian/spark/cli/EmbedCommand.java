@@ -21,10 +21,9 @@ import picocli.CommandLine.Parameters;
         header = "Computes descriptors of images with a trained model, as a table.",
         description = {
             "The descriptors are the output of the model's pooling, for search, clustering or another classifier.",
-            "Writes a row for every image: path (or the columns of the table that it came in), descriptor (float[d],"
-                    + " the",
+            "Writes a row for every image: path (or the columns of the input table), descriptor (float[d], the",
             "mean of its crops), error and error_kind. An unreadable image is a row with an error; the exit code",
-            "is 3 then. Example: gramian spark embed model.safetensors photos/ --out descriptors.parquet"
+            "is then 3. Example: gramian spark embed model.safetensors photos/ --out descriptors.parquet"
         })
 final class EmbedCommand implements Callable<Integer> {
     private static final String DESCRIPTOR = "descriptor";

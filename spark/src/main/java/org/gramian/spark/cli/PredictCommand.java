@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
         description = {
             "Writes a row for every image: path (or the columns of the input table), class, probability of",
             "that class, probabilities of all classes in the model's order, error and error_kind. An unreadable image",
-            "is a row with an error and does not end the job; the exit code is 3 then.",
+            "is a row with an error and does not end the job; the exit code is then 3.",
             "Example: gramian spark predict model.safetensors photos/ --out predictions.parquet"
         })
 final class PredictCommand implements Callable<Integer> {
@@ -56,7 +56,7 @@ final class PredictCommand implements Callable<Integer> {
             names = "--reject",
             paramLabel = "P",
             defaultValue = "0",
-            description = "predict 'unknown' if the probability of the class is below P, as 0.6")
+            description = "predict 'unknown' if the probability of the class is below P, e.g. 0.6")
     private double reject;
 
     @Parameters(

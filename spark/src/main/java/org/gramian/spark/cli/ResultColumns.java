@@ -16,7 +16,7 @@ final class ResultColumns {
             names = "--prefix",
             paramLabel = "TEXT",
             defaultValue = "",
-            description = "prefix of all result columns, as pred_, for input tables that have columns of these names")
+            description = "prefix of all result columns, e.g. pred_, for input tables that have columns of these names")
     @SuppressWarnings("NullAway.Init") // set by picocli
     private String prefix;
 
@@ -51,7 +51,7 @@ final class ResultColumns {
         String both = results.stream().map(this::name).filter(taken::contains).collect(Collectors.joining(", "));
         if (!both.isEmpty()) {
             throw new IllegalArgumentException("expected an input table without the result columns, found " + both
-                    + "; rename them, or use a prefix for the results, as --prefix pred_");
+                    + "; rename them, or use a prefix for the results, e.g. --prefix pred_");
         }
     }
 }

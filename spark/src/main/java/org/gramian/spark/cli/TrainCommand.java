@@ -28,7 +28,7 @@ import picocli.CommandLine.Parameters;
         description = {
             "Computes features of a frozen backbone on all executors, stores them as a table, and trains pooling and"
                     + " classifier",
-            "on them, each step on all executors. All images are training images except for a validation share:",
+            "on them, each step on all executors. All images are training images except for a validation fraction:",
             "keep test images elsewhere. The folder gets model.safetensors, config.yaml, history.csv and features; to",
             "resume an interrupted run, repeat the command with --resume. The backbone is not fine-tuned on Spark.",
             "Example: gramian spark train photos/ --out run --backbone googlenet --epochs 9"

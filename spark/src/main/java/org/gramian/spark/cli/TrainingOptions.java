@@ -24,16 +24,16 @@ final class TrainingOptions {
     @Option(
             names = "--set",
             paramLabel = "KEY=VALUE",
-            description = "set any key of 'gramian train --help-all', as --set " + EXAMPLE + "; repeatable")
+            description = "set any key of 'gramian train --help-all', e.g. --set " + EXAMPLE + "; repeatable")
     private List<String> pairs = new ArrayList<>();
 
-    @Option(names = "--crops", paramLabel = "CROPS", description = "crops of an image, as center:224+flips or paper")
+    @Option(names = "--crops", paramLabel = "CROPS", description = "crops of an image, e.g. center:224+flips or paper")
     private @Nullable String crops;
 
     @Option(
             names = {"--image-size", "--img-size", "--imgsz"},
             paramLabel = "N",
-            description = "image size: side of all crops in pixels, as 320")
+            description = "image size: side of all crops in pixels, e.g. 320")
     private @Nullable String imageSize;
 
     @Option(names = "--test-size", paramLabel = "N", description = "image size for validation and prediction")
@@ -57,7 +57,7 @@ final class TrainingOptions {
             description = "boolean column of the table that marks the validation set, instead of a random fraction")
     private @Nullable String heldBack;
 
-    @Option(names = "--backbone", paramLabel = "NAME", description = "backbone, as googlenet")
+    @Option(names = "--backbone", paramLabel = "NAME", description = "backbone, e.g. googlenet")
     private @Nullable String backbone;
 
     @Option(names = "--layer", paramLabel = "LAYER", description = "layer whose feature maps are pooled")
@@ -72,7 +72,7 @@ final class TrainingOptions {
     @Option(
             names = "--pooling",
             paramLabel = "SPEC",
-            description = "pooling: a method as bcnn, or stages joined by '/'")
+            description = "pooling: a method such as bcnn, or stages joined by '/'")
     private @Nullable String pooling;
 
     @Option(names = "--epochs", paramLabel = "N", description = "maximum epochs")
@@ -87,7 +87,7 @@ final class TrainingOptions {
     @Option(
             names = "--schedule",
             paramLabel = "SCHEDULE",
-            description = "learning rate schedule, as cosine or steps:6,7")
+            description = "learning rate schedule, e.g. cosine or steps:6,7")
     private @Nullable String schedule;
 
     @Option(
@@ -108,7 +108,7 @@ final class TrainingOptions {
     @Option(
             names = "--ema",
             paramLabel = "DECAY",
-            description = "exponential moving average of the weights: decay, as 0.999; 0: off")
+            description = "exponential moving average of the weights: decay, e.g. 0.999; 0: off")
     private @Nullable String ema;
 
     @Option(names = "--dropout", paramLabel = "FRACTION", description = "dropout rate before the classifier")

@@ -48,7 +48,7 @@ final class TrainingTold implements AutoCloseable {
                         done.epoch() + 1,
                         done.loss(),
                         100 * done.accuracy(),
-                        done.best() ? ", best so far" : ""));
+                        done.best() ? ", best" : ""));
             case TrainEvent.StageExtended extended ->
                 say("the loss is still falling: training continues to epoch " + extended.epochs());
             case TrainEvent.StageDone done -> say("trained for " + done.epochs() + " epochs: " + done.reason());
@@ -67,7 +67,7 @@ final class TrainingTold implements AutoCloseable {
                 ? "reading features"
                 : String.format(
                         Locale.ROOT,
-                        "%s, %,d of %,d images done before this part",
+                        "%s, %,d of %,d images already done",
                         collecting.task(),
                         collecting.done(),
                         collecting.all());

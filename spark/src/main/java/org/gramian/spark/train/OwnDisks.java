@@ -42,7 +42,7 @@ public final class OwnDisks {
             told.accept(place + " is a local path, and "
                     + session.sparkContext().master()
                     + " may have several machines: it must be the same mounted folder on every machine, or results are"
-                    + " lost; otherwise use a shared path, as hdfs://host/folder");
+                    + " lost; otherwise use a shared path, e.g. hdfs://host/folder");
         }
     }
 

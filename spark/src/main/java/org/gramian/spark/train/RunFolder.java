@@ -145,8 +145,7 @@ final class RunFolder implements AutoCloseable {
     private void replace(Path draft, Path target) throws IOException {
         files.delete(target, false);
         if (!files.rename(draft, target)) {
-            throw new IOException(
-                    target + ": expected " + draft + " to be renamed to this, found that the file system refuses");
+            throw new IOException(target + ": the file system cannot rename " + draft + " to this path");
         }
     }
 

@@ -188,8 +188,8 @@ class SparkCommandsTest {
                 .containsPattern("a: 8\\D+6\\b")
                 .containsPattern("b: 2\\D+2\\b")
                 .contains("7 PNG, 1 WEBP")
-                .containsPattern("SPOILS +2\\b")
-                .containsPattern("SPOILS +4\\D+2\\b")
+                .containsPattern("(?m)^error +2\\b")
+                .containsPattern("(?m)^error +4\\D+2\\b")
                 .containsPattern("\\b2 classes\\D+10\\b");
         assertThat(table(out)).hasSize(10);
     }

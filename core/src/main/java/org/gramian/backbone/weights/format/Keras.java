@@ -161,7 +161,7 @@ final class Keras {
         if (NUMBERED.matcher(layer).matches()) {
             throw new TensorFileException(
                     path,
-                    "expected layers by their names, found a Keras 3 .weights.h5 file, which counts them, as "
+                    "expected layers by their names, found a Keras 3 .weights.h5 file, which counts them, e.g. "
                             + Found.text(layer) + "; save the model with model.save('NAME.h5') instead");
         }
         for (int i = 0; i < NUMBERED_WEIGHTS.size(); i++) {

@@ -63,7 +63,7 @@ final class PickleFunctions {
             throw fault("holds a " + function.path() + ", whose element type is not one of " + DType.names());
         }
         throw fault("the file requests " + Found.bare(function.path()) + ", which is not a tensor: refused; "
-                + "torch.save the state_dict() alone");
+                + "torch.save only the state_dict()");
     }
 
     Pickled call(Function function, List<Pickled> arguments) throws TensorFileException {
@@ -129,7 +129,7 @@ final class PickleFunctions {
         List<Pickled> parts = row(identifier);
         if (!(argument(parts, 0) instanceof Text kind) || !kind.value().equals("storage")) {
             throw fault("the file refers to an object that is not tensor storage: refused; "
-                    + "torch.save the state_dict() alone");
+                    + "torch.save only the state_dict()");
         }
         if (!(argument(parts, 1) instanceof Function type) || !STORAGES.containsKey(type.name())) {
             throw fault("expected the type of a storage, found something else");

@@ -186,7 +186,7 @@ final class PickleReader {
 
     private void remember(int index) throws TensorFileException {
         if (memo.size() == MAX_REMEMBERED) {
-            throw fault("expected at most " + MAX_REMEMBERED + " remembered values, found more");
+            throw fault("expected at most " + MAX_REMEMBERED + " memo entries, found more");
         }
         memo.put(index, top());
     }
@@ -194,7 +194,7 @@ final class PickleReader {
     private Pickled remembered(int index) throws TensorFileException {
         Pickled value = memo.get(index);
         if (value == null) {
-            throw fault("expected a remembered value number " + index + ", found none");
+            throw fault("expected memo entry " + index + ", found none");
         }
         return value;
     }
@@ -270,7 +270,7 @@ final class PickleReader {
                     .decode(ByteBuffer.wrap(take(length)))
                     .toString());
         } catch (CharacterCodingException e) {
-            throw new TensorFileException(file, at("expected text in UTF-8, found bytes that are none"), e);
+            throw new TensorFileException(file, at("expected text in UTF-8, found other bytes"), e);
         }
     }
 

@@ -52,7 +52,7 @@ public final class Layouts {
                     "fgvc-aircraft[:variant|family|manufacturer]",
                     "data/images/NUMBER.jpg, data/images_variant_train.txt, _val.txt, _test.txt",
                     level -> new FgvcAircraft(level.map(Layouts::level).orElse(FgvcAircraft.Level.VARIANT))),
-            new Rule("flat", "images at any depth without classes, for features only", plain(new Flat())));
+            new Rule("flat", "images at any depth without classes, for features and embed", plain(new Flat())));
 
     /** Layouts that give themselves away; a folder with none of their signs has class folders, or nothing of use. */
     private static final List<Layout> WITH_SIGNS = List.of(

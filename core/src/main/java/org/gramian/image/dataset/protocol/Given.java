@@ -24,8 +24,8 @@ public record Given() implements Official {
             case Assignment.Splits(List<Split> splits) ->
                 splits.stream()
                         .filter(split -> !split.parts().containsAll(List.of(Part.TRAIN, Part.TEST)))
-                        .map(split -> "its split '" + split.name() + "' has no image to "
-                                + (split.parts().contains(Part.TRAIN) ? "test" : "train on"))
+                        .map(split -> "its split '" + split.name() + "' has no "
+                                + (split.parts().contains(Part.TRAIN) ? "test images" : "training images"))
                         .findFirst();
             case Assignment.Folds(List<Integer> numbers) ->
                 numbers.stream().distinct().count() > 1

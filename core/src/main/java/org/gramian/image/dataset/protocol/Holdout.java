@@ -17,7 +17,7 @@ public record Holdout(double share) implements Seeded {
     public Holdout {
         if (!(share > 0 && share < 1)) {
             throw new IllegalArgumentException(
-                    "expected holdout:<share> with a share above 0 and below 1, found " + share);
+                    "expected holdout:<fraction> with a fraction above 0 and below 1, found " + share);
         }
     }
 

@@ -31,7 +31,7 @@ public final class Protocols {
     private static final List<Rule> RULES = List.of(
             new Rule(
                     "holdout[:" + Holdout.DEFAULT + "]",
-                    "a random share of every class is the test set, the rest the training set",
+                    "a random fraction of every class is the test set, the rest the training set",
                     share -> new Holdout(share.map(Protocols::number).orElse(Holdout.DEFAULT))),
             new Rule(
                     "kfold[:" + KFold.DEFAULT + "]",
@@ -51,7 +51,7 @@ public final class Protocols {
                     plain(new Given())),
             new Rule(
                     "dtd-official[:1.." + DtdOfficial.PUBLISHED + "]",
-                    "the published splits of DTD: 40 training, validation and test images each; some, as :1 or :1..3",
+                    "the published splits of DTD: 40 training, validation and test images each; a subset, e.g. :1 or :1..3",
                     Protocols::dtd),
             new Rule(
                     "kth-1v3",

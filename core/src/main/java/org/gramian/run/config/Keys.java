@@ -360,6 +360,13 @@ public final class Keys {
             Form.truth(),
             true);
 
+    /** Off: {@code history.csv} has the same values. */
+    public static final Key<Boolean> TENSORBOARD = fixed(
+            "tensorboard",
+            "write loss, accuracy and learning rate of each epoch for TensorBoard",
+            Form.truth(),
+            false);
+
     private static final List<Key<?>> ALL = List.of(
             LAYOUT,
             PROTOCOL,
@@ -412,7 +419,8 @@ public final class Keys {
             QUALITY,
             SEED,
             FIDELITY,
-            GALLERY);
+            GALLERY,
+            TENSORBOARD);
 
     private Keys() {}
 
@@ -422,11 +430,16 @@ public final class Keys {
     }
 
     /**
-     * Returns whether a key influences the trained model. The path of the weights does not (their content is hashed), nor does
-     * the gallery.
+     * Returns whether a key influences the trained model. The path of the weights does not (their content is hashed), nor do
+     * additional outputs.
      */
     public static boolean decides(String name) {
-        return !name.equals(WEIGHTS.name()) && !name.equals(GALLERY.name());
+        return !name.equals(WEIGHTS.name()) && !isOutput(name);
+    }
+
+    /** Returns whether a key only adds files to a run. */
+    public static boolean isOutput(String name) {
+        return name.equals(GALLERY.name()) || name.equals(TENSORBOARD.name());
     }
 
     /** Returns the names of all keys. */

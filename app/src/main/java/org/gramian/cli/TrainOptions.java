@@ -109,7 +109,7 @@ final class TrainOptions {
         @Option(
                 names = "--near-duplicates",
                 paramLabel = "WORD",
-                description = "in random splits: together (on one side) or ignore (like other images)")
+                description = "in random splits and cross-validation: together (on one side) or ignore")
         private @Nullable String nearDuplicates;
     }
 

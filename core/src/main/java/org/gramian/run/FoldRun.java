@@ -6,6 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -247,12 +248,19 @@ final class FoldRun {
     }
 
     private Material material() {
+        Map<String, Integer> duplicates = new HashMap<>();
+        for (int group = 0; group < plan.duplicates().size(); group++) {
+            for (int index : plan.duplicates().get(group)) {
+                duplicates.put(plan.dataset().samples().get(index).name(), group);
+            }
+        }
         return new Material(
                 fold.parts(),
                 plan.config().data().crops().training(plan.config().recipe().seed()),
                 plan.config().data().testPlan().testing(),
                 surround.extraction,
-                surround.threads);
+                surround.threads,
+                duplicates);
     }
 
     /**

@@ -93,10 +93,13 @@ public final class Keys {
             Form.below(1),
             DefaultRecipe.VALIDATION_RULE);
 
-    /** Kept on one side: a test image that almost equals a training image makes the accuracy too good. */
+    /**
+     * Kept on one side: a test image that almost equals a training image makes the accuracy too good. In cross-validation on
+     * training images it would decide between poolings and classifiers.
+     */
     public static final Key<Boolean> NEAR_DUPLICATES = chosen(
             "data.near-duplicates",
-            "near-duplicates in random splits: on one side of a split (together), or like other images (ignore)",
+            "near-duplicates: on one side of random splits, in one fold (together), or like other images (ignore)",
             Form.word(List.of(true, false), together -> together ? "together" : "ignore"),
             "together; ignore with fidelity paper or authors");
 

@@ -3,6 +3,7 @@ package org.gramian.cli;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
+import org.gramian.run.StageClock;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.StageStarted;
 import org.gramian.train.loop.TrainEvent.Stepped;

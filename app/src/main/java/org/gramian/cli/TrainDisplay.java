@@ -12,6 +12,7 @@ import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.Severity;
 import org.gramian.image.audit.UnreadablePicture;
 import org.gramian.run.RunEvent;
+import org.gramian.run.StageClock;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainEvent.Collecting;

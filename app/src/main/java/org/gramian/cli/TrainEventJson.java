@@ -5,6 +5,7 @@ import java.util.Map;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.image.audit.Severity;
 import org.gramian.run.RunEvent;
+import org.gramian.run.StageClock;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainEvent.Collecting;

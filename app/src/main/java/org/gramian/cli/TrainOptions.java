@@ -109,7 +109,7 @@ final class TrainOptions {
         @Option(
                 names = "--near-duplicates",
                 paramLabel = "WORD",
-                description = "in random splits: together (on one side) or ignore (like other images)")
+                description = "in random splits and cross-validation: together (on one side) or ignore")
         private @Nullable String nearDuplicates;
     }
 
@@ -232,6 +232,9 @@ final class TrainOptions {
 
         @Option(names = "--no-gallery", description = "do not store thumbnails and descriptors for the report")
         private boolean noGallery;
+
+        @Option(names = "--tensorboard", description = "write the values of each epoch for TensorBoard")
+        private boolean tensorboard;
     }
 
     /** Returns the folder of installed weights. */
@@ -337,6 +340,7 @@ final class TrainOptions {
         flags.put("--class-weights", new Asked(Keys.CLASS_WEIGHTS, learning.classWeights));
         flags.put("--seed", new Asked(Keys.SEED, learning.seed));
         flags.put("--no-gallery", new Asked(Keys.GALLERY, learning.noGallery ? "false" : null));
+        flags.put("--tensorboard", new Asked(Keys.TENSORBOARD, learning.tensorboard ? "true" : null));
         return flags;
     }
 

@@ -94,8 +94,15 @@ class TrainOptionsTest {
 
     @Test
     void thisTestKnowsEveryOption() {
-        List<String> others =
-                List.of("--config", "--set", "--weights-dir", "--no-gallery", "--image-size", "--test-size", "--tta");
+        List<String> others = List.of(
+                "--config",
+                "--set",
+                "--weights-dir",
+                "--no-gallery",
+                "--tensorboard",
+                "--image-size",
+                "--test-size",
+                "--tta");
         assertThat(new CommandLine(new Train()).getCommandSpec().options())
                 .extracting(option -> option.names()[0])
                 .filteredOn(name -> !others.contains(name))
@@ -122,6 +129,12 @@ class TrainOptionsTest {
     void aWishForNoGalleryIsAValueOfItsKey() {
         assertThat(asked("--no-gallery").values())
                 .isEqualTo(Map.of("gallery", new Setting("gallery", "false", Origin.flag("--no-gallery"))));
+    }
+
+    @Test
+    void tensorBoardIsAValueOfItsKey() {
+        assertThat(asked("--tensorboard").values())
+                .isEqualTo(Map.of("tensorboard", new Setting("tensorboard", "true", Origin.flag("--tensorboard"))));
     }
 
     @Test

@@ -7,10 +7,12 @@ import java.util.List;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * Rows in folds to choose by: all rows of a group in one fold, every class in every fold.
+ * Rows in folds to choose by: all rows of a group in one fold, every class in every fold. Near-duplicates are in one fold, too,
+ * unless a class has no others: then there would be no folds at all.
  *
  * <p>Which fold a group is in follows from the numbers of the groups, not from the order of the rows.
  *
@@ -27,9 +29,14 @@ record GroupFolds(int folds, List<Integer> places) {
 
     /** At most so many folds: no more than the smallest class has groups. */
     static GroupFolds of(LabelledRows rows, int most) {
+        GroupFolds together = of(rows, rows::duplicate, most);
+        return together.folds < 2 ? of(rows, rows::group, most) : together;
+    }
+
+    private static GroupFolds of(LabelledRows rows, IntUnaryOperator groupOf, int most) {
         TreeMap<Integer, Integer> labels = new TreeMap<>(); // of groups; the lowest where there are several
         for (int i = 0; i < rows.count(); i++) {
-            labels.merge(rows.group(i), rows.label(i), Math::min);
+            labels.merge(groupOf.applyAsInt(i), rows.label(i), Math::min);
         }
         List<List<Integer>> classes = new ArrayList<>();
         for (int c = 0; c < rows.classes(); c++) {
@@ -52,7 +59,7 @@ record GroupFolds(int folds, List<Integer> places) {
         return new GroupFolds(
                 folds,
                 IntStream.range(0, rows.count())
-                        .map(i -> fold.get(rows.group(i)))
+                        .map(i -> fold.get(groupOf.applyAsInt(i)))
                         .boxed()
                         .toList());
     }

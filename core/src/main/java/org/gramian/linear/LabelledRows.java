@@ -12,19 +12,21 @@ import org.gramian.tensor.Views;
  * What a solver learns from: rows {@code [n, d]}, each with a class, a group and, by its class, a weight.
  *
  * <p>Rows of one group, as the crops of one picture, are no independent examples: they are never divided between learning
- * and judging. It looks at the tensor of the rows and does not own it.
+ * and judging. Nor are near-duplicates, which are several groups. It looks at the tensor of the rows and does not own it.
  */
 public final class LabelledRows {
     private final Tensor rows;
     private final int[] labels;
     private final int[] groups;
+    private final int[] duplicates;
     private final double[] weights;
     private final int[] counts;
 
-    private LabelledRows(Tensor rows, int[] labels, int[] groups, double[] weights) {
+    private LabelledRows(Tensor rows, int[] labels, int[] groups, int[] duplicates, double[] weights) {
         this.rows = rows;
         this.labels = labels.clone();
         this.groups = groups.clone();
+        this.duplicates = duplicates.clone();
         this.weights = weights.clone();
         this.counts = new int[weights.length];
         Arrays.stream(labels).forEach(label -> counts[label]++);
@@ -57,7 +59,7 @@ public final class LabelledRows {
         }
         double[] weights = new double[classes];
         Arrays.fill(weights, 1);
-        return new LabelledRows(rows, labels, groups, weights);
+        return new LabelledRows(rows, labels, groups, groups, weights);
     }
 
     private static void requireEveryClass(int[] labels, int classes) {
@@ -87,7 +89,20 @@ public final class LabelledRows {
             throw new IllegalArgumentException("expected a positive weight for each of " + weights.length
                     + " classes, found " + Arrays.toString(others));
         }
-        return new LabelledRows(rows, labels, groups, others);
+        return new LabelledRows(rows, labels, groups, duplicates, others);
+    }
+
+    /**
+     * Returns the same rows, of which near-duplicates stay in one fold of a cross-validation.
+     *
+     * @param others a number for each row, the same for all rows of a group and of its near-duplicates
+     */
+    public LabelledRows withDuplicates(int[] others) {
+        if (others.length != labels.length) {
+            throw new IllegalArgumentException(
+                    "expected a number for each of " + labels.length + " rows, found " + others.length);
+        }
+        return new LabelledRows(rows, labels, groups, others, weights);
     }
 
     /** Copies some rows; every class must be among them where a solver is to learn from them. */
@@ -96,7 +111,8 @@ public final class LabelledRows {
         Tensor index = Tensors.to(Tensors.ofLongs(places, Shape.of(places.length)), rows.device());
         int[] someLabels = Arrays.stream(which).map(i -> labels[i]).toArray();
         int[] someGroups = Arrays.stream(which).map(i -> groups[i]).toArray();
-        return new LabelledRows(Views.select(rows, 0, index), someLabels, someGroups, weights);
+        int[] someDuplicates = Arrays.stream(which).map(i -> duplicates[i]).toArray();
+        return new LabelledRows(Views.select(rows, 0, index), someLabels, someGroups, someDuplicates, weights);
     }
 
     /** The rows {@code [n, d]}. */
@@ -125,6 +141,11 @@ public final class LabelledRows {
 
     int group(int row) {
         return groups[row];
+    }
+
+    /** The same number for near-duplicates; without any, that of the group. */
+    int duplicate(int row) {
+        return duplicates[row];
     }
 
     /** Rows of a class. */

@@ -1,9 +1,13 @@
 package org.gramian.linear;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
+import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Reductions;
@@ -25,7 +29,15 @@ import org.gramian.tensor.Views;
  * <p>so that one eigendecomposition of K gives the predictions of n classifiers for every λ (Rifkin, Lippert: Notes on
  * Regularized Least Squares, MIT-CSAIL-TR-2007-025, section 3).
  *
- * @param accuracy share of the rows that the classifier of all other rows gets right
+ * <p>Near-duplicates are left out together: a descriptor would otherwise win by recognizing the other image of a pair. For a
+ * group S of m rows the scores by the classifier trained on all rows outside S are
+ *
+ * <pre>{@code F_S = Y_S − (G_SS)⁻¹ (G Y)_S}</pre>
+ *
+ * <p>with the block {@code G_SS [m, m]} (An, Liu, Venkatesh: Fast cross-validation algorithms for least squares support vector
+ * machine and kernel ridge regression, Pattern Recognition 40, 2007).
+ *
+ * @param accuracy share of the rows that the classifier of all rows outside their group gets right
  * @param lambda the ridge that gave it, relative to a mean squared row length of 1
  * @param correct per row, whether it was right
  */
@@ -39,13 +51,14 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
      *
      * @param gram products of centred rows with one another, {@code [n, n]}, scaled to a mean diagonal of 1; see {@link #gram}
      * @param labels the class of each row, from 0 on
+     * @param groups the group of each row, any number: rows of one group are left out together
      * @param classes number of classes k
      */
-    public static LeaveOneOut of(Tensor gram, int[] labels, int classes) {
+    public static LeaveOneOut of(Tensor gram, int[] labels, int[] groups, int classes) {
         int n = labels.length;
-        if (!gram.shape().equals(Shape.of(n, n))) {
-            throw new IllegalArgumentException(
-                    "expected the Gram matrix of " + n + " rows as [" + n + ", " + n + "], found " + gram);
+        if (!gram.shape().equals(Shape.of(n, n)) || groups.length != n) {
+            throw new IllegalArgumentException("expected the Gram matrix of " + n + " rows as [" + n + ", " + n
+                    + "] and " + n + " groups, found " + gram + " and " + groups.length);
         }
         try (Scope _ = Scope.open()) {
             double[] signs = new double[n * classes];
@@ -59,6 +72,7 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
             Tensor vectors = eigen.vectors();
             Tensor rotated = Products.matmul(Views.transpose(vectors), targets); // [n, k]
             Tensor squares = Elementwise.mul(vectors, vectors);
+            List<Block> blocks = blocks(vectors, groups);
             LeaveOneOut best = new LeaveOneOut(-1, 0, new boolean[n]);
             for (double lambda : GRID) {
                 Tensor inverse =
@@ -66,13 +80,66 @@ public record LeaveOneOut(double accuracy, double lambda, boolean[] correct) {
                 Tensor column = Views.reshape(inverse, n, 1);
                 Tensor solved = Products.matmul(vectors, Elementwise.mul(rotated, column));
                 Tensor scores = Elementwise.sub(targets, Elementwise.div(solved, Products.matmul(squares, column)));
-                boolean[] correct = correct(scores.toDoubles(), labels, classes);
+                double[] flat = scores.toDoubles();
+                if (!blocks.isEmpty()) {
+                    Tensor eigenvalues = Tensors.to(inverse, Device.CPU);
+                    Tensor weights = Tensors.to(solved, Device.CPU);
+                    blocks.forEach(block -> block.score(eigenvalues, weights, signs, flat));
+                }
+                boolean[] correct = correct(flat, labels, classes);
                 double accuracy = share(correct);
                 if (accuracy > best.accuracy) {
                     best = new LeaveOneOut(accuracy, lambda, correct);
                 }
             }
             return best;
+        }
+    }
+
+    /** Groups of two rows or more, on the CPU: they are small, and calls of a GPU would take longer than their work. */
+    private static List<Block> blocks(Tensor vectors, int[] groups) {
+        Map<Integer, List<Integer>> members = new LinkedHashMap<>();
+        for (int i = 0; i < groups.length; i++) {
+            members.computeIfAbsent(groups[i], _ -> new ArrayList<>()).add(i);
+        }
+        List<Block> blocks = new ArrayList<>();
+        for (List<Integer> rows : members.values()) {
+            if (rows.size() > 1) {
+                long[] places = rows.stream().mapToLong(row -> row).toArray();
+                Tensor index = Tensors.ofLongs(places, Shape.of(places.length));
+                Tensor part = Views.select(vectors, 0, Tensors.to(index, vectors.device()));
+                blocks.add(new Block(rows, index, Tensors.to(part, Device.CPU)));
+            }
+        }
+        return blocks;
+    }
+
+    /**
+     * A group S of m rows that are left out together.
+     *
+     * @param rows their places
+     * @param index the same as a tensor
+     * @param vectors their part of the eigenvectors {@code [m, n]}
+     */
+    private record Block(List<Integer> rows, Tensor index, Tensor vectors) {
+        /**
+         * Replaces the scores of the group by {@code Y_S − (G_SS)⁻¹ (G Y)_S}.
+         *
+         * @param eigenvalues of G {@code [n]}
+         * @param solved {@code G Y [n, k]}
+         * @param targets {@code Y [n, k]}
+         */
+        void score(Tensor eigenvalues, Tensor solved, double[] targets, double[] scores) {
+            try (Scope _ = Scope.open()) {
+                Tensor own = Products.matmul(Elementwise.mul(vectors, eigenvalues), Views.transpose(vectors));
+                double[] residuals = Decompositions.solve(own, Views.select(solved, 0, index))
+                        .toDoubles();
+                int classes = residuals.length / rows.size();
+                for (int i = 0; i < residuals.length; i++) {
+                    int place = rows.get(i / classes) * classes + i % classes;
+                    scores[place] = targets[place] - residuals[i];
+                }
+            }
         }
     }
 

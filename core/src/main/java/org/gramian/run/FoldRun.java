@@ -5,6 +5,8 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.time.Duration;
+import java.time.InstantSource;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -84,6 +86,7 @@ final class FoldRun {
         }
         Keeper keeper = new Keeper(folder.checkpoint(), identity(), surround.keepEvery);
         History history = History.open(folder.history());
+        Optional<TensorBoardLog> board = board(history);
         Session session = new Session(
                 event -> {
                     switch (event) {
@@ -94,6 +97,7 @@ final class FoldRun {
                         case Refitted refit -> keeping(() -> refitted(refit));
                         default -> {}
                     }
+                    board.ifPresent(log -> keeping(() -> log.accept(event)));
                     surround.events.accept(new RunEvent.Training(event));
                 },
                 surround.breaks,
@@ -129,6 +133,16 @@ final class FoldRun {
             return Optional.of(
                     new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));
         }
+    }
+
+    private Optional<TensorBoardLog> board(History history) {
+        return plan.config().tensorboard()
+                ? Optional.of(new TensorBoardLog(
+                        folder.path(),
+                        !fold.parts().heldBack().isEmpty(),
+                        InstantSource.system(),
+                        history.epochs()))
+                : Optional.empty();
     }
 
     /** Solves a classifier on frozen features before anything is fine-tuned: a good answer first. */
@@ -234,12 +248,19 @@ final class FoldRun {
     }
 
     private Material material() {
+        Map<String, Integer> duplicates = new HashMap<>();
+        for (int group = 0; group < plan.duplicates().size(); group++) {
+            for (int index : plan.duplicates().get(group)) {
+                duplicates.put(plan.dataset().samples().get(index).name(), group);
+            }
+        }
         return new Material(
                 fold.parts(),
                 plan.config().data().crops().training(plan.config().recipe().seed()),
                 plan.config().data().testPlan().testing(),
                 surround.extraction,
-                surround.threads);
+                surround.threads,
+                duplicates);
     }
 
     /**

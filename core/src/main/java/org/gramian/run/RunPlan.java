@@ -37,6 +37,8 @@ import org.gramian.run.config.Settings;
  * @param config the same as records
  * @param fingerprint of the division of the whole data set
  * @param near near-duplicates that the splits keep together, see {@link Duplicates#near}
+ * @param duplicates identical files and near-duplicates that cross-validation on training images keeps together: with any
+ *     protocol, unless near-duplicates are ignored
  * @param content of the pictures, see {@link AuditReport#content}
  * @param names of all folds of the protocol
  * @param folds those that are trained, of readable pictures
@@ -47,11 +49,13 @@ public record RunPlan(
         RunConfig config,
         Fingerprint fingerprint,
         List<List<Integer>> near,
+        List<List<Integer>> duplicates,
         String content,
         List<String> names,
         List<FoldPlan> folds) {
     public RunPlan {
         near = List.copyOf(near);
+        duplicates = List.copyOf(duplicates);
         names = List.copyOf(names);
         folds = List.copyOf(folds);
     }
@@ -68,7 +72,9 @@ public record RunPlan(
         Set<Integer> readable = readable(dataset, audit);
         requireReadableClasses(dataset, readable, audit);
         long seed = config.recipe().seed();
-        Duplicates duplicates = duplicates(dataset, config, audit, remarks);
+        Duplicates identical = Duplicates.of(dataset);
+        Duplicates all = config.data().nearDuplicates() ? identical.with(near(dataset, audit)) : identical;
+        Duplicates duplicates = splitTogether(dataset, config, all, remarks);
         Plan plan = divide(dataset, config, duplicates);
         plan.notes().forEach(note -> remarks.accept(note.text()));
         FoldPlan.HoldingBack holding = new FoldPlan.HoldingBack(config.data().validation(), seed, duplicates, remarks);
@@ -82,6 +88,7 @@ public record RunPlan(
                 config,
                 plan.fingerprint(),
                 duplicates.near(),
+                all.together(),
                 audit.content(),
                 folds.stream().map(FoldPlan::name).toList(),
                 folds);
@@ -143,16 +150,15 @@ public record RunPlan(
         return Names.some(names.stream().map(Found::text).toList());
     }
 
-    /** Identical files, and for a random split the near-duplicates of the audit, unless a class would not suffice then. */
-    private static Duplicates duplicates(
-            Dataset dataset, RunConfig config, AuditReport audit, Consumer<String> remarks) {
-        Duplicates identical = Duplicates.of(dataset);
-        List<List<Integer>> near = near(dataset, audit);
+    /** Identical files, and for a random split near-duplicates, unless a class would not suffice then. */
+    private static Duplicates splitTogether(
+            Dataset dataset, RunConfig config, Duplicates all, Consumer<String> remarks) {
+        Duplicates identical = all.with(List.of());
+        List<List<Integer>> near = all.near();
         Protocol protocol = config.data().protocol();
-        if (!config.data().nearDuplicates() || !(protocol instanceof Seeded) || near.isEmpty()) {
+        if (!(protocol instanceof Seeded) || near.isEmpty()) {
             return identical;
         }
-        Duplicates all = identical.with(near);
         String counted = near.size() + (near.size() == 1 ? " group" : " groups") + " of near-duplicates ("
                 + near.stream().mapToInt(List::size).sum() + " images)";
         Optional<String> misfit = protocol.misfit(dataset, all);
@@ -246,7 +252,7 @@ public record RunPlan(
                 some.add(fold);
             }
         }
-        return new RunPlan(dataset, settings, config, fingerprint, near, content, names, some);
+        return new RunPlan(dataset, settings, config, fingerprint, near, duplicates, content, names, some);
     }
 
     private FoldPlan find(String text) {

@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import org.gramian.tensor.Scope;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
+import org.junit.jupiter.api.Test;
 
 class GroupFoldsTest {
     /** So many crops of each of so many pictures. */
@@ -52,6 +53,36 @@ class GroupFoldsTest {
                 assertThat(labels(rows, folds.rows(fold, true))).hasSize(3);
                 assertThat(labels(rows, folds.rows(fold, false))).hasSize(3);
             }
+        }
+    }
+
+    @RandomTest
+    void nearDuplicatesAreInOneFold(Seed seed) {
+        MadeUpRows rows = crops(seed.random(), 60, 2);
+        int[] duplicates = IntStream.range(0, rows.count())
+                .map(i -> rows.groups()[i] > 96 ? -1 : 1000 * rows.labels()[i] + rows.groups()[i] / 5)
+                .toArray(); // the last four images may be of several classes
+        try (Scope _ = Scope.open()) {
+            GroupFolds folds = GroupFolds.of(rows.rows().withDuplicates(duplicates), 5);
+            Map<Integer, Integer> seen = new HashMap<>();
+            for (int i = 0; i < rows.count(); i++) {
+                Integer before = seen.put(duplicates[i], folds.places().get(i));
+                assertThat(before).isIn(null, folds.places().get(i));
+            }
+            for (int fold = 0; fold < folds.folds(); fold++) {
+                assertThat(labels(rows, folds.rows(fold, true))).hasSize(3);
+                assertThat(labels(rows, folds.rows(fold, false))).hasSize(3);
+            }
+        }
+    }
+
+    @Test
+    void aClassOfNearDuplicatesAloneIsDividedByImages() {
+        MadeUpRows rows = crops(new SplittableRandom(1), 30, 2);
+        try (Scope _ = Scope.open()) {
+            GroupFolds plain = GroupFolds.of(rows.rows(), 5);
+            assertThat(plain.folds()).isGreaterThan(1);
+            assertThat(GroupFolds.of(rows.rows().withDuplicates(rows.labels()), 5)).isEqualTo(plain);
         }
     }
 

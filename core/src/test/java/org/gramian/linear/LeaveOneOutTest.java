@@ -47,29 +47,67 @@ final class LeaveOneOutTest {
     }
 
     private static Gram gram(double[][] rows) {
-        return LeaveOneOut.gram(
-                LabelledRows.of(tensor(rows), labels(), IntStream.range(0, ROWS).toArray(), CLASSES));
+        return LeaveOneOut.gram(LabelledRows.of(tensor(rows), labels(), alone(), CLASSES));
+    }
+
+    /** Every row a group of its own. */
+    private static int[] alone() {
+        return IntStream.range(0, ROWS).toArray();
     }
 
     @Test
     void equalsTrainingWithoutEachRow() {
+        requireTrainingWithout(alone());
+    }
+
+    @Test
+    void equalsTrainingWithoutEachGroup() {
+        requireTrainingWithout(IntStream.range(0, ROWS).map(i -> i / 2).toArray()); // of two classes
+        requireTrainingWithout(
+                IntStream.range(0, ROWS).map(i -> i < 6 ? i % 3 : 100 - i).toArray());
+    }
+
+    private static void requireTrainingWithout(int[] groups) {
         try (Scope _ = Scope.open()) {
             Gram gram = gram(rows());
-            LeaveOneOut found = LeaveOneOut.of(gram.products(), labels(), CLASSES);
+            LeaveOneOut found = LeaveOneOut.of(gram.products(), labels(), groups, CLASSES);
             double[] kernel =
                     Elementwise.add(Tensors.to(gram.products(), DType.F64), 1.0).toDoubles();
             boolean[] expected = new boolean[ROWS];
             for (int left = 0; left < ROWS; left++) {
-                expected[left] = predictWithout(left, kernel, found.lambda()) == labels()[left];
+                expected[left] = predictWithout(groups, left, kernel, found.lambda()) == labels()[left];
             }
             assertThat(found.correct()).isEqualTo(expected);
             assertThat(found.accuracy()).isBetween(0.4, 0.95);
         }
     }
 
-    /** Kernel ridge regression on all rows but one, by elimination. */
-    private static int predictWithout(int left, double[] kernel, double lambda) {
-        int[] others = IntStream.range(0, ROWS).filter(i -> i != left).toArray();
+    /** Two rows of each pair are alike and of a random class: only the other one of a pair tells it. */
+    @Test
+    void nearDuplicatesDoNotPredictOneAnother() {
+        SplittableRandom random = new SplittableRandom(7);
+        double[][] pairs = new double[ROWS][40];
+        for (int i = 0; i < ROWS; i++) {
+            for (int j = 0; j < 40; j++) {
+                pairs[i][j] = i % 2 == 0 ? random.nextGaussian() : pairs[i - 1][j] + 0.01 * random.nextGaussian();
+            }
+        }
+        int[] labels = IntStream.range(0, ROWS).map(i -> i / 2 % CLASSES).toArray();
+        int[] groups = IntStream.range(0, ROWS).map(i -> i / 2).toArray();
+        try (Scope _ = Scope.open()) {
+            Tensor products = LeaveOneOut.gram(LabelledRows.of(tensor(pairs), labels, alone(), CLASSES))
+                    .products();
+            assertThat(LeaveOneOut.of(products, labels, alone(), CLASSES).accuracy())
+                    .isGreaterThan(0.9);
+            assertThat(LeaveOneOut.of(products, labels, groups, CLASSES).accuracy())
+                    .isLessThan(0.6);
+        }
+    }
+
+    /** Kernel ridge regression on all rows outside the group of one, by elimination. */
+    private static int predictWithout(int[] groups, int left, double[] kernel, double lambda) {
+        int[] others =
+                IntStream.range(0, ROWS).filter(i -> groups[i] != groups[left]).toArray();
         int n = others.length;
         double[][] system = new double[n][n + CLASSES];
         for (int i = 0; i < n; i++) {
@@ -129,7 +167,8 @@ final class LeaveOneOutTest {
     void equalRowsAreChance() {
         double[][] same = new double[ROWS][SIZE];
         try (Scope _ = Scope.open()) {
-            assertThat(LeaveOneOut.of(gram(same).products(), labels(), CLASSES).accuracy())
+            assertThat(LeaveOneOut.of(gram(same).products(), labels(), alone(), CLASSES)
+                            .accuracy())
                     .isLessThan(0.5);
         }
     }
@@ -138,9 +177,12 @@ final class LeaveOneOutTest {
     void refusesProductsOfOtherRows() {
         try (Scope _ = Scope.open()) {
             Tensor products = Products.matmul(tensor(rows()), Views.transpose(tensor(rows())));
-            assertThatThrownBy(() -> LeaveOneOut.of(products, new int[3], CLASSES))
+            assertThatThrownBy(() -> LeaveOneOut.of(products, new int[3], new int[3], CLASSES))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("[3, 3]");
+            assertThatThrownBy(() -> LeaveOneOut.of(products, labels(), new int[3], CLASSES))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining(ROWS + " groups");
         }
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -20,8 +21,10 @@ import org.gramian.evaluate.TestRequest;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
+import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.linear.LinearSolver;
 import org.gramian.model.ModelFile;
 import org.gramian.pooling.Fidelity;
 import org.gramian.run.config.Keys;
@@ -30,11 +33,13 @@ import org.gramian.tensor.Device;
 import org.gramian.testing.PaintedPictures;
 import org.gramian.train.loop.Breaks;
 import org.gramian.train.loop.Keeper;
+import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.TrainEvent.Solved;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Random splits of 3 classes of which the first has 3 near-duplicates, the second 2. */
+/** Random splits and cross-validation of 3 classes of which the first has 3 near-duplicates, the second 2. */
 final class NearDuplicateSplitsTest {
     private static final int SIDE = 64;
     private static final List<Set<String>> GROUPS =
@@ -76,6 +81,25 @@ final class NearDuplicateSplitsTest {
             }
         }
         image.setRGB(sample.name().charAt(3) - '0', 0, 0xffffff);
+        ImageIO.write(image, "png", sample.file().toFile());
+    }
+
+    /** Gratings of random colour, frequency and direction; a white pixel tells images of one seed apart. */
+    private static void writeGratings(Sample sample, int seed, int white) throws IOException {
+        SplittableRandom random = new SplittableRandom(seed);
+        double[] shift = random.doubles(9, -0.9, 0.9).toArray();
+        BufferedImage image = new BufferedImage(SIDE, SIDE, BufferedImage.TYPE_INT_RGB);
+        for (int y = 0; y < SIDE; y++) {
+            for (int x = 0; x < SIDE; x++) {
+                int rgb = 0;
+                for (int c = 0; c < 3; c++) {
+                    double wave = Math.sin(3 * shift[3 * c] * x + 3 * shift[3 * c + 1] * y);
+                    rgb = rgb << 8 | (int) (127 + 60 * shift[3 * c + 2] + 60 * wave);
+                }
+                image.setRGB(x, y, rgb);
+            }
+        }
+        image.setRGB(white, 0, 0xffffff);
         ImageIO.write(image, "png", sample.file().toFile());
     }
 
@@ -150,6 +174,77 @@ final class NearDuplicateSplitsTest {
         }
         plan();
         assertThat(remarks).anyMatch(text -> text.contains("near-duplicates") && text.contains("cannot"));
+    }
+
+    @Test
+    void crossValidationKeepsThemTogetherWithEveryProtocol() throws IOException, InterruptedException {
+        Set<Set<String>> groups = Set.copyOf(GROUPS);
+        assertThat(duplicates(plan())).isEqualTo(groups);
+        Path file = folder.resolve("images/split.csv");
+        StringBuilder rows = new StringBuilder("path,label,fold\n");
+        for (Sample sample : dataset.samples()) {
+            String split = sample.name().matches("c\\d/[468].png") ? "test" : "train";
+            rows.append("%s,c%d,%s%n".formatted(sample.name(), sample.label(), split));
+        }
+        Files.writeString(file, rows);
+        Settings folders = settings;
+        Dataset images = dataset;
+        dataset = Layouts.open(file);
+        settings = folders.with(Keys.PROTOCOL, Protocols.parse("given"));
+        assertThat(plan().near()).isEmpty();
+        assertThat(duplicates(plan())).isEqualTo(groups);
+        dataset = images;
+        settings = folders.with(Keys.NEAR_DUPLICATES, false);
+        assertThat(duplicates(plan())).isEmpty();
+    }
+
+    private static Set<Set<String>> duplicates(RunPlan plan) {
+        return plan.duplicates().stream()
+                .map(group ->
+                        names(group.stream().map(plan.dataset().samples()::get).toList()))
+                .collect(Collectors.toSet());
+    }
+
+    /** Every image has one near-duplicate, and nothing else in common with its class. */
+    @Test
+    void theyDecideNeitherTheRaceNorTheClassifier() throws IOException, InterruptedException {
+        dataset = PaintedPictures.folders(folder.resolve("pairs"), 16, 16, 16);
+        for (Sample sample : dataset.samples()) {
+            int number = Integer.parseInt(sample.name().replaceAll(".*/|\\.png", ""));
+            writeGratings(sample, 1000 * sample.label() + number / 2, number % 2);
+        }
+        settings = settings.with(Keys.POOLING, "auto")
+                .with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse("svm")))
+                .with(Keys.PROTOCOL, Protocols.parse("holdout:0.25"))
+                .with(Keys.VALIDATION, 0.0)
+                .with(Keys.GALLERY, false)
+                .with(Keys.STAGE2_EPOCHS, 0);
+        double[] together = accuracies("together");
+        settings = settings.with(Keys.NEAR_DUPLICATES, false);
+        double[] ignored = accuracies("ignored");
+        for (int i = 0; i < together.length; i++) {
+            assertThat(together[i]).isLessThan(0.6);
+            assertThat(ignored[i]).isGreaterThan(together[i] + 0.2);
+        }
+    }
+
+    /** Accuracies on training images: of the best pooling, and of the classifier's cross-validation. */
+    private double[] accuracies(String place) throws IOException, InterruptedException {
+        List<Solved> solved = new ArrayList<>();
+        Trainer trainer = trainer();
+        trainer.under(new Trainer.Control(
+                        event -> {
+                            if (event instanceof RunEvent.Training(Solved found)) {
+                                solved.add(found);
+                            }
+                        },
+                        Breaks.whenAsked(),
+                        Keeper.DEFAULT_INTERVAL))
+                .train(folder.resolve(place));
+        double race = PoolingRace.Result.read(folder.resolve(place).resolve(PoolingRace.FILE))
+                .best()
+                .accuracy();
+        return new double[] {race, solved.getFirst().found().getOrDefault("cv_accuracy", -1.0)};
     }
 
     @Test

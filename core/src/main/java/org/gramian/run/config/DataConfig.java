@@ -14,7 +14,7 @@ import org.gramian.tensor.DType;
  * @param testCrops crops of validation, test and prediction; empty: the test crops of {@code crops}
  * @param validation share of the training pictures that epochs are judged by, where the protocol names no others; 0: by the
  *     training loss
- * @param nearDuplicates whether random splits keep near-duplicates on one side
+ * @param nearDuplicates whether random splits and cross-validation keep near-duplicates on one side
  * @param featureType in which features are kept
  */
 public record DataConfig(

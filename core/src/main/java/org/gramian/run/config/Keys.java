@@ -93,10 +93,13 @@ public final class Keys {
             Form.below(1),
             DefaultRecipe.VALIDATION_RULE);
 
-    /** Kept on one side: a test image that almost equals a training image makes the accuracy too good. */
+    /**
+     * Kept on one side: a test image that almost equals a training image makes the accuracy too good. In cross-validation on
+     * training images it would decide between poolings and classifiers.
+     */
     public static final Key<Boolean> NEAR_DUPLICATES = chosen(
             "data.near-duplicates",
-            "near-duplicates in random splits: on one side of a split (together), or like other images (ignore)",
+            "near-duplicates: on one side of random splits, in one fold (together), or like other images (ignore)",
             Form.word(List.of(true, false), together -> together ? "together" : "ignore"),
             "together; ignore with fidelity paper or authors");
 
@@ -360,6 +363,13 @@ public final class Keys {
             Form.truth(),
             true);
 
+    /** Off: {@code history.csv} has the same values. */
+    public static final Key<Boolean> TENSORBOARD = fixed(
+            "tensorboard",
+            "write loss, accuracy and learning rate of each epoch for TensorBoard",
+            Form.truth(),
+            false);
+
     private static final List<Key<?>> ALL = List.of(
             LAYOUT,
             PROTOCOL,
@@ -412,7 +422,8 @@ public final class Keys {
             QUALITY,
             SEED,
             FIDELITY,
-            GALLERY);
+            GALLERY,
+            TENSORBOARD);
 
     private Keys() {}
 
@@ -422,11 +433,16 @@ public final class Keys {
     }
 
     /**
-     * Returns whether a key influences the trained model. The path of the weights does not (their content is hashed), nor does
-     * the gallery.
+     * Returns whether a key influences the trained model. The path of the weights does not (their content is hashed), nor do
+     * additional outputs.
      */
     public static boolean decides(String name) {
-        return !name.equals(WEIGHTS.name()) && !name.equals(GALLERY.name());
+        return !name.equals(WEIGHTS.name()) && !isOutput(name);
+    }
+
+    /** Returns whether a key only adds files to a run. */
+    public static boolean isOutput(String name) {
+        return name.equals(GALLERY.name()) || name.equals(TENSORBOARD.name());
     }
 
     /** Returns the names of all keys. */

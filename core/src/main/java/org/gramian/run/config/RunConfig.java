@@ -18,9 +18,16 @@ import org.gramian.train.recipe.StageRecipe;
  * @param quality what decided about options that were not given
  * @param fidelity which mathematics
  * @param gallery whether people get something to look at beside the model
+ * @param tensorboard whether epochs are also written for TensorBoard
  */
 public record RunConfig(
-        DataConfig data, NetworkConfig network, Recipe recipe, Quality quality, Fidelity fidelity, boolean gallery) {
+        DataConfig data,
+        NetworkConfig network,
+        Recipe recipe,
+        Quality quality,
+        Fidelity fidelity,
+        boolean gallery,
+        boolean tensorboard) {
     /** In stage 1 the network is frozen. */
     private static final double FROZEN = 0;
 
@@ -51,7 +58,8 @@ public record RunConfig(
                 recipe(all),
                 all.get(Keys.QUALITY),
                 all.get(Keys.FIDELITY),
-                all.get(Keys.GALLERY));
+                all.get(Keys.GALLERY),
+                all.get(Keys.TENSORBOARD));
     }
 
     private static Recipe recipe(Settings all) {
@@ -101,7 +109,8 @@ public record RunConfig(
                 .with(Keys.QUALITY, quality)
                 .with(Keys.SEED, recipe.seed())
                 .with(Keys.FIDELITY, fidelity)
-                .with(Keys.GALLERY, gallery);
+                .with(Keys.GALLERY, gallery)
+                .with(Keys.TENSORBOARD, tensorboard);
     }
 
     private Settings stages(Settings settings) {

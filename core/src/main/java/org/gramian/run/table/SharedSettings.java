@@ -29,7 +29,7 @@ record SharedSettings(Map<TableEntry, Map<String, String>> all, Map<String, Stri
     private static Map<String, String> texts(TableEntry.Work work) {
         Map<String, String> texts = new LinkedHashMap<>();
         for (Setting setting : work.plan().settings().values().values()) {
-            if (!setting.key().equals(Keys.GALLERY.name())) { // says nothing of the numbers
+            if (!Keys.isOutput(setting.key())) { // says nothing of the numbers
                 texts.put(setting.key(), text(setting));
             }
         }

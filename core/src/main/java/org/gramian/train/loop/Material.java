@@ -1,7 +1,9 @@
 package org.gramian.train.loop;
 
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import org.gramian.basis.EvenSpread;
@@ -23,8 +25,25 @@ import org.gramian.train.loop.TrainEvent.Collecting;
  * @param testCrops what held-back and test pictures are judged by
  * @param extraction computes features of the frozen backbone
  * @param threads that decode pictures; play no part in what comes out
+ * @param duplicates number of the group of near-duplicates that an image is in, by its name; cross-validation on training
+ *     images keeps a group in one fold
  */
-public record Material(Parts parts, Crops trainingCrops, Crops testCrops, FeatureExtraction extraction, int threads) {
+public record Material(
+        Parts parts,
+        Crops trainingCrops,
+        Crops testCrops,
+        FeatureExtraction extraction,
+        int threads,
+        Map<String, Integer> duplicates) {
+    public Material {
+        duplicates = Map.copyOf(duplicates);
+    }
+
+    /** Without duplicates. */
+    public Material(Parts parts, Crops trainingCrops, Crops testCrops, FeatureExtraction extraction, int threads) {
+        this(parts, trainingCrops, testCrops, extraction, threads, Map.of());
+    }
+
     /**
      * Who does what.
      *
@@ -86,6 +105,18 @@ public record Material(Parts parts, Crops trainingCrops, Crops testCrops, Featur
                 new PictureReader(extraction.limits())::read,
                 crops,
                 extraction.extractor().network().preprocessing());
+    }
+
+    /** Returns for each sample its place in the list, or that of the first of its duplicates. */
+    int[] firstDuplicates(List<Sample> samples) {
+        Map<Integer, Integer> first = new HashMap<>();
+        int[] places = new int[samples.size()];
+        for (int i = 0; i < places.length; i++) {
+            Integer group = duplicates.get(samples.get(i).name());
+            Integer before = group == null ? null : first.putIfAbsent(group, i);
+            places[i] = before == null ? i : before;
+        }
+        return places;
     }
 
     /** At most so many training pictures, evenly spread. */

@@ -42,7 +42,8 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Chooses a pooling for a dataset: computes the descriptors of several poolings from frozen features and compares them by the
- * leave-one-out accuracy of a linear classifier on training images ({@link LeaveOneOut}). Test images play no part.
+ * leave-one-out accuracy of a linear classifier on training images ({@link LeaveOneOut}). Near-duplicates are left out
+ * together. Test images play no part.
  *
  * <p>The candidates cover first order, the second-order family and their joins on the layers of the backbone's cut. A join of
  * poolings costs nothing extra: the Gram matrix of descriptors side by side is the sum of their Gram matrices.
@@ -238,6 +239,7 @@ public final class PoolingRace {
         int most = Math.clamp((long) IMAGES_PER_CLASS * classes, FEWEST_IMAGES, MOST_IMAGES);
         List<Sample> some = material.some(most);
         int[] labels = some.stream().mapToInt(Sample::label).toArray();
+        int[] groups = material.firstDuplicates(some);
         List<Candidate> candidates =
                 candidates(backbone).stream().filter(this::fits).toList();
         try (Scope _ = Scope.open();
@@ -257,7 +259,7 @@ public final class PoolingRace {
                 List<Member> parts = candidate.poolings().stream()
                         .map(text -> members.computeIfAbsent(text, _ -> describe(text, table, labels)))
                         .toList();
-                Entry entry = entry(candidate.name(), parts, labels);
+                Entry entry = entry(candidate.name(), parts, labels, groups);
                 entries.add(entry);
                 session.preparing(new TrainEvent.PoolingCompared(entry));
             }
@@ -341,7 +343,7 @@ public final class PoolingRace {
         }
     }
 
-    private Entry entry(String name, List<Member> members, int[] labels) {
+    private Entry entry(String name, List<Member> members, int[] labels, int[] groups) {
         try (Scope _ = Scope.open()) {
             Tensor sum = members.getFirst().gram().products();
             for (Member member : members.subList(1, members.size())) {
@@ -350,7 +352,7 @@ public final class PoolingRace {
             if (members.size() > 1) {
                 sum = Elementwise.mul(sum, 1.0 / members.size());
             }
-            double accuracy = LeaveOneOut.of(sum, labels, classes).accuracy();
+            double accuracy = LeaveOneOut.of(sum, labels, groups, classes).accuracy();
             double length = LENGTH / Math.sqrt(members.size());
             String text = members.size() == 1
                     ? members.getFirst().scaled(length)

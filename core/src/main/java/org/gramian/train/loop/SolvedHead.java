@@ -27,8 +27,9 @@ import org.jspecify.annotations.Nullable;
  *
  * @param model whose pooling is fitted
  * @param session told how far it is; a break that is due ends it at once, and there is no model then
+ * @param material knows which training images are near-duplicates
  */
-record SolvedHead(Model model, Session session) {
+record SolvedHead(Model model, Session session, Material material) {
     private static final String WEIGHT = Head.CLASSIFIER + ".weight";
     private static final int MOST_HALVINGS = 10;
     private static final String BIAS = Head.CLASSIFIER + ".bias";
@@ -149,7 +150,7 @@ record SolvedHead(Model model, Session session) {
         });
     }
 
-    /** The crops of a picture are a group. */
+    /** The crops of an image are a group. */
     private LabelledRows labelled(Tensor rows, FeatureTable table, Targets targets) {
         int[] pictures = new int[table.count()];
         Arrays.setAll(pictures, place -> place / table.crops());
@@ -158,6 +159,10 @@ record SolvedHead(Model model, Session session) {
                 .toArray();
         double[] weights = new double[model.head().classes()];
         Arrays.setAll(weights, targets::weight);
-        return LabelledRows.of(rows, labels, pictures, weights.length).weighted(weights);
+        int[] first = material.firstDuplicates(table.samples());
+        return LabelledRows.of(rows, labels, pictures, weights.length)
+                .weighted(weights)
+                .withDuplicates(
+                        Arrays.stream(pictures).map(picture -> first[picture]).toArray());
     }
 }

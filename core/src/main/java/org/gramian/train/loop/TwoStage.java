@@ -139,7 +139,7 @@ public final class TwoStage {
                         "training features", parts.training(), material.trainingCrops(), session::preparing);
                 FeatureTable heldBack = material.features(
                         "validation features", parts.heldBack(), material.testCrops(), session::preparing)) {
-            new SolvedHead(model, session)
+            new SolvedHead(model, session, material)
                     .solve(solver, training, targets, recipe.batching().batch());
             ends.stageDone(1, new Scores(scores(heldBack), this::scoresOfTestFeatures));
         }
@@ -180,7 +180,7 @@ public final class TwoStage {
         if (recipe.refit().isEmpty() || model.head().normalized()) {
             return trained;
         }
-        return new SolvedHead(model, session)
+        return new SolvedHead(model, session, material)
                 .refit(
                         recipe.refit().get(),
                         training,

@@ -100,6 +100,10 @@ public record SparkTrainer(Workshop workshop, Control control) {
                     + ": expected none on Spark, where no machine holds all descriptors, found "
                     + asked.get(Keys.STAGE1_REFIT).orElseThrow().text());
         }
+        if (asked.find(Keys.TENSORBOARD).orElse(false)) {
+            throw new ConfigException(Keys.TENSORBOARD
+                    + ": expected false on Spark, found true; history.csv in the run's folder has the same values");
+        }
         // Executors train by gradients; a classifier in closed form would need all descriptors on the driver.
         Settings trained = asked.has(Keys.CLASSIFIER) ? asked : asked.with(Keys.CLASSIFIER, Optional.empty());
         Settings frozen = trained.has(Keys.STAGE2_EPOCHS) ? trained : trained.with(Keys.STAGE2_EPOCHS, 0);

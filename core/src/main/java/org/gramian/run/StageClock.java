@@ -1,4 +1,4 @@
-package org.gramian.cli;
+package org.gramian.run;
 
 import java.time.Duration;
 import java.time.InstantSource;
@@ -13,7 +13,7 @@ import org.gramian.train.loop.TrainEvent.Stepped;
  * <p>The first step does not count: kernels are compiled in it. Before the end of the first epoch there is an estimate only after
  * {@value #STEPS} steps and {@value #SECONDS} seconds, since early steps are much slower than later ones on a GPU.
  */
-final class StageClock {
+public final class StageClock {
     private static final int STEPS = 10;
     private static final int SECONDS = 5;
 
@@ -31,11 +31,13 @@ final class StageClock {
     private double secondsPerStep;
     private OptionalDouble speed = OptionalDouble.empty();
 
-    StageClock(InstantSource clock) {
+    /** @param clock source of the time */
+    public StageClock(InstantSource clock) {
         this.clock = clock;
     }
 
-    void started(StageStarted started) {
+    /** Starts the measurement of a stage. */
+    public void started(StageStarted started) {
         stage = started;
         done = 0;
         begun = -1;
@@ -48,11 +50,12 @@ final class StageClock {
     }
 
     /** Continues with more epochs. */
-    void extended(StageStarted extended) {
+    public void extended(StageStarted extended) {
         stage = extended;
     }
 
-    void stepped(Stepped step) {
+    /** Counts a step. */
+    public void stepped(Stepped step) {
         done = (long) step.epoch() * stage.steps() + step.step();
         double passed = sinceMark();
         if (begun < 0) {
@@ -64,7 +67,7 @@ final class StageClock {
     }
 
     /** Ends an epoch: the time since its last step went into validation. */
-    void epochDone() {
+    public void epochDone() {
         validating += sinceMark();
         measure();
         epochMeasured |= secondsPerStep > 0;
@@ -86,12 +89,12 @@ final class StageClock {
     }
 
     /** Training images per second, without validation; empty before the second step. */
-    OptionalDouble imagesPerSecond() {
+    public OptionalDouble imagesPerSecond() {
         return speed;
     }
 
     /** Returns the remaining time if the stage runs all its epochs; empty before it is known and at the end of the stage. */
-    Optional<Duration> eta() {
+    public Optional<Duration> eta() {
         long left = (long) stage.epochs() * stage.steps() - done;
         boolean known = epochMeasured || (done - begun >= STEPS && training >= SECONDS);
         return known && left > 0

@@ -1,4 +1,4 @@
-package org.gramian.cli;
+package org.gramian.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,208 @@
+package org.gramian.run;
+
+import com.google.protobuf.CodedOutputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.InstantSource;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.Set;
+import java.util.zip.CRC32C;
+import org.gramian.train.loop.TrainEvent;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.StageStarted;
+import org.gramian.train.loop.TrainEvent.Stepped;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes the epochs of a fold as scalars for TensorBoard. The step of a scalar is the epoch, counted from 1 in each stage; its
+ * tag names the stage, as {@code stage1/loss/train}.
+ *
+ * <p>An event file is a sequence of TFRecords, {@code length (u64), masked CRC32C of length, data, masked CRC32C of data} in
+ * little-endian order, whose data are protocol-buffer messages. Only these fields are written:
+ *
+ * <pre>
+ * Event          1 wall_time (double)   2 step (int64)   3 file_version (string)   5 summary (Summary)
+ * Summary        1 value (Value)
+ * Summary.Value  1 tag (string)         2 simple_value (float)
+ * </pre>
+ *
+ * <p>A resumed run writes another file beside the earlier ones, which TensorBoard reads in the order of their names. Epochs that
+ * the history has are not written again.
+ *
+ * @see <a href="https://github.com/tensorflow/tensorboard/blob/master/tensorboard/compat/proto/event.proto">event.proto</a>
+ */
+final class TensorBoardLog {
+    /** Folder of the event files in that of a fold. */
+    static final String FOLDER = "tensorboard";
+
+    private static final String VERSION = "brain.Event:2";
+    private static final int WALL_TIME = 1;
+    private static final int STEP = 2;
+    private static final int FILE_VERSION = 3;
+    private static final int SUMMARY = 5;
+    private static final int VALUE = 1;
+    private static final int TAG = 1;
+    private static final int SIMPLE_VALUE = 2;
+
+    /** An epoch that a file holds. */
+    private record Written(int stage, int epoch) {}
+
+    private final Path folder;
+    private final boolean validated;
+    private final InstantSource time;
+    private final StageClock clock;
+    private final Set<Written> written = new HashSet<>();
+    private @Nullable Path file;
+
+    /**
+     * Opens the log of a fold. A file is created with the first epoch.
+     *
+     * @param fold folder of the fold
+     * @param validated whether there is a validation set; without one, epochs are judged by the training loss
+     * @param time source of the time
+     * @param history epochs that an interrupted run wrote; it repeats those after its last checkpoint
+     */
+    TensorBoardLog(Path fold, boolean validated, InstantSource time, List<EpochDone> history) {
+        this.folder = fold.resolve(FOLDER);
+        this.validated = validated;
+        this.time = time;
+        this.clock = new StageClock(time);
+        history.forEach(done -> written.add(new Written(done.stage(), done.epoch())));
+    }
+
+    /** Measures the speed, and writes epochs that have ended. */
+    void accept(TrainEvent event) throws IOException {
+        switch (event) {
+            case StageStarted started -> clock.started(started);
+            case Stepped step -> clock.stepped(step);
+            case EpochDone done -> {
+                clock.epochDone();
+                add(done);
+            }
+            default -> {}
+        }
+    }
+
+    private void add(EpochDone done) throws IOException {
+        if (!written.add(new Written(done.stage(), done.epoch()))) {
+            return;
+        }
+        Path present = file;
+        if (present == null) {
+            present = create();
+            file = present;
+        }
+        // One record in one write: TensorBoard, which may read meanwhile, sees an epoch whole.
+        Files.write(present, record(event(seconds(), done.epoch() + 1L, scalars(done))), StandardOpenOption.APPEND);
+    }
+
+    private SequencedMap<String, Double> scalars(EpochDone done) {
+        String stage = "stage" + done.stage() + "/";
+        SequencedMap<String, Double> scalars = new LinkedHashMap<>();
+        scalars.put(stage + "loss/train", done.loss());
+        scalars.put(stage + "accuracy/train", done.accuracy());
+        if (validated) {
+            scalars.put(stage + "loss/validation", done.judgement().loss());
+            scalars.put(stage + "accuracy/validation", 1 - done.judgement().error());
+        }
+        scalars.put(stage + "learning_rate", done.rate());
+        clock.imagesPerSecond().ifPresent(speed -> scalars.put(stage + "images_per_second", speed));
+        return scalars;
+    }
+
+    private double seconds() {
+        return time.millis() / 1e3;
+    }
+
+    /** Creates a file whose name follows those of earlier ones in the order of names. */
+    private Path create() throws IOException {
+        Files.createDirectories(folder);
+        String name = String.format(Locale.ROOT, "events.out.tfevents.%010d.%s", time.millis() / 1000, host());
+        byte[] version = record(version(seconds()));
+        for (int number = 0; ; number++) {
+            Path next = folder.resolve(number == 0 ? name : name + "." + number);
+            try {
+                return Files.write(next, version, StandardOpenOption.CREATE_NEW);
+            } catch (FileAlreadyExistsException _) {
+                // resumed within a second
+            }
+        }
+    }
+
+    private static String host() {
+        try {
+            return InetAddress.getLocalHost().getHostName().replaceAll("[^A-Za-z0-9._-]", "_");
+        } catch (UnknownHostException _) {
+            return "localhost";
+        }
+    }
+
+    /** The first event of a file. */
+    static byte[] version(double wallTime) throws IOException {
+        return message(out -> {
+            out.writeDouble(WALL_TIME, wallTime);
+            out.writeString(FILE_VERSION, VERSION);
+        });
+    }
+
+    /** An event with scalars by tag. */
+    static byte[] event(double wallTime, long step, SequencedMap<String, Double> scalars) throws IOException {
+        byte[] summary = message(out -> {
+            for (Map.Entry<String, Double> scalar : scalars.entrySet()) {
+                out.writeByteArray(VALUE, message(value -> {
+                    value.writeString(TAG, scalar.getKey());
+                    value.writeFloat(SIMPLE_VALUE, scalar.getValue().floatValue());
+                }));
+            }
+        });
+        return message(out -> {
+            out.writeDouble(WALL_TIME, wallTime);
+            out.writeInt64(STEP, step);
+            out.writeByteArray(SUMMARY, summary);
+        });
+    }
+
+    /** Writes the fields of a message. */
+    private interface Fields {
+        void write(CodedOutputStream out) throws IOException;
+    }
+
+    private static byte[] message(Fields fields) throws IOException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        CodedOutputStream out = CodedOutputStream.newInstance(bytes);
+        fields.write(out);
+        out.flush();
+        return bytes.toByteArray();
+    }
+
+    /** Frames data as a TFRecord. */
+    static byte[] record(byte[] data) {
+        ByteBuffer record = ByteBuffer.allocate(Long.BYTES + Integer.BYTES + data.length + Integer.BYTES)
+                .order(ByteOrder.LITTLE_ENDIAN);
+        record.putLong(data.length);
+        record.putInt(maskedChecksum(record.array(), Long.BYTES));
+        record.put(data);
+        record.putInt(maskedChecksum(data, data.length));
+        return record.array();
+    }
+
+    /** CRC32C, rotated right by 15 bits, plus a constant: a CRC of data that contain their CRC would be weak. */
+    private static int maskedChecksum(byte[] bytes, int length) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(bytes, 0, length);
+        return Integer.rotateRight((int) checksum.getValue(), 15) + 0xa282ead8;
+    }
+}

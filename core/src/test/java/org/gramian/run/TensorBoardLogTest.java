@@ -1,0 +1,237 @@
+package org.gramian.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.google.protobuf.CodedInputStream;
+import com.google.protobuf.WireFormat;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import java.util.zip.CRC32C;
+import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.linear.LinearSolver;
+import org.gramian.run.config.Keys;
+import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.recipe.Judgement;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class TensorBoardLogTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    /** An event as a reader finds it. */
+    private record Event(double wallTime, long step, String version, Map<String, Float> scalars) {}
+
+    private static List<Path> files(Path fold) throws IOException {
+        Path board = fold.resolve("tensorboard");
+        if (!Files.exists(board)) {
+            return List.of();
+        }
+        try (Stream<Path> all = Files.list(board)) {
+            return all.sorted().toList();
+        }
+    }
+
+    /** Reads a file as the specification says, checksums included. */
+    private static List<Event> events(Path file) throws IOException {
+        List<Event> events = new ArrayList<>();
+        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(file)).order(ByteOrder.LITTLE_ENDIAN);
+        while (bytes.hasRemaining()) {
+            byte[] length = new byte[8];
+            bytes.get(length);
+            assertThat(bytes.getInt()).isEqualTo(masked(length));
+            byte[] data = new byte
+                    [Math.toIntExact(ByteBuffer.wrap(length)
+                            .order(ByteOrder.LITTLE_ENDIAN)
+                            .getLong())];
+            bytes.get(data);
+            assertThat(bytes.getInt()).isEqualTo(masked(data));
+            events.add(event(data));
+        }
+        return events;
+    }
+
+    private static int masked(byte[] data) {
+        CRC32C checksum = new CRC32C();
+        checksum.update(data);
+        long value = checksum.getValue();
+        return (int) (((value >>> 15) | (value << 17)) + 0xa282ead8L);
+    }
+
+    private static Event event(byte[] data) throws IOException {
+        double wallTime = 0;
+        long step = 0;
+        String version = "";
+        Map<String, Float> scalars = new LinkedHashMap<>();
+        CodedInputStream event = CodedInputStream.newInstance(data);
+        for (int tag = event.readTag(); tag != 0; tag = event.readTag()) {
+            switch (WireFormat.getTagFieldNumber(tag)) {
+                case 1 -> wallTime = event.readDouble();
+                case 2 -> step = event.readInt64();
+                case 3 -> version = event.readString();
+                case 5 -> {
+                    CodedInputStream summary = CodedInputStream.newInstance(event.readByteArray());
+                    while (summary.readTag() != 0) {
+                        CodedInputStream value = CodedInputStream.newInstance(summary.readByteArray());
+                        value.readTag();
+                        String name = value.readString();
+                        value.readTag();
+                        scalars.put(name, value.readFloat());
+                    }
+                }
+                default -> throw new AssertionError("unexpected field " + tag);
+            }
+        }
+        return new Event(wallTime, step, version, scalars);
+    }
+
+    /** The same bytes as {@code RecordWriter} of TensorBoard 2.21 writes for the same events. */
+    @Test
+    void recordsAreThoseOfTensorBoard() throws IOException {
+        assertThat(HexFormat.of().formatHex(TensorBoardLog.record(TensorBoardLog.version(1.5e9))))
+                .isEqualTo("1800000000000000a37f4b2209000000c00b5ad6411a0d627261696e2e4576656e743a324ca9a464");
+        LinkedHashMap<String, Double> scalars = new LinkedHashMap<>();
+        scalars.put("stage1/loss/train", 0.5);
+        scalars.put("stage1/accuracy/train", 0.75);
+        assertThat(HexFormat.of().formatHex(TensorBoardLog.record(TensorBoardLog.event(1500000000.25, 3, scalars))))
+                .isEqualTo("4500000000000000ebe668b009000010c00b5ad64110032a380a180a117374616765312f6c6f73732f747261696e"
+                        + "150000003f0a1c0a157374616765312f61636375726163792f747261696e150000403fc3e25a42");
+    }
+
+    private SmallRun run(double validation) throws IOException {
+        return SmallRun.in(folder)
+                .with(Keys.PROTOCOL, Protocols.parse("holdout:0.3"))
+                .with(Keys.VALIDATION, validation)
+                .with(Keys.STAGE1_EPOCHS, 3)
+                .with(Keys.STAGE2_EPOCHS, 1)
+                .with(Keys.TENSORBOARD, true);
+    }
+
+    /** The scalars of an epoch as the history has it; the speed is not in it. */
+    private static Map<String, Float> scalars(EpochDone done, boolean validated) {
+        String stage = "stage" + done.stage() + "/";
+        Map<String, Float> scalars = new LinkedHashMap<>();
+        scalars.put(stage + "loss/train", (float) done.loss());
+        scalars.put(stage + "accuracy/train", (float) done.accuracy());
+        if (validated) {
+            scalars.put(stage + "loss/validation", (float) done.judgement().loss());
+            scalars.put(
+                    stage + "accuracy/validation", (float) (1 - done.judgement().error()));
+        }
+        scalars.put(stage + "learning_rate", (float) done.rate());
+        return scalars;
+    }
+
+    private static void requireHistory(Path run, boolean validated) throws IOException {
+        List<Event> written = new ArrayList<>();
+        for (Path file : files(run)) {
+            List<Event> events = events(file);
+            assertThat(events.getFirst().version()).isEqualTo("brain.Event:2");
+            written.addAll(events.subList(1, events.size()));
+        }
+        List<EpochDone> epochs = History.open(run.resolve("history.csv")).epochs();
+        assertThat(epochs).hasSize(4);
+        assertThat(written).hasSameSizeAs(epochs);
+        for (int i = 0; i < epochs.size(); i++) {
+            assertThat(written.get(i).step()).isEqualTo(epochs.get(i).epoch() + 1);
+            assertThat(written.get(i).wallTime()).isCloseTo(System.currentTimeMillis() / 1e3, within(600.0));
+            Map<String, Float> found = new LinkedHashMap<>(written.get(i).scalars());
+            Float speed = found.remove("stage" + epochs.get(i).stage() + "/images_per_second");
+            assertThat(speed == null || speed > 0).isTrue();
+            assertThat(found).isEqualTo(scalars(epochs.get(i), validated));
+        }
+    }
+
+    @Test
+    void scalarsAreThoseOfTheHistory() throws IOException, InterruptedException {
+        SmallRun run = run(0.34);
+        run.trainer().train(run.place());
+        requireHistory(run.place(), true);
+        assertThat(files(run.place())).singleElement().satisfies(file -> assertThat(file.getFileName())
+                .asString()
+                .matches("events\\.out\\.tfevents\\.\\d{10}\\.[A-Za-z0-9._-]+"));
+    }
+
+    @Test
+    void withoutAValidationSetThereIsNoValidationAccuracy() throws IOException, InterruptedException {
+        SmallRun run = run(0);
+        run.trainer().train(run.place());
+        requireHistory(run.place(), false);
+    }
+
+    @Test
+    void aResumedRunAddsAFileAndRepeatsNoEpoch() throws IOException, InterruptedException {
+        SmallRun run = run(0.34);
+        Breaks breaks = Breaks.whenAsked();
+        Consumer<RunEvent> stop = event -> {
+            if (event instanceof RunEvent.Training(Stepped step) && step.epoch() == 2) {
+                breaks.ask();
+            }
+        };
+        run.trainer(stop, breaks).train(run.place());
+        assertThat(files(run.place())).hasSize(1);
+        run.trainer().train(run.place());
+        assertThat(files(run.place())).hasSize(2);
+        requireHistory(run.place(), true);
+        run.trainer().train(run.place());
+        assertThat(files(run.place())).as("nothing was left to train").hasSize(2);
+    }
+
+    @Test
+    void anEpochThatIsTrainedAgainIsNotWrittenAgain() throws IOException {
+        EpochDone first = epoch(0);
+        EpochDone second = epoch(1);
+        TensorBoardLog log =
+                new TensorBoardLog(folder, true, () -> Instant.ofEpochSecond(1_700_000_000), List.of(first));
+        log.accept(first);
+        assertThat(files(folder)).isEmpty();
+        log.accept(second);
+        assertThat(events(files(folder).getFirst())).extracting(Event::step).containsExactly(0L, 2L);
+    }
+
+    private static EpochDone epoch(int number) {
+        return new EpochDone(1, number, 0.1, 1.5, 0.5, new Judgement(0.25, 1.25), true, OptionalDouble.empty());
+    }
+
+    @Test
+    void thereAreNoFilesUnlessWanted() throws IOException, InterruptedException {
+        SmallRun run = run(0.34).with(Keys.TENSORBOARD, false);
+        run.trainer().train(run.place());
+        assertThat(files(run.place())).isEmpty();
+    }
+
+    @Test
+    void aSolvedClassifierHasNoEpochsToWrite() throws IOException, InterruptedException {
+        List<String> remarks = new ArrayList<>();
+        SmallRun run = SmallRun.in(folder)
+                .with(Keys.POOLING, "average")
+                .with(Keys.CLASSIFIER, Optional.of(LinearSolver.parse("mean")))
+                .with(Keys.STAGE1_EPOCHS, 0)
+                .with(Keys.TENSORBOARD, true);
+        Trainer trainer = run.trainer(
+                event -> {
+                    if (event instanceof RunEvent.Remark(String text)) {
+                        remarks.add(text);
+                    }
+                },
+                Breaks.whenAsked());
+        trainer.plan(trainer.audit());
+        assertThat(remarks).anyMatch(text -> text.startsWith("--tensorboard has no effect"));
+    }
+}

@@ -64,7 +64,7 @@ final class Failures {
             return Main.INTERRUPTED; // a shutdown hook prints the message
         }
         trace(exception, line);
-        println(said(exception), line);
+        println(CommandHint.in(said(exception)), line);
         return code(exception);
     }
 

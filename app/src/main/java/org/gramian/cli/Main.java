@@ -71,6 +71,9 @@ public final class Main implements Runnable {
     static final int MODEL = 4;
     static final int INTERRUPTED = 5;
 
+    /** As shells report a program that SIGPIPE ended. */
+    static final int READER_EXITED = 128 + 13;
+
     private static final String EXIT_CODES = """
 
             Exit codes: 0 success; 1 internal error; 2 wrong options or configuration; 3 data errors, or unreadable
@@ -140,7 +143,7 @@ public final class Main implements Runnable {
     /** Runs one command and exits with its code. */
     public static void main(String[] arguments) {
         // picocli's own writer does not report lost output.
-        PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
+        PrintWriter out = new PrintWriter(Written.standardOutput(), true, System.out.charset());
         Interruption.announce(text -> System.err.println(Progress.Bar.eraser() + "gramian: " + text));
         Interruption.exit(commandLine().setOut(out).execute(arguments));
     }

@@ -20,6 +20,11 @@ final class CommandHint {
         return under(Objects.requireNonNullElse(System.getenv(VARIABLE), "gramian"), words);
     }
 
+    /** Replaces quoted commands of a message, as {@code 'gramian weights'}, by lines that can be copied. */
+    static String in(String message) {
+        return message.replace("'gramian ", "'" + of() + " ");
+    }
+
     /** The same for a program of some name. */
     static String under(String program, Object... words) {
         return Stream.concat(Stream.of(program), Arrays.stream(words).map(Object::toString))

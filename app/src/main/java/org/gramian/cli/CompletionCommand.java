@@ -4,11 +4,15 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
@@ -30,6 +34,9 @@ final class CompletionCommand implements Runnable {
         FISH
     }
 
+    /** Values of an enum in picocli's script. */
+    private static final Pattern WORDS = Pattern.compile("(?<=_(?:option|pos_param)_args=\\()(?:\"[A-Z0-9_]+\" ?)+(?=\\))");
+
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
@@ -46,10 +53,16 @@ final class CompletionCommand implements Runnable {
                 .getOut()
                 .print(
                         switch (shell) {
-                            case BASH, ZSH -> AutoComplete.bash("gramian", root);
+                            case BASH, ZSH -> bash(root);
                             case FISH -> fish(root);
                         });
         spec.commandLine().getOut().flush();
+    }
+
+    /** Returns picocli's script, with the words that options take in lower case, as in the help. */
+    static String bash(CommandLine root) {
+        return WORDS.matcher(AutoComplete.bash("gramian", root))
+                .replaceAll(words -> Matcher.quoteReplacement(words.group().toLowerCase(Locale.ROOT)));
     }
 
     /** Returns a fish script with every command and option of a command line, and their descriptions. */
@@ -80,6 +93,11 @@ final class CompletionCommand implements Runnable {
     }
 
     private static void append(StringBuilder script, String condition, CommandSpec command) {
+        for (PositionalParamSpec parameter : command.positionalParameters()) {
+            values(parameter)
+                    .ifPresent(values -> script.append("complete -c gramian -n %s -f -a %s\n"
+                            .formatted(quoted(condition), quoted(values))));
+        }
         for (OptionSpec option : command.options()) {
             script.append("complete -c gramian -n ").append(quoted(condition));
             for (String name : option.names()) {
@@ -95,9 +113,9 @@ final class CompletionCommand implements Runnable {
         }
     }
 
-    /** The words that an option takes, where they are an enum's. */
-    private static Optional<String> values(OptionSpec option) {
-        return Optional.ofNullable(option.type().getEnumConstants())
+    /** The words that an option or a parameter takes, where they are an enum's. */
+    private static Optional<String> values(ArgSpec argument) {
+        return Optional.ofNullable(argument.type().getEnumConstants())
                 .map(constants -> String.join(
                         " ",
                         Arrays.stream(constants)

@@ -46,7 +46,7 @@ final class Console {
         if (isJson()) {
             event(event, Map.of("text", sentence));
         } else {
-            println(command.qualifiedName() + ": " + sentence);
+            println(command.qualifiedName() + ": " + CommandHint.in(sentence));
         }
     }
 

@@ -50,6 +50,9 @@ final class Failures {
 
     /** Lost output is a failure. */
     private static int lost(int code, CommandLine line) {
+        if (Written.readerExited()) {
+            return Main.READER_EXITED;
+        }
         println(Written.LOST, line);
         return code == Main.DONE ? Main.USAGE : code;
     }
@@ -63,8 +66,11 @@ final class Failures {
         if (Interruption.isCause(exception)) {
             return Main.INTERRUPTED; // a shutdown hook prints the message
         }
+        if (Written.readerExited() && Written.isCause(exception)) {
+            return Main.READER_EXITED;
+        }
         trace(exception, line);
-        println(said(exception), line);
+        println(CommandHint.in(said(exception)), line);
         return code(exception);
     }
 

@@ -30,7 +30,7 @@ final class LogOptions {
                             .build())
                     .addOption(OptionSpec.builder(FORMAT)
                             .type(Format.class)
-                            .paramLabel("FORMAT")
+                            .paramLabel("TYPE") // completion takes options of one label for the same
                             .description("text, or json: one JSON object per line on standard error (default: text)")
                             .build());
         }

@@ -5,7 +5,11 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.gramian.basis.FileNames;
 import org.gramian.basis.NearestWord;
 import picocli.CommandLine;
@@ -67,6 +71,9 @@ public final class Main implements Runnable {
     static final int MODEL = 4;
     static final int INTERRUPTED = 5;
 
+    /** As shells report a program that SIGPIPE ended. */
+    static final int READER_EXITED = 128 + 13;
+
     private static final String EXIT_CODES = """
 
         Exit codes: 0 success; 1 internal error; 2 wrong options or configuration; 3 data errors, or unreadable
@@ -111,6 +118,17 @@ public final class Main implements Runnable {
             "--seed",
             "--help-all");
 
+    /** picocli's message about a wrong value: the name of a parameter or an option, then what is wrong. */
+    private static final Pattern WRONG_VALUE = Pattern.compile(
+            "Invalid value for (?:positional parameter at index \\S+ \\((.+?)\\)|option '([^']+?)'(?: \\(.*?\\))?): (.*)",
+            Pattern.DOTALL);
+
+    /** What picocli says of a wrong value: of a word from a list, and of a number. */
+    private static final Pattern WRONG_WORD =
+            Pattern.compile("expected one of \\[(.*)] \\(case-(?:in)?sensitive\\) but was ('.*')", Pattern.DOTALL);
+
+    private static final Pattern WRONG_NUMBER = Pattern.compile("('.*') is not an? (int|long|double)", Pattern.DOTALL);
+
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
@@ -126,7 +144,7 @@ public final class Main implements Runnable {
     /** Runs one command and exits with its code. */
     public static void main(String[] arguments) {
         // picocli's own writer does not report lost output.
-        PrintWriter out = new PrintWriter(System.out, true, System.out.charset());
+        PrintWriter out = new PrintWriter(Written.standardOutput(), true, System.out.charset());
         Interruption.announce(text -> System.err.println(Progress.Bar.eraser() + "gramian: " + text));
         Interruption.exit(commandLine().setOut(out).execute(arguments));
     }
@@ -177,21 +195,54 @@ public final class Main implements Runnable {
         return Objects.requireNonNull(line.getSubcommands().get(name), name);
     }
 
-    private static void suggest(CommandLine.UnmatchedArgumentException wrong, PrintWriter err) {
-        String typed = wrong.getUnmatched().getFirst().replaceFirst("=.*", "");
+    /** Names the first unknown word, and the command or option that was probably meant. */
+    private static String unknown(CommandLine.UnmatchedArgumentException wrong) {
+        String typed = wrong.getUnmatched().getFirst();
         CommandSpec command = wrong.getCommandLine().getCommandSpec();
-        (typed.startsWith("-")
-                        ? OptionHints.of(typed, command)
-                        : NearestWord.of(typed, command.subcommands().keySet())
-                                .map(name -> "did you mean '" + name + "'?"))
-                .ifPresent(err::println);
+        if (typed.startsWith("-")) {
+            String name = typed.replaceFirst("=.*", "");
+            return "unknown option '" + name + "'" + meant(OptionHints.of(name, command));
+        }
+        return command.subcommands().isEmpty()
+                ? "unexpected argument '" + typed + "'"
+                : "unknown command '" + typed + "'"
+                        + meant(NearestWord.of(typed, command.subcommands().keySet())
+                                .map(name -> "did you mean '" + name + "'?"));
+    }
+
+    private static String meant(Optional<String> hint) {
+        return hint.map(text -> "; " + text).orElse("");
     }
 
     private static String sentence(CommandLine.ParameterException wrong) {
-        return wrong instanceof CommandLine.OverwrittenOptionException twice
-                        && twice.getOverwritten() instanceof OptionSpec option
-                ? RepeatedOptions.sentence(option)
-                : Objects.toString(wrong.getMessage());
+        if (wrong instanceof CommandLine.UnmatchedArgumentException unmatched) {
+            return unknown(unmatched);
+        }
+        if (wrong instanceof CommandLine.OverwrittenOptionException twice
+                && twice.getOverwritten() instanceof OptionSpec option) {
+            return RepeatedOptions.sentence(option);
+        }
+        String message = Objects.toString(wrong.getMessage());
+        Matcher value = WRONG_VALUE.matcher(message);
+        if (value.matches()) {
+            return Objects.requireNonNullElse(value.group(1), value.group(2)) + ": " + expected(value.group(3));
+        }
+        return message.isEmpty() ? message : message.substring(0, 1).toLowerCase(Locale.ROOT) + message.substring(1);
+    }
+
+    /** Rewrites what is wrong with a value as what was expected and what was found. */
+    private static String expected(String problem) {
+        Matcher word = WRONG_WORD.matcher(problem);
+        if (word.matches()) {
+            return "expected "
+                    + word.group(1).toLowerCase(Locale.ROOT).replace('_', '-').replaceFirst(", ([^,]*)$", " or $1")
+                    + ", found " + word.group(2);
+        }
+        Matcher number = WRONG_NUMBER.matcher(problem);
+        return number.matches()
+                ? "expected a " + (number.group(2).equals("double") ? "" : "whole ") + "number, found "
+                        + number.group(1)
+                : problem;
     }
 
     /** Reports a wrong command line: the error, a suggestion, and how to get help. */
@@ -199,9 +250,6 @@ public final class Main implements Runnable {
         PrintWriter err = wrong.getCommandLine().getErr();
         String command = wrong.getCommandLine().getCommandSpec().qualifiedName();
         err.println(command + ": " + sentence(wrong));
-        if (wrong instanceof CommandLine.UnmatchedArgumentException unmatched) {
-            suggest(unmatched, err);
-        }
         Object[] help = (command + " --help").split(" ", -1);
         err.println("try '" + CommandHint.of(Arrays.copyOfRange(help, 1, help.length)) + "'");
         return USAGE;

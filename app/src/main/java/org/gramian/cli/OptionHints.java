@@ -1,5 +1,6 @@
 package org.gramian.cli;
 
+import java.util.Comparator;
 import java.util.Map;
 import java.util.Optional;
 import org.gramian.basis.NearestWord;
@@ -10,7 +11,7 @@ import picocli.CommandLine.Model.CommandSpec;
  * Suggests the option that stands for an unknown one.
  *
  * <p>Options of other tools come first (timm, torchvision's references, ultralytics), then keys that only {@code --set} reaches,
- * then the nearest spelling: by letters alone, {@code --model} would be {@code --mode} or {@code --layout}.
+ * then an option that begins with it, then the nearest spelling: by letters alone, {@code --model} would be {@code --mode} or {@code --layout}.
  */
 final class OptionHints {
     private static final String DATA = "DIR";
@@ -72,6 +73,7 @@ final class OptionHints {
     static Optional<String> of(String typed, CommandSpec command) {
         return otherTool(typed, command)
                 .or(() -> key(typed, command))
+                .or(() -> beginning(typed, command))
                 .or(() -> NearestWord.of(typed, command.optionsMap().keySet()))
                 .map(name -> "did you mean '" + name + "'?");
     }
@@ -83,6 +85,13 @@ final class OptionHints {
                                 .anyMatch(one -> one.paramLabel().contains(DATA))
                         : command.optionsMap().containsKey(words.split(" ", -1)[0]))
                 .map(words -> words.equals(DATA) ? command.qualifiedName() + " " + DATA : words);
+    }
+
+    /** The shortest option that begins with it, as {@code --pooling} for {@code --pool}. */
+    private static Optional<String> beginning(String typed, CommandSpec command) {
+        return command.optionsMap().keySet().stream()
+                .filter(name -> typed.startsWith("--") && typed.length() > 2 && name.startsWith(typed))
+                .min(Comparator.comparingInt(String::length).thenComparing(Comparator.naturalOrder()));
     }
 
     /** A key whose last part is the option's name, as {@code optimizer.momentum}. */

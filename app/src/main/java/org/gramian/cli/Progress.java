@@ -9,17 +9,17 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongConsumer;
-import me.tongfei.progressbar.ConsoleProgressBarConsumer;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarConsumer;
+import me.tongfei.progressbar.ProgressState;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Progress of a long task: a bar on a terminal, which disappears at the end, or a line every ten seconds in a log.
  *
- * <p>It accepts the number of steps done so far, from any thread. Nothing is shown before the first step, so that a task without
- * steps leaves no bar. If the number of all steps is unknown, 0 or less, it shows a count.
+ * <p>It accepts the number of steps done so far, from any thread. Nothing is shown before the first step, nor of a task that takes
+ * less than {@value Bar#SHORT} milliseconds. If the number of all steps is unknown, 0 or less, it shows a count.
  */
 sealed interface Progress extends LongConsumer, AutoCloseable {
     /** Shows a text in place of the number of steps. */
@@ -45,19 +45,45 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
         /** Moves to the start of the line and erases it. */
         private static final String ERASE = "\r\u001b[K";
 
+        /** A task that takes less than this many milliseconds shows no bar: it would only flicker. */
+        static final long SHORT = 2000;
+
+        /** After this many milliseconds the speed of a task tells whether it is short. */
+        private static final long MEASURED = SHORT / 4;
+
         private static final AtomicInteger OPEN = new AtomicInteger();
 
         private final ProgressBarBuilder builder;
+        private final long delay;
         private @Nullable ProgressBar bar;
+        /** Used by the thread that draws. */
+        private boolean shown;
 
         Bar(String task, long all, PrintStream terminal) {
+            this(task, all, terminal, SHORT);
+        }
+
+        /** @param delay milliseconds that a task takes at least to get a bar */
+        Bar(String task, long all, PrintStream terminal, long delay) {
+            this.delay = delay;
+            BarText text = new BarText();
             builder = new ProgressBarBuilder()
                     .setTaskName(task)
                     .setInitialMax(all > 0 ? all : -1) // unknown, for the library
-                    .setRenderer(new BarText())
+                    .setRenderer((state, width) -> isLong(state) ? text.render(state, width) : "")
                     .setUpdateIntervalMillis(200)
+                    .continuousUpdate()
                     .clearDisplayOnFinish()
                     .setConsumer(new Line(terminal));
+        }
+
+        /** Returns whether the task has taken longer than the delay, or will take longer at its speed. */
+        private boolean isLong(ProgressState state) {
+            long passed = state.getElapsedAfterStart().toMillis();
+            long done = state.getCurrent() - state.getStart();
+            long left = state.isIndefinite() ? 0 : state.getMax() - state.getCurrent();
+            shown |= passed >= delay || (passed >= MEASURED && left * passed > done * delay);
+            return shown;
         }
 
         /** Returns what to print before a message while a bar may be shown: otherwise the message follows it on its line. */
@@ -69,7 +95,7 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
         public synchronized void accept(long done) {
             ProgressBar drawn = bar;
             if (drawn == null) {
-                drawn = builder.build();
+                drawn = builder.startsFrom(done, Duration.ZERO).build();
                 bar = drawn;
                 OPEN.incrementAndGet();
             }
@@ -95,28 +121,33 @@ sealed interface Progress extends LongConsumer, AutoCloseable {
         /** Erases the rest of the line after each frame: a shorter text would leave letters of a longer one. */
         private static final class Line implements ProgressBarConsumer {
             private final PrintStream terminal;
-            private final int width;
+            private boolean drawn;
 
             Line(PrintStream terminal) {
                 this.terminal = terminal;
-                this.width = new ConsoleProgressBarConsumer(terminal).getMaxRenderedLength();
             }
 
+            /** One column stays free: some terminals wrap a line that fills the last one. */
             @Override
             public int getMaxRenderedLength() {
-                return width;
+                return Terminal.columns() - 1;
             }
 
             @Override
             public void accept(String text) {
-                terminal.print(ERASE + text);
-                terminal.flush();
+                if (!text.isEmpty()) {
+                    drawn = true;
+                    terminal.print(ERASE + text);
+                    terminal.flush();
+                }
             }
 
             @Override
             public void clear() {
-                terminal.print(ERASE);
-                terminal.flush();
+                if (drawn) {
+                    terminal.print(ERASE);
+                    terminal.flush();
+                }
             }
 
             @Override

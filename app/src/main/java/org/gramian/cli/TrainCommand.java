@@ -167,22 +167,28 @@ final class TrainCommand implements Callable<Integer> {
     private int planAndTrain(Trainer trainer, TrainDisplay display, RunFolder folder, Interruption interruption)
             throws IOException, InterruptedException {
         AuditReport audit = trainer.audit();
+        requireNotInterrupted(trainer);
         RunPlan plan = plan(trainer, audit, folder);
+        requireNotInterrupted(trainer);
         if (resumed == null) {
             console.say(expectation(trainer, plan));
         }
-        trainer.control().breaks().due().filter(Breaks.Reason.ASKED::equals).ifPresent(reason -> {
-            throw new InterruptedTrainingException(reason);
-        });
+        requireNotInterrupted(trainer);
         if (budget != null) {
             reserve(trainer, plan, budget);
         }
         interruption.keeps(keepEvery);
-        int code = train(trainer, plan, audit, folder);
+        int code = train(trainer, plan, audit, folder, display);
         if (resumed != null && !display.trained()) {
             console.say("the run was already finished");
         }
         return code;
+    }
+
+    private static void requireNotInterrupted(Trainer trainer) {
+        trainer.control().breaks().due().filter(Breaks.Reason.ASKED::equals).ifPresent(reason -> {
+            throw new InterruptedTrainingException(reason);
+        });
     }
 
     /** Sets time for test and report apart. */
@@ -267,7 +273,8 @@ final class TrainCommand implements Callable<Integer> {
         return Main.DONE;
     }
 
-    private int train(Trainer trainer, RunPlan plan, AuditReport audit, RunFolder folder) throws IOException {
+    private int train(Trainer trainer, RunPlan plan, AuditReport audit, RunFolder folder, TrainDisplay display)
+            throws IOException {
         if (resumed == null) {
             folder.begin(pictures == null ? folder.pictures() : pictures);
         }
@@ -280,6 +287,7 @@ final class TrainCommand implements Callable<Integer> {
         } catch (IOException failed) {
             throw broken(failed, folder);
         }
+        display.close(); // a bar would be drawn again below the messages
         if (!result.folds().isEmpty()) {
             TrainSummary summary = new TrainSummary(result, plan.folds().size(), folder);
             console.out().print(summary.text());

@@ -68,6 +68,8 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
     synchronized void row(String name) {
         row = name;
         fold = name;
+        foldsTrained = 0; // the folds of another method take another time
+        foldNanos = 0;
     }
 
     /** Returns whether anything was trained. */

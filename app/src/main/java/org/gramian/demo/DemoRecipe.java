@@ -11,8 +11,8 @@ import org.gramian.train.recipe.Schedule;
 /**
  * What the demo draws and trains: two runs that differ in the pooling alone.
  *
- * <p>The second pooling is the paper's, with 128 maps after the 1×1 convolution instead of 512, for the bank of filters gives 120:
- * more would be copies that cost time. Everything else is the same for both: pictures, division, crops, epochs and schedule.
+ * <p>The second pooling is the paper's, with as many channels after the 1×1 convolution as the filter bank has, 120, instead of
+ * 512: more would be copies that cost time. Everything else is the same for both: pictures, division, crops, epochs and schedule.
  *
  * @param textures the pictures, with the seed of everything
  * @param pooling of the second run; the first is {@code average}
@@ -21,7 +21,7 @@ import org.gramian.train.recipe.Schedule;
 public record DemoRecipe(TextureSet textures, String pooling, int epochs) {
     /** What two cores do in about a minute; the intervals of accuracies are some five points either way. */
     public static final DemoRecipe DEFAULT =
-            new DemoRecipe(new TextureSet(80, 144, 0), "conv:128/rbf/spd:64/relu/triu/root/l2", 25);
+            new DemoRecipe(new TextureSet(80, 144, 0), "conv:same/rbf/spd:64/relu/triu/root/l2", 25);
 
     /** Few pictures make few steps: in batches of 32 both poolings were still learning fast when their epochs were over. */
     private static final int BATCH = 8;

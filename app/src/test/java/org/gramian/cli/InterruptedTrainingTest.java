@@ -2,9 +2,11 @@ package org.gramian.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
+import static org.assertj.core.api.Assumptions.assumeThat;
 import static org.gramian.testing.Facts.facts;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -12,6 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -94,6 +97,36 @@ final class InterruptedTrainingTest {
             }
         }
         fail("the failure came before the signal every time");
+    }
+
+    /** In a pseudo terminal of {@code script}, which passes the key on; a bar must not take the signal away from the training. */
+    @Test
+    @EnabledOnOs(OS.LINUX)
+    void controlCEndsATrainingThatShowsABar() throws IOException, InterruptedException {
+        assumeThat(Path.of("/usr/bin/script")).exists();
+        assumeThat(ignoresSigint()).isFalse();
+        List<String> command = Program.command(tiny.begin(out, "--epochs", 4000, "--schedule", "constant"));
+        Path log = root.resolve("log");
+        ProcessBuilder builder = new ProcessBuilder(
+                        "script", "-qefc", CommandHint.under(command.getFirst(), command.stream().skip(1).toArray()), log.toString())
+                .redirectOutput(ProcessBuilder.Redirect.DISCARD);
+        builder.environment().put("TERM", "xterm");
+        Files.createFile(log);
+        try (Program program = new Program(builder.start(), log)) {
+            await(program, "loss");
+            OutputStream keys = program.process().getOutputStream();
+            keys.write(3);
+            keys.flush();
+            assertThat(program.code()).as(program.said()).isEqualTo(Main.INTERRUPTED);
+            assertThat(program.said()).contains("interrupted; resume with: gramian train --resume");
+        }
+    }
+
+    /** A process that a script starts in the background ignores SIGINT, and so do its children. */
+    private static boolean ignoresSigint() throws IOException {
+        return Files.readAllLines(Path.of("/proc/self/status")).stream()
+                .filter(line -> line.startsWith("SigIgn:"))
+                .anyMatch(line -> (Long.parseUnsignedLong(line.substring(7).strip(), 16) & 2) != 0);
     }
 
     @Test

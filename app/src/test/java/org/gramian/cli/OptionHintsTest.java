@@ -17,6 +17,7 @@ class OptionHintsTest {
         "--momentum, --set optimizer.momentum=NUMBER",
         "--accumulate, --set optimizer.accumulate=N",
         "--fine-tun, --fine-tune",
+        "--pool, --pooling",
         "--learning-rat, --learning-rate",
         "--output-dir, --out",
         "--freeze, --fine-tune 0"

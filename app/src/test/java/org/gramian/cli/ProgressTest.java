@@ -66,9 +66,13 @@ class ProgressTest {
     }
 
     private static String drawn(long all, long... steps) {
+        return drawnAfter(0, all, steps);
+    }
+
+    private static String drawnAfter(long delay, long all, long... steps) {
         ByteArrayOutputStream terminal = new ByteArrayOutputStream();
         try (Progress bar =
-                new Progress.Bar("features", all, new PrintStream(terminal, true, StandardCharsets.UTF_8))) {
+                new Progress.Bar("features", all, new PrintStream(terminal, true, StandardCharsets.UTF_8), delay)) {
             for (long step : steps) {
                 bar.accept(step);
             }
@@ -113,6 +117,16 @@ class ProgressTest {
     @Test
     void aTaskThatNeverMovesDrawsNoBar() {
         assertThat(drawn(400)).isEmpty();
+    }
+
+    @Test
+    void aShortTaskDrawsNoBar() {
+        assertThat(drawnAfter(60_000, 400, 100, 400)).isEmpty();
+    }
+
+    @Test
+    void aTerminalHasAWidth() {
+        assertThat(Terminal.columns()).isPositive();
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Page;
 import com.microsoft.playwright.options.ReducedMotion;
+import com.microsoft.playwright.options.ScreenshotScale;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,6 +53,7 @@ class Screenshots {
     private static void take(Page page, String name, Screen screen) throws IOException {
         Files.createDirectories(IMAGES);
         page.screenshot(new Page.ScreenshotOptions()
+                .setScale(ScreenshotScale.CSS) // a phone has two or more pixels per CSS pixel, and a file four times as large
                 .setPath(IMAGES.resolve(name + "-" + screen.name().toLowerCase(Locale.ROOT) + ".png")));
     }
 

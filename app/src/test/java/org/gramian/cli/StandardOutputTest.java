@@ -54,6 +54,19 @@ class StandardOutputTest {
     }
 
     @Test
+    void aReaderThatHasEnoughIsNoError() throws IOException, InterruptedException {
+        new PictureFolder(folder).add("one.png", 1);
+        ProcessBuilder builder = new ProcessBuilder(Program.command(
+                List.of("predict", model.toString(), folder.resolve("one.png").toString())));
+        File said = folder.resolve("said.txt").toFile();
+        Process process = builder.redirectError(said).start();
+        process.getInputStream().close();
+        assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
+        assertThat(Files.readString(said.toPath(), StandardCharsets.UTF_8)).isEmpty();
+        assertThat(process.exitValue()).isEqualTo(Main.READER_EXITED);
+    }
+
+    @Test
     void onATerminalAPictureThatCannotBeReadIsSaidOnce() throws IOException, InterruptedException {
         Path screen = folder.resolve("screen.txt");
         String line =

@@ -38,8 +38,9 @@ public record Estimate(Duration features, Duration stage1, Duration stage2, Dura
         for (FoldSize fold : work.folds()) {
             long learned = (long) fold.training() * work.trainingCrops();
             long judged = (long) fold.heldBack() * work.testCrops();
-            long decoded =
-                    learned + fold.heldBack(); // the order is shuffled, so each crop to train on is decoded by itself
+            boolean decodedOnce = !recipe.augmenting().policy().isNone();
+            // Without augmentation the order is shuffled, so each training crop is decoded by itself.
+            long decoded = decodedOnce ? fold.heldBack() : learned + fold.heldBack();
             double updates = pace.update()
                     * Math.ceilDiv(
                             learned,
@@ -53,6 +54,9 @@ public record Estimate(Duration features, Duration stage1, Duration stage2, Dura
                             + Math.max(
                                     learned * pace.all() + judged * pace.all() / BACKWARD,
                                     decoded * pace.decoding() / threads));
+            if (decodedOnce && recipe.stage2().epochs() > 0) {
+                second += fold.training() * pace.decoding() / threads;
+            }
         }
         long crops = work.features();
         double extraction = Math.max(crops * pace.feature(), crops * pace.decoding() / work.trainingCrops() / threads);

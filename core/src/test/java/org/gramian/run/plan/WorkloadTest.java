@@ -160,14 +160,27 @@ final class WorkloadTest {
 
     /** 36 pictures to train on with 15 crops each, 4 to judge; an epoch is 17 steps of 32 crops. */
     @Test
-    void everyCropOfStage2IsDecodedAndEveryStepUpdatesParameters() {
-        Workload work =
-                work(config("data.protocol=thirds:1", "data.crops=paper", "stage1.epochs=2", "stage2.epochs=3"));
+    void withoutAugmentationEveryCropIsDecodedAndEveryStepUpdatesParameters() {
+        Workload work = work(config(
+                "data.protocol=thirds:1",
+                "data.crops=paper",
+                "data.augment=none",
+                "stage1.epochs=2",
+                "stage2.epochs=3"));
         Estimate decoding = Estimate.of(work, new Pace(1, 0, 0, 0, 0), 2);
         assertThat(decoding.stage2()).isEqualTo(Duration.ofSeconds(3 * (36 * 15 + 4) / 2));
         Estimate updates = Estimate.of(work, new Pace(0, 0, 0, 0, 1), 2);
         assertThat(updates.stage1()).isEqualTo(Duration.ofSeconds(2 * 17));
         assertThat(updates.stage2()).isEqualTo(Duration.ofSeconds(3 * 17));
+    }
+
+    /** 36 images to train on, 4 to validate. */
+    @Test
+    void augmentedImagesAreDecodedOnce() {
+        Workload work = work(config(
+                "data.protocol=thirds:1", "data.crops=center", "data.augment=standard", "stage2.epochs=3"));
+        assertThat(Estimate.of(work, new Pace(1, 0, 0, 0, 0), 2).stage2())
+                .isEqualTo(Duration.ofSeconds((36 + 3 * 4) / 2));
     }
 
     @Test

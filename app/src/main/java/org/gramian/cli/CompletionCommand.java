@@ -35,7 +35,8 @@ final class CompletionCommand implements Runnable {
     }
 
     /** Values of an enum in picocli's script. */
-    private static final Pattern WORDS = Pattern.compile("(?<=_(?:option|pos_param)_args=\\()(?:\"[A-Z0-9_]+\" ?)+(?=\\))");
+    private static final Pattern WORDS =
+            Pattern.compile("(?<=_(?:option|pos_param)_args=\\()(?:\"[A-Z0-9_]+\" ?)+(?=\\))");
 
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -95,8 +96,8 @@ final class CompletionCommand implements Runnable {
     private static void append(StringBuilder script, String condition, CommandSpec command) {
         for (PositionalParamSpec parameter : command.positionalParameters()) {
             values(parameter)
-                    .ifPresent(values -> script.append("complete -c gramian -n %s -f -a %s\n"
-                            .formatted(quoted(condition), quoted(values))));
+                    .ifPresent(values -> script.append(
+                            "complete -c gramian -n %s -f -a %s\n".formatted(quoted(condition), quoted(values))));
         }
         for (OptionSpec option : command.options()) {
             script.append("complete -c gramian -n ").append(quoted(condition));

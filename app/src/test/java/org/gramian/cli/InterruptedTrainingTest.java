@@ -108,7 +108,11 @@ final class InterruptedTrainingTest {
         List<String> command = Program.command(tiny.begin(out, "--epochs", 4000, "--schedule", "constant"));
         Path log = root.resolve("log");
         ProcessBuilder builder = new ProcessBuilder(
-                        "script", "-qefc", CommandHint.under(command.getFirst(), command.stream().skip(1).toArray()), log.toString())
+                        "script",
+                        "-qefc",
+                        CommandHint.under(
+                                command.getFirst(), command.stream().skip(1).toArray()),
+                        log.toString())
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD);
         builder.environment().put("TERM", "xterm");
         Files.createFile(log);

@@ -53,7 +53,9 @@ class Screenshots {
     private static void take(Page page, String name, Screen screen) throws IOException {
         Files.createDirectories(IMAGES);
         page.screenshot(new Page.ScreenshotOptions()
-                .setScale(ScreenshotScale.CSS) // a phone has two or more pixels per CSS pixel, and a file four times as large
+                .setScale(
+                        ScreenshotScale
+                                .CSS) // a phone has two or more pixels per CSS pixel, and a file four times as large
                 .setPath(IMAGES.resolve(name + "-" + screen.name().toLowerCase(Locale.ROOT) + ".png")));
     }
 

@@ -138,10 +138,7 @@ final class FoldRun {
     private Optional<TensorBoardLog> board(History history) {
         return plan.config().tensorboard()
                 ? Optional.of(new TensorBoardLog(
-                        folder.path(),
-                        !fold.parts().heldBack().isEmpty(),
-                        InstantSource.system(),
-                        history.epochs()))
+                        folder.path(), !fold.parts().heldBack().isEmpty(), InstantSource.system(), history.epochs()))
                 : Optional.empty();
     }
 

@@ -137,7 +137,8 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
             remark("--lr auto has no effect: nothing is trained by gradient descent;"
                     + " --epochs N trains a head, --fine-tune N all layers");
         }
-        if (plan.config().tensorboard() && recipe.stage1().epochs() + recipe.stage2().epochs() == 0) {
+        if (plan.config().tensorboard()
+                && recipe.stage1().epochs() + recipe.stage2().epochs() == 0) {
             remark("--tensorboard has no effect: the classifier is solved without epochs;"
                     + " --epochs N trains a head, --fine-tune N all layers");
         }

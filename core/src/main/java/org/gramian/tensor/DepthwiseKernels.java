@@ -146,8 +146,7 @@ final class DepthwiseKernels {
         Variant variant = variant(weight, convolution);
         Walks walks = new Walks(gradient.size(0), gradient.size(2), gradient.size(3), variant.wide());
         Grid grid = walks.grid(maps.size(1), variant);
-        Tensor partial =
-                Tensors.empty(Shape.of(grid.x(), weight.shape().elements()), DType.F32, maps.device());
+        Tensor partial = Tensors.empty(Shape.of(grid.x(), weight.shape().elements()), DType.F32, maps.device());
         program(variant)
                 .launch(
                         "depthwise_weight",

@@ -82,7 +82,8 @@ class GroupFoldsTest {
         try (Scope _ = Scope.open()) {
             GroupFolds plain = GroupFolds.of(rows.rows(), 5);
             assertThat(plain.folds()).isGreaterThan(1);
-            assertThat(GroupFolds.of(rows.rows().withDuplicates(rows.labels()), 5)).isEqualTo(plain);
+            assertThat(GroupFolds.of(rows.rows().withDuplicates(rows.labels()), 5))
+                    .isEqualTo(plain);
         }
     }
 

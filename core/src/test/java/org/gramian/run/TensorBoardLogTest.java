@@ -110,8 +110,9 @@ class TensorBoardLogTest {
         scalars.put("stage1/loss/train", 0.5);
         scalars.put("stage1/accuracy/train", 0.75);
         assertThat(HexFormat.of().formatHex(TensorBoardLog.record(TensorBoardLog.event(1500000000.25, 3, scalars))))
-                .isEqualTo("4500000000000000ebe668b009000010c00b5ad64110032a380a180a117374616765312f6c6f73732f747261696e"
-                        + "150000003f0a1c0a157374616765312f61636375726163792f747261696e150000403fc3e25a42");
+                .isEqualTo(
+                        "4500000000000000ebe668b009000010c00b5ad64110032a380a180a117374616765312f6c6f73732f747261696e"
+                                + "150000003f0a1c0a157374616765312f61636375726163792f747261696e150000403fc3e25a42");
     }
 
     private SmallRun run(double validation) throws IOException {
@@ -163,9 +164,11 @@ class TensorBoardLogTest {
         SmallRun run = run(0.34);
         run.trainer().train(run.place());
         requireHistory(run.place(), true);
-        assertThat(files(run.place())).singleElement().satisfies(file -> assertThat(file.getFileName())
-                .asString()
-                .matches("events\\.out\\.tfevents\\.\\d{10}\\.[A-Za-z0-9._-]+"));
+        assertThat(files(run.place()))
+                .singleElement()
+                .satisfies(file -> assertThat(file.getFileName())
+                        .asString()
+                        .matches("events\\.out\\.tfevents\\.\\d{10}\\.[A-Za-z0-9._-]+"));
     }
 
     @Test

@@ -365,10 +365,7 @@ public final class Keys {
 
     /** Off: {@code history.csv} has the same values. */
     public static final Key<Boolean> TENSORBOARD = fixed(
-            "tensorboard",
-            "write loss, accuracy and learning rate of each epoch for TensorBoard",
-            Form.truth(),
-            false);
+            "tensorboard", "write loss, accuracy and learning rate of each epoch for TensorBoard", Form.truth(), false);
 
     private static final List<Key<?>> ALL = List.of(
             LAYOUT,

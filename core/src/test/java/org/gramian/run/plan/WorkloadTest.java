@@ -177,8 +177,8 @@ final class WorkloadTest {
     /** 36 images to train on, 4 to validate. */
     @Test
     void augmentedImagesAreDecodedOnce() {
-        Workload work = work(config(
-                "data.protocol=thirds:1", "data.crops=center", "data.augment=standard", "stage2.epochs=3"));
+        Workload work =
+                work(config("data.protocol=thirds:1", "data.crops=center", "data.augment=standard", "stage2.epochs=3"));
         assertThat(Estimate.of(work, new Pace(1, 0, 0, 0, 0), 2).stage2())
                 .isEqualTo(Duration.ofSeconds((36 + 3 * 4) / 2));
     }

@@ -6,9 +6,9 @@ import java.util.Iterator;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.audit.Audit;
 import org.gramian.image.audit.AuditFile;
 import org.gramian.image.audit.AuditOptions;
@@ -16,16 +16,16 @@ import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.layout.Layouts;
-import org.gramian.report.Album;
 import org.gramian.report.AuditPage;
 import org.gramian.report.ReportFile;
+import org.gramian.report.ThumbnailSet;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian audit}: what in a folder of pictures would spoil training. */
+/** {@code gramian audit}: what in a folder of images would spoil training. */
 @Command(
         name = "audit",
         mixinStandardHelpOptions = true,
@@ -83,7 +83,7 @@ final class AuditCommand implements Callable<Integer> {
         boolean printed = STANDARD_OUTPUT.equals(json);
         ReportFile data = json == null || printed ? null : ReportFile.of(json);
         ReportFile page = html == null ? null : ReportFile.of(html);
-        Function<Path, Reading> reader = new PictureReader(PictureLimits.DEFAULT)::read;
+        Function<Path, ReadResult> reader = new ImageReader(ImageLimits.DEFAULT)::read;
         Audit audit = new Audit(AuditOptions.DEFAULT, reader, threads);
         Dataset dataset = dataset();
         AuditReport report = run(audit, dataset);
@@ -94,7 +94,7 @@ final class AuditCommand implements Callable<Integer> {
             data.write(AuditFile.text(report));
         }
         if (page != null) {
-            Album album = Album.of(report, dataset, reader, threads);
+            ThumbnailSet album = ThumbnailSet.of(report, dataset, reader, threads);
             page.write(AuditPage.of(report, dataset, album, Version.number()).html());
         }
         return report.spoils() ? Main.DATA : Main.DONE;

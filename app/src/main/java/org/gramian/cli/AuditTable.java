@@ -7,12 +7,12 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.ClassCount;
 import org.gramian.image.audit.Contents;
 import org.gramian.image.audit.Finding;
-import org.gramian.report.Verdict;
+import org.gramian.report.AuditVerdict;
 
 /**
  * An audit as text for the terminal: classes, contents, findings, verdict. Names come from the disk: characters that a
@@ -33,14 +33,16 @@ record AuditTable(AuditReport report, boolean all) {
         text.append(String.format(
                 Locale.ROOT,
                 "%s: %,d images in %,d classes (layout %s)%n%n",
-                Found.visible(report.root()),
-                report.pictures(),
+                QuotedText.visible(report.root()),
+                report.images(),
                 report.classes().size(),
-                Found.visible(report.layout())));
+                QuotedText.visible(report.layout())));
         classes(text);
         contents(text);
         report.findings().forEach(finding -> finding(text, finding));
-        return text.append(Verdict.of(report)).append(System.lineSeparator()).toString();
+        return text.append(AuditVerdict.of(report))
+                .append(System.lineSeparator())
+                .toString();
     }
 
     private void classes(StringBuilder text) {
@@ -70,7 +72,7 @@ record AuditTable(AuditReport report, boolean all) {
     }
 
     private static List<String> row(ClassCount found, boolean lost) {
-        List<String> cells = new ArrayList<>(List.of(found.name(), number(found.pictures())));
+        List<String> cells = new ArrayList<>(List.of(found.name(), number(found.images())));
         if (lost) {
             cells.add(number(found.readable()));
         }
@@ -110,14 +112,14 @@ record AuditTable(AuditReport report, boolean all) {
 
     private void finding(StringBuilder text, Finding finding) {
         String newLine = System.lineSeparator();
-        text.append(
-                String.format(Locale.ROOT, "%-8s%s%n", finding.severity().text(), Found.visible(finding.sentence())));
+        text.append(String.format(
+                Locale.ROOT, "%-8s%s%n", finding.severity().text(), QuotedText.visible(finding.sentence())));
         int shown =
                 all ? finding.items().size() : Math.min(ITEMS, finding.items().size());
         finding.items()
                 .subList(0, shown)
                 .forEach(item -> text.append(INDENT + "- ")
-                        .append(Found.visible(item.toString()))
+                        .append(QuotedText.visible(item.toString()))
                         .append(newLine));
         if (shown < finding.items().size()) {
             text.append(INDENT)

@@ -4,8 +4,8 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
-import org.gramian.backbone.About;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.BackboneInfo;
 import org.gramian.image.crop.Preprocessing;
 
 /**
@@ -14,12 +14,12 @@ import org.gramian.image.crop.Preprocessing;
  * @param name what users type
  * @param title its name in full
  * @param citation the paper
- * @param trainedAt rows and columns of the pictures it was trained on
+ * @param trainedAt rows and columns of the images it was trained on
  * @param defaultLayer where it is cut unless told otherwise
- * @param features shape of that layer's output, empty where pictures of the asked size do not fit
+ * @param features shape of that layer's output, empty where images of the asked size do not fit
  * @param parameters up to that layer
  * @param parametersInAll up to the last layer
- * @param preprocessing what the weights expect of pictures
+ * @param preprocessing what the weights expect of images
  * @param weights where they come from
  * @param layers all layers, where they were asked for
  */
@@ -33,7 +33,7 @@ record BackboneRow(
         long parameters,
         long parametersInAll,
         Preprocessing preprocessing,
-        About.Weights weights,
+        BackboneInfo.Weights weights,
         @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Layer> layers) {
 
     /** A layer, the shape of its output, and the parameters up to it. */
@@ -58,7 +58,7 @@ record BackboneRow(
     }
 
     private static BackboneRow of(Backbone backbone, int size, List<Layer> layers) {
-        About about = backbone.about();
+        BackboneInfo about = backbone.about();
         return new BackboneRow(
                 backbone.name(),
                 about.title(),

@@ -4,8 +4,8 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import org.gramian.backbone.About;
 import org.gramian.backbone.Backbone;
+import org.gramian.backbone.BackboneInfo;
 import org.gramian.backbone.Backbones;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.report.IndentedJson;
@@ -82,7 +82,7 @@ final class BackbonesCommand implements Callable<Integer> {
         rows.forEach(row -> printWeights(out, row.name(), row.weights()));
     }
 
-    private static void printWeights(PrintWriter out, String label, About.Weights weights) {
+    private static void printWeights(PrintWriter out, String label, BackboneInfo.Weights weights) {
         out.printf("%-20s %s%n%-20s %s%n", label, weights.source(), "", weights.licence());
     }
 

@@ -12,7 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.gramian.basis.ByteSize;
-import org.gramian.basis.FolderUse;
+import org.gramian.basis.SharedFolderLock;
 import org.gramian.tensor.library.CacheFolder;
 import org.gramian.train.feature.FeatureCaches;
 import org.gramian.train.feature.FeatureCaches.Pruned;
@@ -123,7 +123,7 @@ final class CachePruneCommand implements Callable<Integer> {
         for (CacheCommand.Row row : CacheCommand.rows(folder)) {
             if (row.name().startsWith(CacheCommand.LIBTORCH)) {
                 Path place = folder.resolve(row.name());
-                boolean free = FolderUse.exclusively(place, () -> remove(place));
+                boolean free = SharedFolderLock.exclusively(place, () -> remove(place));
                 report(row.name(), free ? row.bytes() : 0, free ? 0 : row.bytes());
             }
         }

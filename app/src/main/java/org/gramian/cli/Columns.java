@@ -3,7 +3,7 @@ package org.gramian.cli;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 
 /**
  * Rows of cells as lines of text: the first column to the left, the others to the right, each as wide as it needs. Cells
@@ -14,7 +14,7 @@ final class Columns {
 
     /** Adds a row, which may be shorter than others. */
     Columns row(List<String> cells) {
-        rows.add(cells.stream().map(Found::visible).toList());
+        rows.add(cells.stream().map(QuotedText::visible).toList());
         return this;
     }
 

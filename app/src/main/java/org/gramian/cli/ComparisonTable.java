@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
@@ -29,7 +29,7 @@ record ComparisonTable(List<String> names, List<Comparison> comparisons, List<Me
         for (int i = 0; i < names.size(); i++) {
             text.append(letter(i))
                     .append("  ")
-                    .append(Found.visible(names.get(i)))
+                    .append(QuotedText.visible(names.get(i)))
                     .append(System.lineSeparator());
         }
         text.append(System.lineSeparator());
@@ -117,7 +117,7 @@ record ComparisonTable(List<String> names, List<Comparison> comparisons, List<Me
         Map<String, Object> pair = new LinkedHashMap<>();
         pair.put("first", names.getFirst());
         pair.put("second", second);
-        pair.put("pictures", test.pictures());
+        pair.put("pictures", test.images());
         pair.put("bothRight", test.bothRight());
         pair.put("onlyFirst", test.onlyFirst());
         pair.put("onlySecond", test.onlySecond());

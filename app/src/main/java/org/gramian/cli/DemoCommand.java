@@ -13,13 +13,13 @@ import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.run.RunPlan;
+import org.gramian.run.RunResources;
 import org.gramian.run.RunResult;
 import org.gramian.run.Trainer;
-import org.gramian.run.Workshop;
 import org.gramian.tensor.Device;
-import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.CheckpointPolicy;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.Keeper;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -82,12 +82,12 @@ final class DemoCommand implements Callable<Integer> {
         DemoRecipe wanted = recipe.seeded(seed);
         DemoFolder folder = DemoFolder.open(out, wanted);
         Device device = torch.prepare();
-        Breaks breaks = Breaks.whenAsked();
+        Cancellation breaks = Cancellation.whenAsked();
         List<RunResult> results;
         try (TrainDisplay display = new TrainDisplay(console);
                 Interruption interruption = new Interruption(breaks, console::warn)) {
             draw(wanted, folder, breaks);
-            interruption.keeps(Keeper.DEFAULT_INTERVAL);
+            interruption.keeps(CheckpointPolicy.DEFAULT_INTERVAL);
             results = train(new Stage(wanted, folder, device, breaks), display);
         } catch (InterruptedTrainingException stopped) {
             console.warn("interrupted; resume with: " + typed());
@@ -103,35 +103,35 @@ final class DemoCommand implements Callable<Integer> {
     }
 
     /** Inputs of the training. */
-    private record Stage(DemoRecipe recipe, DemoFolder folder, Device device, Breaks breaks) {}
+    private record Stage(DemoRecipe recipe, DemoFolder folder, Device device, Cancellation breaks) {}
 
     private String typed() {
         return CommandHint.of(
                 spec.root().commandLine().getParseResult().originalArgs().toArray());
     }
 
-    private void draw(DemoRecipe wanted, DemoFolder folder, Breaks breaks) throws IOException {
+    private void draw(DemoRecipe wanted, DemoFolder folder, Cancellation breaks) throws IOException {
         int all = wanted.textures().size();
-        console.say("%d synthetic images in %s".formatted(all, folder.pictures()));
+        console.say("%d synthetic images in %s".formatted(all, folder.images()));
         try (Progress progress = console.progress("drawing images", all)) {
             boolean complete = wanted.textures()
-                    .write(folder.pictures(), progress, () -> breaks.due().isPresent());
+                    .write(folder.images(), progress, () -> breaks.due().isPresent());
             if (!complete) {
-                throw new InterruptedTrainingException(Breaks.Reason.ASKED);
+                throw new InterruptedTrainingException(Cancellation.Reason.ASKED);
             }
         }
     }
 
     private List<RunResult> train(Stage stage, TrainDisplay display) throws IOException, InterruptedException {
-        Dataset dataset = Layouts.open(stage.folder.pictures());
-        Workshop workshop = new Workshop(
+        Dataset dataset = Layouts.open(stage.folder.images());
+        RunResources workshop = new RunResources(
                 stage.device,
                 WeightStore.ofProcess(),
                 Optional.empty(),
                 Runtime.getRuntime().availableProcessors());
         Trainer trainer = Trainer.of(dataset)
                 .with(workshop)
-                .under(new Trainer.Control(display, stage.breaks, Keeper.DEFAULT_INTERVAL));
+                .under(new Trainer.Control(display, stage.breaks, CheckpointPolicy.DEFAULT_INTERVAL));
         List<DemoRecipe.Entry> entries = stage.recipe.entries();
         AuditReport audit =
                 trainer.asking(stage.recipe.settings(entries.getFirst())).audit();
@@ -142,7 +142,7 @@ final class DemoCommand implements Callable<Integer> {
             console.say(entry.name() + ": " + entry.meaning());
             display.row(entry.name() + ", ");
             RunFolder run = new RunFolder(stage.folder.run(entry));
-            run.begin(stage.folder.pictures());
+            run.begin(stage.folder.images());
             RunResult result = one.train(plan, audit, run.path());
             result.early().ifPresent(reason -> {
                 throw new InterruptedTrainingException(reason);

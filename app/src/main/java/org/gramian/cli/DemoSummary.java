@@ -72,10 +72,10 @@ record DemoSummary(DemoRecipe recipe, DemoFolder folder, List<RunResult> results
 
     /** What to type next. */
     String next(boolean served) {
-        Path picture =
-                folder.pictures().resolve(evaluation(1).predictions().getFirst().name());
-        List<String> lines = new ArrayList<>(List.of("Try next:", CommandHint.of("predict", model(), picture)));
-        lines.add(CommandHint.of("explain", model(), picture, folder.path().resolve("explained.png")));
+        Path image =
+                folder.images().resolve(evaluation(1).predictions().getFirst().name());
+        List<String> lines = new ArrayList<>(List.of("Try next:", CommandHint.of("predict", model(), image)));
+        lines.add(CommandHint.of("explain", model(), image, folder.path().resolve("explained.png")));
         if (!served) {
             lines.add(CommandHint.of("serve", model()) + "   and drop images on its web page");
         }

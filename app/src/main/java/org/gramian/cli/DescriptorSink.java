@@ -5,7 +5,7 @@ import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.RowSink;
 import org.gramian.model.Scoring;
 
@@ -16,7 +16,7 @@ import org.gramian.model.Scoring;
  * @param crops which rows
  */
 record DescriptorSink(FeatureOutput file, Crops crops) implements RowSink {
-    /** What becomes of the crops of one picture. */
+    /** What becomes of the crops of one image. */
     enum Crops {
         /** One row: their mean. */
         MEAN,

@@ -44,7 +44,7 @@ final class DoctorCommand implements Callable<Integer> {
             GoldenCheck.require(golden);
         }
         Device device = torch.prepare();
-        Examination examination = new Examination(device);
+        DoctorReport examination = new DoctorReport(device);
         examination.machine();
         examination.libtorch();
         console.say("checking the gradient of every layer ...");
@@ -59,7 +59,7 @@ final class DoctorCommand implements Callable<Integer> {
         return examination.healthy() ? Main.DONE : Main.FAILED;
     }
 
-    private void print(Examination examination) {
+    private void print(DoctorReport examination) {
         PrintWriter out = console.out();
         if (json) {
             out.println(IndentedJson.of(examination.details()));

@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import org.gramian.basis.WholeFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.export.OpenModel;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.model.Engine;
@@ -23,7 +23,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian embed}: descriptors of a folder of pictures, for search, clustering or another classifier. */
+/** {@code gramian embed}: descriptors of a folder of images, for search, clustering or another classifier. */
 @Command(
         name = "embed",
         mixinStandardHelpOptions = true,
@@ -79,20 +79,20 @@ final class EmbedCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         EmbedFormat form = EmbedFormat.of(format, out);
-        WholeFile.require(out);
+        AtomicFile.require(out);
         Path file = engine.model();
         ModelHeader header = OpenModel.header(file);
         if (Files.exists(out) && Files.isSameFile(out, file)) {
             throw new IllegalArgumentException("OUT would overwrite the model " + file);
         }
         Dataset dataset = layout == null
-                ? Layouts.openPictures(folder)
+                ? Layouts.openImages(folder)
                 : Layouts.parse(layout).read(folder);
         dataset.notes().forEach(note -> console.say(note.text()));
         FeatureOutput.requireSpace(out, bytes(header, dataset, form), 0);
         try (OpenModel model = engine.open(file);
                 FeatureOutput rows = new FeatureOutput(out, "descriptors", dataset.samples())) {
-            Scoring scoring = Scoring.of(model.engine(), model.card(), new PictureReader(PictureLimits.DEFAULT)::read);
+            Scoring scoring = Scoring.of(model.engine(), model.card(), new ImageReader(ImageLimits.DEFAULT)::read);
             try (Progress progress =
                     console.progress("descriptors", dataset.samples().size())) {
                 scoring.run(dataset.samples(), Engine.Rows.DESCRIPTORS, new DescriptorSink(rows, crops), progress);

@@ -15,7 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
-import org.gramian.basis.WholeText;
+import org.gramian.basis.AtomicTextFile;
 import org.gramian.export.ParquetFile;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
@@ -97,7 +97,7 @@ enum EmbedFormat {
         }
 
         private void csv(Path out, int columns) throws IOException {
-            WholeText.write(out, text -> {
+            AtomicTextFile.write(out, text -> {
                 CsvWriter writer = CsvWriter.builder()
                         .lineDelimiter(LineDelimiter.LF)
                         .bufferSize(0)

@@ -9,18 +9,18 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
-import org.gramian.basis.WholeFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationCsv;
 import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.Evaluator;
 import org.gramian.evaluate.Measurement;
-import org.gramian.evaluate.TestPictures;
+import org.gramian.evaluate.TestImages;
 import org.gramian.evaluate.TestRequest;
 import org.gramian.export.OpenModel;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.CropPlan;
@@ -41,7 +41,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian evaluate}: how good a model is, on pictures whose classes are known. */
+/** {@code gramian evaluate}: how good a model is, on images whose classes are known. */
 @Command(
         name = "evaluate",
         mixinStandardHelpOptions = true,
@@ -131,9 +131,9 @@ final class EvaluateCommand implements Callable<Integer> {
             Dataset dataset = Layouts.open(folder, Optional.ofNullable(layout));
             dataset.notes().forEach(note -> console.say(note.text()));
             Evaluator evaluator = evaluator(opened, crops);
-            TestPictures pictures = TestPictures.choose(dataset, opened.card(), request);
-            pictures.remarks().forEach(console::say);
-            Measurement measured = measure(evaluator, dataset, pictures);
+            TestImages images = TestImages.choose(dataset, opened.card(), request);
+            images.remarks().forEach(console::say);
+            Measurement measured = measure(evaluator, dataset, images);
             int code = finish(measured);
             if (html != null) {
                 report(measured.evaluation(), dataset, opened.header());
@@ -153,7 +153,7 @@ final class EvaluateCommand implements Callable<Integer> {
     private static void requireWritable(String option, @Nullable Path file) throws IOException {
         try {
             if (file != null) {
-                WholeFile.require(file);
+                AtomicFile.require(file);
             }
         } catch (FileSystemException wrong) {
             throw new IOException(option + ": " + wrong.getMessage(), wrong);
@@ -168,16 +168,15 @@ final class EvaluateCommand implements Callable<Integer> {
                     + "; evaluate the model that it was exported from");
         }
         opened.header().backbone().features(taken.size(), taken.size());
-        Function<Path, Reading> reader = new PictureReader(PictureLimits.DEFAULT)::read;
+        Function<Path, ReadResult> reader = new ImageReader(ImageLimits.DEFAULT)::read;
         Rendering rendering =
                 new Rendering(reader, taken.testing(), opened.card().preprocessing());
         return new Evaluator(new Scoring(opened.engine(), rendering, Prefetch.of(batch)), opened.card());
     }
 
-    private Measurement measure(Evaluator evaluator, Dataset dataset, TestPictures pictures) throws IOException {
-        try (Progress progress =
-                console.progress("evaluating", pictures.indexes().size())) {
-            return evaluator.measure(dataset, pictures.indexes(), pictures.setting(), progress);
+    private Measurement measure(Evaluator evaluator, Dataset dataset, TestImages images) throws IOException {
+        try (Progress progress = console.progress("evaluating", images.indexes().size())) {
+            return evaluator.measure(dataset, images.indexes(), images.setting(), progress);
         }
     }
 
@@ -188,7 +187,7 @@ final class EvaluateCommand implements Callable<Integer> {
                 file.getFileName() + " on "
                         + folder.toAbsolutePath().normalize().getFileName(),
                 FoldMaterial.of(evaluation, Optional.of(new ModelMaterial(file, Files.size(file), header))),
-                Thumbnails.of(dataset, new PictureReader(PictureLimits.DEFAULT)::read));
+                Thumbnails.of(dataset, new ImageReader(ImageLimits.DEFAULT)::read));
         ReportFile.of(page).write(RunReport.html(List.of(material), Version.number()));
         console.say("report: " + page);
     }

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Function;
 import java.util.stream.IntStream;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.ClassScore;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.ConfusionMatrix.Confusion;
@@ -51,7 +51,7 @@ record EvaluationTable(Evaluation evaluation) {
                         evaluation.confusion().perClass().stream()
                                 .filter(score -> score.support() > 0)
                                 .count(),
-                        Found.visible(evaluation.setting().toString())));
+                        QuotedText.visible(evaluation.setting().toString())));
         newLine(text);
         newLine(text);
         for (Metric metric : Metric.values()) {
@@ -167,7 +167,7 @@ record EvaluationTable(Evaluation evaluation) {
         newLine(text);
         for (Confusion pair : confusions.subList(0, Math.min(PAIRS, confusions.size()))) {
             text.append("  %d× %s predicted as %s"
-                    .formatted(pair.count(), Found.bare(pair.truth()), Found.bare(pair.predicted())));
+                    .formatted(pair.count(), QuotedText.bare(pair.truth()), QuotedText.bare(pair.predicted())));
             newLine(text);
         }
     }
@@ -187,9 +187,9 @@ record EvaluationTable(Evaluation evaluation) {
             text.append("  %s %%  %s: %s predicted as %s"
                     .formatted(
                             percent(row.probability()),
-                            Found.bare(row.name()),
-                            Found.bare(row.truth()),
-                            Found.bare(row.prediction())));
+                            QuotedText.bare(row.name()),
+                            QuotedText.bare(row.truth()),
+                            QuotedText.bare(row.prediction())));
             newLine(text);
         }
     }

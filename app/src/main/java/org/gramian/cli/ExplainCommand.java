@@ -7,21 +7,21 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.NearestWord;
-import org.gramian.basis.WholeFile;
 import org.gramian.explain.Attribution;
 import org.gramian.explain.Explainer;
 import org.gramian.explain.Explainer.Settings;
 import org.gramian.explain.Explanation;
 import org.gramian.explain.Faithfulness;
 import org.gramian.explain.HeatImage;
-import org.gramian.image.Picture;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.Image;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
-import org.gramian.model.UnreadablePictureException;
+import org.gramian.model.UnreadableImageException;
 import org.gramian.report.IndentedJson;
 import org.gramian.report.ReportFile;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +30,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian explain}: which regions of a picture, and which feature maps, drive a model's decision. */
+/** {@code gramian explain}: which regions of an image, and which feature maps, drive a model's decision. */
 @Command(
         name = "explain",
         mixinStandardHelpOptions = true,
@@ -40,7 +40,7 @@ import picocli.CommandLine.Parameters;
             "a heat map of the image with the channel pairs that contribute most."
         })
 final class ExplainCommand implements Callable<Integer> {
-    /** More could not be looked at, and each takes a map of the picture. */
+    /** More could not be looked at, and each takes a map of the image. */
     private static final int MOST_PAIRS = 100;
 
     @Mixin
@@ -91,7 +91,7 @@ final class ExplainCommand implements Callable<Integer> {
 
     @Parameters(index = "1", paramLabel = "IMAGE", description = "the image")
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private Path pictureFile;
+    private Path imageFile;
 
     @Parameters(index = "2", paramLabel = "OUT.png", description = "the image to write")
     @SuppressWarnings("NullAway.Init") // set by picocli
@@ -103,20 +103,20 @@ final class ExplainCommand implements Callable<Integer> {
         ModelCard card = ModelFile.header(file).card();
         Settings settings = settings();
         checkPlaces(file);
-        Picture picture = read(card);
+        Image image = read(card);
         try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
             Explainer explainer = new Explainer(stored.model(), stored.card(), settings);
             Explanation why =
-                    className == null ? explainer.explain(picture) : explainer.explain(picture, label(card, className));
-            HeatImage.Sheet sheet = HeatImage.sheet(picture, why);
+                    className == null ? explainer.explain(image) : explainer.explain(image, label(card, className));
+            HeatImage.Sheet sheet = HeatImage.sheet(image, why);
             byte[] png = HeatImage.png(sheet.image());
-            WholeFile.put(out, partial -> Files.write(partial, png));
+            AtomicFile.put(out, partial -> Files.write(partial, png));
             if (json != null) {
                 ReportFile.of(json).write(IndentedJson.of(ExplanationText.json(why)) + "\n");
             }
             console.out().print(ExplanationText.lines(why));
             if (check) {
-                console.out().println(tried(stored, picture, why));
+                console.out().println(tried(stored, image, why));
             }
             console.out().flush();
             if (!sheet.lettered()) {
@@ -141,11 +141,11 @@ final class ExplainCommand implements Callable<Integer> {
         if (!out.toString().toLowerCase(Locale.ROOT).endsWith(".png")) {
             throw new IllegalArgumentException("OUT: expected a file name that ends with .png, found " + out);
         }
-        WholeFile.require(out);
+        AtomicFile.require(out);
         if (json != null) {
-            WholeFile.require(json);
+            AtomicFile.require(json);
         }
-        for (Path kept : List.of(file, pictureFile)) {
+        for (Path kept : List.of(file, imageFile)) {
             if (same(out, kept) || (json != null && same(json, kept))) {
                 throw new IllegalArgumentException("OUT would overwrite " + kept + "; choose another file");
             }
@@ -163,11 +163,11 @@ final class ExplainCommand implements Callable<Integer> {
         return Files.exists(a) && Files.exists(b) && Files.isSameFile(a, b);
     }
 
-    private Picture read(ModelCard card) throws UnreadablePictureException {
-        Reading reading = new PictureReader(PictureLimits.DEFAULT).read(pictureFile);
+    private Image read(ModelCard card) throws UnreadableImageException {
+        ReadResult reading = new ImageReader(ImageLimits.DEFAULT).read(imageFile);
         return switch (card.crops().whole().testing().seen(reading)) {
-            case Reading.Unreadable problem -> throw new UnreadablePictureException(pictureFile, problem);
-            case Reading.Readable(Picture picture, var _) -> picture;
+            case ReadResult.Unreadable problem -> throw new UnreadableImageException(imageFile, problem);
+            case ReadResult.Readable(Image image, var _) -> image;
         };
     }
 
@@ -180,11 +180,11 @@ final class ExplainCommand implements Callable<Integer> {
         return label;
     }
 
-    private static String tried(ModelFile.Stored stored, Picture picture, Explanation why) {
+    private static String tried(ModelFile.Stored stored, Image image, Explanation why) {
         Faithfulness.Trial trial = Faithfulness.USUAL.of(
                 stored.model(),
                 stored.card(),
-                picture,
+                image,
                 new Faithfulness.Explained(why.heat(), label(stored.card(), why.className())));
         return String.format(
                 Locale.ROOT,

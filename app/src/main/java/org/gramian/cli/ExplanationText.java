@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.explain.ChannelPair;
 import org.gramian.explain.Explanation;
 import org.gramian.explain.HeatMap;
@@ -18,7 +18,7 @@ final class ExplanationText {
         StringBuilder text = new StringBuilder(String.format(
                 Locale.ROOT,
                 "class          %s, probability %.4f, score %.4f%s%n",
-                Found.visible(why.className()),
+                QuotedText.visible(why.className()),
                 why.probability(),
                 why.score(),
                 why.isAnswer() ? "" : "; not the predicted class"));

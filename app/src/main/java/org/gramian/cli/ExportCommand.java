@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.ByteSize;
-import org.gramian.basis.WholeFile;
 import org.gramian.export.OnnxEngine;
 import org.gramian.export.OnnxFile;
 import org.gramian.export.proto.ModelProto;
@@ -45,9 +45,9 @@ final class ExportCommand implements Callable<Integer> {
             names = {"--images", "--pictures"},
             paramLabel = "DIR|FILE",
             arity = "1..*",
-            description = "images for the comparison, e.g. photos or a.jpg b.jpg (default: " + MadeUpPictures.COUNT
+            description = "images for the comparison, e.g. photos or a.jpg b.jpg (default: " + SyntheticImages.COUNT
                     + " synthetic ones)")
-    private @Nullable List<String> pictures;
+    private @Nullable List<String> images;
 
     @Option(names = "--no-check", negatable = false, description = "do not run and compare the file")
     private boolean unchecked;
@@ -71,7 +71,7 @@ final class ExportCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Path file = model.file();
         requireUse(file);
-        List<Path> files = pictures == null ? List.of() : new PictureInputs(pictures).named(console::say);
+        List<Path> files = images == null ? List.of() : new ImageInputs(images).named(console::say);
         torch.prepare();
         try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
             ModelProto content = OnnxFile.proto(stored.model(), stored.card(), opset);
@@ -97,10 +97,10 @@ final class ExportCommand implements Callable<Integer> {
         if (OnnxFile.isNamed(file)) {
             throw new IllegalArgumentException(file + ": expected a model of 'gramian train', found an ONNX file");
         }
-        if (unchecked && pictures != null) {
+        if (unchecked && images != null) {
             throw new IllegalArgumentException("expected --images or --no-check, found both");
         }
-        WholeFile.require(out);
+        AtomicFile.require(out);
     }
 
     private void inspect(ExportCheck check, Path partial) throws IOException {

@@ -17,7 +17,7 @@ import org.gramian.export.graph.NotExpressibleException;
 import org.gramian.gallery.GalleryFileException;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.model.ModelFileException;
-import org.gramian.model.UnreadablePictureException;
+import org.gramian.model.UnreadableImageException;
 import org.gramian.run.UnfitDataException;
 import org.gramian.tensor.library.LibtorchException;
 import picocli.CommandLine;
@@ -50,10 +50,10 @@ final class Failures {
 
     /** Lost output is a failure. */
     private static int lost(int code, CommandLine line) {
-        if (Written.readerExited()) {
+        if (OutputCheck.readerExited()) {
             return Main.READER_EXITED;
         }
-        println(Written.LOST, line);
+        println(OutputCheck.LOST, line);
         return code == Main.DONE ? Main.USAGE : code;
     }
 
@@ -66,7 +66,7 @@ final class Failures {
         if (Interruption.isCause(exception)) {
             return Main.INTERRUPTED; // a shutdown hook prints the message
         }
-        if (Written.readerExited() && Written.isCause(exception)) {
+        if (OutputCheck.readerExited() && OutputCheck.isCause(exception)) {
             return Main.READER_EXITED;
         }
         trace(exception, line);
@@ -79,7 +79,7 @@ final class Failures {
         return switch (failed) {
             case UncheckedIOException wrapped -> code(Objects.requireNonNull(wrapped.getCause()));
             case DatasetException _ -> Main.DATA;
-            case UnreadablePictureException _ -> Main.DATA;
+            case UnreadableImageException _ -> Main.DATA;
             case UnfitDataException _ -> Main.DATA;
             case ModelFileException _ -> Main.MODEL;
             case GalleryFileException _ -> Main.MODEL;

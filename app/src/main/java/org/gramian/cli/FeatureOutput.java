@@ -20,9 +20,9 @@ import java.util.Objects;
 import java.util.SequencedMap;
 import java.util.UUID;
 import java.util.stream.LongStream;
+import org.gramian.basis.AtomicFile;
 import org.gramian.basis.ByteSize;
-import org.gramian.basis.WholeFile;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
@@ -33,7 +33,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The file that {@code gramian features} and {@code gramian embed} write: {@code features [rows, c, h, w]} or {@code
- * descriptors [rows, d]}, {@code labels [rows]} and {@code picture [rows]}, an index into the names in its metadata.
+ * descriptors [rows, d]}, {@code labels [rows]} and {@code image [rows]}, an index into the names in its metadata.
  *
  * <p>Features are collected in a nameless file beside it, for they may exceed memory, and the number of rows is known at
  * the end only; the real file then appears in one step. The nameless file is gone with this process, however it ends.
@@ -48,7 +48,7 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
     private final List<Sample> samples;
     private final FileChannel scratch;
     private final LongStream.Builder labels = LongStream.builder();
-    private final LongStream.Builder pictures = LongStream.builder();
+    private final LongStream.Builder images = LongStream.builder();
     private final List<String> names = new ArrayList<>();
     private final Map<String, String> unreadable = new LinkedHashMap<>();
     private int last = -1;
@@ -76,7 +76,7 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
         if (!path.toString().endsWith(ending)) {
             throw new IllegalArgumentException("OUT must end with " + ending + ", found " + path);
         }
-        WholeFile.require(path);
+        AtomicFile.require(path);
     }
 
     /** Whether a folder shares its free space with this file. */
@@ -121,10 +121,10 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
                 scratch.write(bytes);
             }
         } catch (IOException full) {
-            throw WholeFile.failure(path, full);
+            throw AtomicFile.failure(path, full);
         }
         labels.add(samples.get(sample).label());
-        pictures.add(names.size() - 1);
+        images.add(names.size() - 1);
         rows++;
     }
 
@@ -133,7 +133,7 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
         unreadable.put(samples.get(sample).name(), problem.reason());
     }
 
-    /** The pictures without features, and why. */
+    /** The images without features, and why. */
     Map<String, String> unreadable() {
         return unreadable;
     }
@@ -154,7 +154,7 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
             StoredTensor stored = new StoredTensor(type, Shape.of(sizes), features);
             Safetensors.write(
                     path,
-                    Map.of(tensor, stored, "labels", longs(labels, arena), "picture", longs(pictures, arena)),
+                    Map.of(tensor, stored, "labels", longs(labels, arena), "picture", longs(images, arena)),
                     metadata);
         }
     }
@@ -168,7 +168,7 @@ final class FeatureOutput implements FeatureSink, AutoCloseable {
      */
     void writeTable(EmbedFormat format, int length, List<String> classes, boolean crops, Map<String, String> about)
             throws IOException {
-        long[] image = pictures.build().toArray();
+        long[] image = images.build().toArray();
         long[] label = labels.build().toArray();
         List<String> nameColumn = new ArrayList<>();
         List<String> classColumn = new ArrayList<>();

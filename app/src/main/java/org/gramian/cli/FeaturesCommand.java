@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.gramian.basis.ByteSize;
-import org.gramian.image.PictureLimits;
+import org.gramian.image.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Dataset;
@@ -26,7 +26,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian features}: feature maps of a folder of pictures, for people who go on elsewhere. */
+/** {@code gramian features}: feature maps of a folder of images, for people who go on elsewhere. */
 @Command(
         name = "features",
         mixinStandardHelpOptions = true,
@@ -126,7 +126,7 @@ final class FeaturesCommand implements Callable<Integer> {
             FeatureExtractor extractor = new FeatureExtractor(network, batch, precision.type);
             try (FeatureCache cache = caching.open(extractor.recipe(), console::say)) {
                 return extract(
-                        new FeatureExtraction(extractor, PictureLimits.DEFAULT, Optional.ofNullable(cache)),
+                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.ofNullable(cache)),
                         dataset,
                         crops);
             }
@@ -144,14 +144,14 @@ final class FeaturesCommand implements Callable<Integer> {
     }
 
     private int extract(FeatureExtraction extraction, Dataset dataset, Crops crops) throws IOException {
-        long pictures = dataset.samples().size();
+        long images = dataset.samples().size();
         FeatureSurvey survey;
-        try (Progress progress = console.progress("hashing files", pictures)) {
+        try (Progress progress = console.progress("hashing files", images)) {
             survey = extraction.survey(dataset.samples(), crops, progress);
         }
         announce(extraction, survey);
         try (FeatureOutput file = new FeatureOutput(out, "features", dataset.samples())) {
-            try (Progress progress = console.progress("features", pictures)) {
+            try (Progress progress = console.progress("features", images)) {
                 extraction.run(survey, file, progress);
             }
             file.unreadable().forEach((name, reason) -> console.warn("skipping " + name + ": " + reason));

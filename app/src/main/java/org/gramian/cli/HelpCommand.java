@@ -2,8 +2,8 @@ package org.gramian.cli;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.gramian.basis.Found;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,7 +30,7 @@ final class HelpCommand implements Runnable {
         for (String name : names) {
             CommandLine next = command.getSubcommands().get(name);
             if (next == null) {
-                throw new IllegalArgumentException("expected a command, found " + Found.text(name)
+                throw new IllegalArgumentException("expected a command, found " + QuotedText.text(name)
                         + NearestWord.suggestion(name, command.getSubcommands().keySet())
                         + "; all commands: " + CommandHint.of("--help"));
             }

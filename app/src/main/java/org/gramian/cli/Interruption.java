@@ -6,7 +6,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Cancellation;
 
 /**
  * Lets a command end in its own way on Ctrl-C and SIGTERM, as a training after its current step with a checkpoint, and with its
@@ -27,7 +27,7 @@ final class Interruption implements AutoCloseable {
     private final Thread hook;
     private volatile String answer = "interrupted; stopping";
 
-    Interruption(Breaks breaks, Consumer<String> say) {
+    Interruption(Cancellation breaks, Consumer<String> say) {
         this(breaks::ask, say);
     }
 

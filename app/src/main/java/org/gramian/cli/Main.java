@@ -144,7 +144,7 @@ public final class Main implements Runnable {
     /** Runs one command and exits with its code. */
     public static void main(String[] arguments) {
         // picocli's own writer does not report lost output.
-        PrintWriter out = new PrintWriter(Written.standardOutput(), true, System.out.charset());
+        PrintWriter out = new PrintWriter(OutputCheck.standardOutput(), true, System.out.charset());
         Interruption.announce(text -> System.err.println(Progress.Bar.eraser() + "gramian: " + text));
         Interruption.exit(commandLine().setOut(out).execute(arguments));
     }

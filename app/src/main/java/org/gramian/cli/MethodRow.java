@@ -1,6 +1,7 @@
 package org.gramian.cli;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 import java.util.Locale;
 import org.gramian.autodiff.ParameterSpec;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param pooling its text
  * @param backbone the network that it stands on
  * @param layer where that is cut
- * @param pictures how many there are to train on
+ * @param images how many there are to train on
  * @param settled the text with all decided that it leaves open
  * @param classifier what reads the descriptor
  * @param descriptor numbers in it
@@ -39,7 +40,7 @@ record MethodRow(
         String pooling,
         String backbone,
         String layer,
-        int pictures,
+        @JsonProperty("pictures") int images,
         @Nullable String settled,
         String classifier,
         @Nullable Long descriptor,
@@ -52,11 +53,11 @@ record MethodRow(
     /** What a method is like on a backbone. */
     private record Size(String settled, long descriptor, long trained, long fitted) {}
 
-    static MethodRow of(Method method, Backbone backbone, int pictures) {
+    static MethodRow of(Method method, Backbone backbone, int images) {
         Size size = null;
         String reason = null;
         try {
-            size = size(Pooling.parse(method.pooling()), backbone, pictures);
+            size = size(Pooling.parse(method.pooling()), backbone, images);
         } catch (IllegalArgumentException unfit) {
             reason = unfit.getMessage();
         }
@@ -67,7 +68,7 @@ record MethodRow(
                 method.pooling(),
                 backbone.name(),
                 backbone.layer(),
-                pictures,
+                images,
                 size == null ? null : size.settled(),
                 method.classifier(),
                 size == null ? null : size.descriptor(),
@@ -78,8 +79,8 @@ record MethodRow(
                 method.reference());
     }
 
-    private static Size size(Pooling open, Backbone backbone, int pictures) {
-        Pooling pooling = open.settled(backbone, pictures);
+    private static Size size(Pooling open, Backbone backbone, int images) {
+        Pooling pooling = open.settled(backbone, images);
         requirePositions(pooling.aggregation(), backbone);
         long channels = backbone.channels();
         long descriptor = pooling.descriptorSize(channels);

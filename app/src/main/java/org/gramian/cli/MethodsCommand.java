@@ -61,7 +61,7 @@ final class MethodsCommand implements Callable<Integer> {
             paramLabel = "N",
             defaultValue = "1000",
             description = "training images, for sizes that depend on them (default: ${DEFAULT-VALUE})")
-    private int pictures;
+    private int images;
 
     @Option(
             names = "--format",
@@ -76,19 +76,19 @@ final class MethodsCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        if (pictures < 1) {
-            throw new IllegalArgumentException("--images: expected at least 1, found " + pictures);
+        if (images < 1) {
+            throw new IllegalArgumentException("--images: expected at least 1, found " + images);
         }
         Backbone backbone = layer == null ? Backbone.of(network) : Backbone.of(network, layer);
         List<Method> chosen =
                 name == null ? Methods.all() : List.of(find(name.strip().toLowerCase(Locale.ROOT)));
         List<MethodRow> rows = chosen.stream()
-                .map(method -> MethodRow.of(method, backbone, pictures))
+                .map(method -> MethodRow.of(method, backbone, images))
                 .toList();
         PrintWriter out = console.out();
         switch (format) {
             case TABLE -> {
-                MethodsText text = new MethodsText(out, backbone, pictures);
+                MethodsText text = new MethodsText(out, backbone, images);
                 if (name == null) {
                     text.printAll(rows);
                 } else {
@@ -120,7 +120,7 @@ final class MethodsCommand implements Callable<Integer> {
                                 row.pooling(),
                                 row.backbone(),
                                 row.layer(),
-                                Integer.toString(row.pictures()),
+                                Integer.toString(row.images()),
                                 row.settled() == null ? "" : row.settled(),
                                 row.classifier(),
                                 row.descriptor() == null ? "" : row.descriptor().toString(),

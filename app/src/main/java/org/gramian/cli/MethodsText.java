@@ -15,9 +15,9 @@ import org.gramian.tensor.Shape;
  *
  * @param out where it goes
  * @param backbone what the methods stand on
- * @param pictures how many there are to train on
+ * @param images how many there are to train on
  */
-record MethodsText(PrintWriter out, Backbone backbone, int pictures) {
+record MethodsText(PrintWriter out, Backbone backbone, int images) {
     /** A word of a text: not what follows its colon, a comma or an equals sign. */
     private static final Pattern WORD = Pattern.compile("(?<![a-z0-9.=:,-])[a-z][a-z0-9-]*");
 
@@ -27,7 +27,7 @@ record MethodsText(PrintWriter out, Backbone backbone, int pictures) {
         return "on " + backbone.name() + " at " + backbone.layer() + " (" + features.at(0) + " channels, "
                 + features.at(1)
                 + "×" + features.at(2) + " positions of images of " + side + "×" + side + "), "
-                + pictures + (pictures == 1 ? " training image" : " training images");
+                + images + (images == 1 ? " training image" : " training images");
     }
 
     /** One line each, family by family. */

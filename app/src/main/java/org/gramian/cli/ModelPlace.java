@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.export.OnnxFile;
-import org.gramian.run.BegunRun;
+import org.gramian.run.ExistingRun;
 
 /** Finds the model that a command line means: a file, or the folder of a run that has one. */
 final class ModelPlace {
@@ -38,7 +38,7 @@ final class ModelPlace {
 
     private static String none(Path folder) {
         return ": expected a model or a run folder, found a folder without " + MODEL
-                + (new BegunRun(folder).exists()
+                + (new ExistingRun(folder).exists()
                         ? "; the run is not finished; resume with: " + CommandHint.of("train", "--resume", folder)
                         : "");
     }

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.Metric;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelHeader;
@@ -106,7 +106,7 @@ record ModelText(ModelHeader header, boolean all) {
         String label = "classes";
         int shown = Math.min(classes.size(), CLASSES_SHOWN);
         for (int i = 0; i < shown; i++) {
-            String word = Found.bare(classes.get(i)) + (i + 1 < classes.size() ? ", " : "");
+            String word = QuotedText.bare(classes.get(i)) + (i + 1 < classes.size() ? ", " : "");
             if (!row.isEmpty() && row.length() + word.length() > WIDTH - LABEL) {
                 line(text, label, row.toString().stripTrailing());
                 label = "";
@@ -127,7 +127,7 @@ record ModelText(ModelHeader header, boolean all) {
                 line(text, "", "and " + (entries.size() - shown) + " more (see --json)");
                 return;
             }
-            String key = Found.bare(entry.getKey());
+            String key = QuotedText.bare(entry.getKey());
             line(text, title, key + " ".repeat(Math.max(0, widest - key.length()) + 2) + oneLine(entry.getValue()));
             title = "";
             shown++;
@@ -136,7 +136,7 @@ record ModelText(ModelHeader header, boolean all) {
 
     private static String oneLine(String value) {
         long lines = value.lines().count();
-        return lines > 1 ? lines + " lines (see --json)" : Found.bare(value.strip());
+        return lines > 1 ? lines + " lines (see --json)" : QuotedText.bare(value.strip());
     }
 
     private static void line(StringBuilder text, String label, String value) {

@@ -12,7 +12,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian nearest}: the training pictures that new ones resemble most, as a model sees them. */
+/** {@code gramian nearest}: the training images that new ones resemble most, as a model sees them. */
 @Command(
         name = "nearest",
         mixinStandardHelpOptions = true,
@@ -69,12 +69,12 @@ final class NearestCommand implements Callable<Integer> {
         if (left > 0) {
             console.say("the gallery is a sample of the training images; " + left + " are not in it");
         }
-        PictureInputs pictures = new PictureInputs(inputs);
-        List<Path> named = pictures.named(console::say);
+        ImageInputs images = new ImageInputs(inputs);
+        List<Path> named = images.named(console::say);
         try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
             NearestRun run =
                     new NearestRun(stored, gallery, top, new NearestRun.Output(format.of(console.out()), console));
-            if (!pictures.hasFolder() || Terminal.isStandardOutput()) {
+            if (!images.hasFolder() || Terminal.isStandardOutput()) {
                 run.find(named, _ -> {});
             } else {
                 try (Progress progress = console.progress("searching", named.size())) {

@@ -7,10 +7,10 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.gramian.basis.Found;
 import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
 
-/** The ways in which {@code gramian nearest} shows the training pictures that others resemble. */
+/** The ways in which {@code gramian nearest} shows the training images that others resemble. */
 sealed interface NearestLines {
     /** The names of the ways. */
     enum Format {
@@ -32,50 +32,50 @@ sealed interface NearestLines {
     }
 
     /**
-     * A training picture that another resembles.
+     * A training image that another resembles.
      *
-     * @param name as in its data set
+     * @param name as in its dataset
      * @param label the name of its class
      * @param distance of the descriptors, from 0 to about 2
      */
     record Resembled(String name, String label, double distance) {}
 
-    /** What comes before all pictures. */
+    /** What comes before all images. */
     void begin();
 
-    /** What a picture resembles, the nearest first. */
-    void found(String picture, List<Resembled> nearest);
+    /** What an image resembles, the nearest first. */
+    void found(String image, List<Resembled> nearest);
 
-    void failed(String picture, String reason);
+    void failed(String image, String reason);
 
-    /** For people: the picture, and below it a line for each that it resembles. */
+    /** For people: the image, and below it a line for each that it resembles. */
     record Table(PrintWriter out) implements NearestLines {
         @Override
         public void begin() {}
 
         @Override
-        public void found(String picture, List<Resembled> nearest) {
-            out.println(Found.visible(picture));
+        public void found(String image, List<Resembled> nearest) {
+            out.println(QuotedText.visible(image));
             int width = nearest.stream()
-                    .mapToInt(one -> Found.visible(one.label).length())
+                    .mapToInt(one -> QuotedText.visible(one.label).length())
                     .max()
                     .orElse(0);
             for (Resembled one : nearest) {
-                String label = Found.visible(one.label);
+                String label = QuotedText.visible(one.label);
                 out.printf(
                         Locale.ROOT,
                         "  %.3f  %s%s  %s%n",
                         one.distance,
                         label,
                         " ".repeat(width - label.length()),
-                        Found.visible(one.name));
+                        QuotedText.visible(one.name));
             }
         }
 
         @Override
-        public void failed(String picture, String reason) {
-            out.println(Found.visible(picture));
-            out.println("  ERROR: " + Found.visible(reason));
+        public void failed(String image, String reason) {
+            out.println(QuotedText.visible(image));
+            out.println("  ERROR: " + QuotedText.visible(reason));
         }
     }
 
@@ -85,9 +85,9 @@ sealed interface NearestLines {
         public void begin() {}
 
         @Override
-        public void found(String picture, List<Resembled> nearest) {
+        public void found(String image, List<Resembled> nearest) {
             Map<String, Object> line = new LinkedHashMap<>();
-            line.put("picture", picture);
+            line.put("picture", image);
             line.put("nearest", nearest.stream().map(Json::object).toList());
             out.println(JsonText.of(line));
         }
@@ -101,15 +101,15 @@ sealed interface NearestLines {
         }
 
         @Override
-        public void failed(String picture, String reason) {
+        public void failed(String image, String reason) {
             Map<String, Object> line = new LinkedHashMap<>();
-            line.put("picture", picture);
+            line.put("picture", image);
             line.put("error", reason);
             out.println(JsonText.of(line));
         }
     }
 
-    /** For tables: {@code picture,rank,name,class,distance,error}, a line for each that a picture resembles. */
+    /** For tables: {@code image,rank,name,class,distance,error}, a line for each that an image resembles. */
     record Csv(CsvWriter csv) implements NearestLines {
         @Override
         public void begin() {
@@ -117,17 +117,16 @@ sealed interface NearestLines {
         }
 
         @Override
-        public void found(String picture, List<Resembled> nearest) {
+        public void found(String image, List<Resembled> nearest) {
             for (int i = 0; i < nearest.size(); i++) {
                 Resembled one = nearest.get(i);
-                csv.writeRecord(
-                        picture, Integer.toString(i + 1), one.name, one.label, Double.toString(one.distance), "");
+                csv.writeRecord(image, Integer.toString(i + 1), one.name, one.label, Double.toString(one.distance), "");
             }
         }
 
         @Override
-        public void failed(String picture, String reason) {
-            csv.writeRecord(picture, "", "", "", "", reason);
+        public void failed(String image, String reason) {
+            csv.writeRecord(image, "", "", "", "", reason);
         }
     }
 }

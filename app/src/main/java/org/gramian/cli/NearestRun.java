@@ -3,25 +3,25 @@ package org.gramian.cli;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.LongConsumer;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
+import org.gramian.gallery.CountSketch;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Item;
 import org.gramian.gallery.Neighbours;
 import org.gramian.gallery.Part;
-import org.gramian.gallery.Sketch;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;
 import org.gramian.model.RowSink;
 import org.gramian.model.Scoring;
 
-/** Goes through pictures, finds what each resembles, and shows it at once; counts those of which nothing can be said. */
+/** Goes through images, finds what each resembles, and shows it at once; counts those of which nothing can be said. */
 final class NearestRun {
     private final ModelFile.Stored stored;
     private final Gallery gallery;
     private final Neighbours neighbours;
-    private final Sketch sketch;
+    private final CountSketch sketch;
     private final int top;
     private final Output output;
     private int failures;
@@ -30,7 +30,7 @@ final class NearestRun {
      * Where results go.
      *
      * @param lines in some format
-     * @param console told of every picture of which nothing can be said
+     * @param console told of every image of which nothing can be said
      */
     record Output(NearestLines lines, Console console) {}
 
@@ -38,13 +38,13 @@ final class NearestRun {
         this.stored = stored;
         this.gallery = gallery;
         this.neighbours = Neighbours.of(gallery, Part.TRAINING);
-        this.sketch = Sketch.of(gallery.descriptorSize());
+        this.sketch = CountSketch.of(gallery.descriptorSize());
         this.top = top;
         this.output = output;
         output.lines.begin();
     }
 
-    /** Pictures of which nothing could be said, so far. */
+    /** Images of which nothing could be said, so far. */
     int failures() {
         return failures;
     }
@@ -64,7 +64,7 @@ final class NearestRun {
                 String name = samples.get(sample).name();
                 try {
                     output.lines.found(name, nearest(sketch.describe(crops)));
-                    Written.require(output.console.out());
+                    OutputCheck.require(output.console.out());
                 } catch (IllegalArgumentException notFinite) {
                     failed(name, String.valueOf(notFinite.getMessage()));
                 }
@@ -87,10 +87,10 @@ final class NearestRun {
                 .toList();
     }
 
-    private void failed(String picture, String reason) {
+    private void failed(String image, String reason) {
         failures++;
-        output.lines.failed(picture, reason);
-        output.console.complaints().accept(Found.visible(picture + ": " + reason));
-        Written.require(output.console.out());
+        output.lines.failed(image, reason);
+        output.console.complaints().accept(QuotedText.visible(image + ": " + reason));
+        OutputCheck.require(output.console.out());
     }
 }

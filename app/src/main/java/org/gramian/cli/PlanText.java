@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Optional;
 import org.gramian.basis.ByteSize;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
@@ -25,8 +25,8 @@ final class PlanText {
                     Locale.ROOT,
                     "  %-25s %-24s %s%n",
                     setting.key(),
-                    Found.visible(setting.text()),
-                    Found.visible(setting.origin().text())));
+                    QuotedText.visible(setting.text()),
+                    QuotedText.visible(setting.origin().text())));
         }
         return text.toString();
     }

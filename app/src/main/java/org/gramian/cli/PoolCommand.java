@@ -123,7 +123,7 @@ final class PoolCommand implements Callable<Integer> {
             Tensor maps = TensorInput.read(features, "features", precision.type, arena);
             requireMaps(maps);
             long channels = maps.size(1);
-            Pooling parsed = open.settled(channels, PoolParameters.pictures(maps));
+            Pooling parsed = open.settled(channels, PoolParameters.images(maps));
             warn(parsed, maps);
             try (ParameterSet parameters =
                     parsed.initialize(channels, new SplittableRandom(seed), precision.type, device)) {

@@ -77,7 +77,7 @@ record PoolParameters(Pooling pooling, ParameterSet parameters, Consumer<String>
     }
 
     /** How many images of these features are fitted to. */
-    static int pictures(Tensor features) {
+    static int images(Tensor features) {
         return (int) Math.min(SAMPLE, features.size(0));
     }
 

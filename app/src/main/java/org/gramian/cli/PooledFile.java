@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
-import org.gramian.basis.WholeFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.file.Npy;
@@ -29,7 +29,7 @@ record PooledFile(Path path, boolean withGradients) {
 
     /** Says before the work, not after it, that the result could not be written. */
     void requireWritable() throws IOException {
-        WholeFile.require(path);
+        AtomicFile.require(path);
     }
 
     /** Rejects an output that would replace an input. */

@@ -17,7 +17,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian predict}: what pictures show, by a trained model. */
+/** {@code gramian predict}: what images show, by a trained model. */
 @Command(
         name = "predict",
         mixinStandardHelpOptions = true,
@@ -73,11 +73,11 @@ final class PredictCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        PictureInputs pictures = new PictureInputs(inputs);
+        ImageInputs images = new ImageInputs(inputs);
         Path file = engine.model();
         ModelCard card = OpenModel.header(file).card();
         check(card, file);
-        List<Path> named = pictures.isStandardInput() ? List.of() : pictures.named(console::say);
+        List<Path> named = images.isStandardInput() ? List.of() : images.named(console::say);
         int widest =
                 named.stream().mapToInt(path -> path.toString().length()).max().orElse(0);
         try (PrintWriter lines = open();
@@ -86,12 +86,12 @@ final class PredictCommand implements Callable<Integer> {
                     format.of(lines, widest, Math.min(top, card.classes().size()));
             PredictionRun run = new PredictionRun(
                     model,
-                    answer -> Said.of(answer, top, reject),
+                    answer -> PredictionRow.of(answer, top, reject),
                     new PredictionRun.Output(shown, lines, out == null ? console.complaints() : console::say));
-            if (pictures.isStandardInput()) {
-                PictureInputs.lines(System.in, names -> run.predict(paths(names, run), _ -> {}));
+            if (images.isStandardInput()) {
+                ImageInputs.lines(System.in, names -> run.predict(paths(names, run), _ -> {}));
             } else {
-                predict(run, named, pictures.hasFolder());
+                predict(run, named, images.hasFolder());
             }
             return run.failures() == 0 ? Main.DONE : Main.DATA;
         }
@@ -104,8 +104,8 @@ final class PredictCommand implements Callable<Integer> {
         if (!(reject >= 0 && reject <= 1)) {
             throw new IllegalArgumentException("--reject: expected a probability between 0 and 1, found " + reject);
         }
-        if (reject > 0 && card.classes().contains(Said.UNKNOWN)) {
-            throw new IllegalArgumentException("--reject predicts '" + Said.UNKNOWN
+        if (reject > 0 && card.classes().contains(PredictionRow.UNKNOWN)) {
+            throw new IllegalArgumentException("--reject predicts '" + PredictionRow.UNKNOWN
                     + "', which is a class of this model; leave it out and compare probabilities");
         }
         if (out != null && Files.exists(out) && Files.isSameFile(out, file)) {
@@ -138,12 +138,12 @@ final class PredictCommand implements Callable<Integer> {
         }
     }
 
-    /** Names that no file can have, and folders without pictures, are reported here. */
+    /** Names that no file can have, and folders without images, are reported here. */
     private List<Path> paths(List<String> names, PredictionRun run) {
         List<Path> paths = new ArrayList<>();
         for (String name : names) {
             try {
-                paths.addAll(PictureInputs.files(Path.of(name), console::say));
+                paths.addAll(ImageInputs.files(Path.of(name), console::say));
             } catch (InvalidPathException wrong) {
                 run.failed(name, "expected a file name, found: " + wrong.getReason());
             } catch (IOException wrong) {

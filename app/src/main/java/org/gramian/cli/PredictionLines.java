@@ -8,11 +8,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.gramian.basis.Found;
 import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
 import org.gramian.model.Answer;
 
-/** The ways in which {@code gramian predict} shows its results: a line for each picture, as soon as it is known. */
+/** The ways in which {@code gramian predict} shows its results: a line for each image, as soon as it is known. */
 sealed interface PredictionLines {
     /** The names of the ways. */
     enum Format {
@@ -21,7 +21,7 @@ sealed interface PredictionLines {
         CSV;
 
         /**
-         * @param widest characters of the longest picture's name, as far as is known
+         * @param widest characters of the longest image's name, as far as is known
          * @param top classes to be named
          */
         PredictionLines of(PrintWriter out, int widest, int top) {
@@ -39,14 +39,14 @@ sealed interface PredictionLines {
         }
     }
 
-    /** What comes before all pictures. */
+    /** What comes before all images. */
     void begin();
 
-    void answered(String picture, Said said);
+    void answered(String image, PredictionRow said);
 
-    void failed(String picture, String reason);
+    void failed(String image, String reason);
 
-    /** For people: the picture, what it shows, how likely that is, and what else it might be. */
+    /** For people: the image, what it shows, how likely that is, and what else it might be. */
     record Table(PrintWriter out, int width) implements PredictionLines {
         private static final int WIDEST = 60;
 
@@ -54,25 +54,25 @@ sealed interface PredictionLines {
         public void begin() {}
 
         @Override
-        public void answered(String picture, Said said) {
-            StringBuilder line = new StringBuilder(named(picture));
-            line.append(said.rejected() ? Said.UNKNOWN + "  (best: " : "");
+        public void answered(String image, PredictionRow said) {
+            StringBuilder line = new StringBuilder(named(image));
+            line.append(said.rejected() ? PredictionRow.UNKNOWN + "  (best: " : "");
             for (int i = 0; i < said.top().size(); i++) {
                 Answer.Guess guess = said.top().get(i);
                 line.append(i == 0 ? "" : ", ")
-                        .append(Found.visible(guess.name()))
+                        .append(QuotedText.visible(guess.name()))
                         .append(String.format(Locale.ROOT, " %.1f %%", 100 * guess.probability()));
             }
             out.println(line.append(said.rejected() ? ")" : ""));
         }
 
         @Override
-        public void failed(String picture, String reason) {
-            out.println(named(picture) + "ERROR: " + Found.visible(reason));
+        public void failed(String image, String reason) {
+            out.println(named(image) + "ERROR: " + QuotedText.visible(reason));
         }
 
-        private String named(String picture) {
-            String visible = Found.visible(picture);
+        private String named(String image) {
+            String visible = QuotedText.visible(image);
             return visible + " ".repeat(Math.max(0, width - visible.length()) + 2);
         }
     }
@@ -83,9 +83,9 @@ sealed interface PredictionLines {
         public void begin() {}
 
         @Override
-        public void answered(String picture, Said said) {
+        public void answered(String image, PredictionRow said) {
             Map<String, Object> line = new LinkedHashMap<>();
-            line.put("picture", picture);
+            line.put("picture", image);
             line.put("class", said.name());
             line.put("probability", said.probability());
             line.put("top", said.top().stream().map(Json::object).toList());
@@ -100,15 +100,15 @@ sealed interface PredictionLines {
         }
 
         @Override
-        public void failed(String picture, String reason) {
+        public void failed(String image, String reason) {
             Map<String, Object> line = new LinkedHashMap<>();
-            line.put("picture", picture);
+            line.put("picture", image);
             line.put("error", reason);
             out.println(JsonText.of(line));
         }
     }
 
-    /** For tables: {@code picture,class,probability,class_1,probability_1,…,error}. */
+    /** For tables: {@code image,class,probability,class_1,probability_1,…,error}. */
     record Csv(CsvWriter csv, int top) implements PredictionLines {
         @Override
         public void begin() {
@@ -122,8 +122,8 @@ sealed interface PredictionLines {
         }
 
         @Override
-        public void answered(String picture, Said said) {
-            List<String> fields = new ArrayList<>(List.of(picture, said.name(), Double.toString(said.probability())));
+        public void answered(String image, PredictionRow said) {
+            List<String> fields = new ArrayList<>(List.of(image, said.name(), Double.toString(said.probability())));
             for (Answer.Guess guess : said.top()) {
                 fields.add(guess.name());
                 fields.add(Double.toString(guess.probability()));
@@ -133,8 +133,8 @@ sealed interface PredictionLines {
         }
 
         @Override
-        public void failed(String picture, String reason) {
-            List<String> fields = new ArrayList<>(List.of(picture));
+        public void failed(String image, String reason) {
+            List<String> fields = new ArrayList<>(List.of(image));
             for (int i = 0; i < 2 + 2 * top; i++) {
                 fields.add("");
             }

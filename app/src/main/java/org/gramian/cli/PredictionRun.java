@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.export.OpenModel;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Answer;
 import org.gramian.model.Engine;
@@ -16,10 +16,10 @@ import org.gramian.model.Outcome;
 import org.gramian.model.RowSink;
 import org.gramian.model.Scoring;
 
-/** Goes through pictures by a model and writes a line for each, at once; counts those of which there is no answer. */
+/** Goes through images by a model and writes a line for each, at once; counts those of which there is no answer. */
 final class PredictionRun {
     private final OpenModel model;
-    private final Function<Answer, Said> saying;
+    private final Function<Answer, PredictionRow> saying;
     private final Output output;
     private int failures;
 
@@ -28,11 +28,11 @@ final class PredictionRun {
      *
      * @param lines in some format
      * @param writer what the lines are written to
-     * @param complaints told of every picture without an answer
+     * @param complaints told of every image without an answer
      */
     record Output(PredictionLines lines, PrintWriter writer, Consumer<String> complaints) {}
 
-    PredictionRun(OpenModel model, Function<Answer, Said> saying, Output output) {
+    PredictionRun(OpenModel model, Function<Answer, PredictionRow> saying, Output output) {
         this.model = model;
         this.saying = saying;
         this.output = output;
@@ -40,7 +40,7 @@ final class PredictionRun {
         output.writer().flush();
     }
 
-    /** Pictures of which there is no answer, so far. */
+    /** Images of which there is no answer, so far. */
     int failures() {
         return failures;
     }
@@ -70,23 +70,23 @@ final class PredictionRun {
         };
     }
 
-    private void add(String picture, Outcome outcome) {
+    private void add(String image, Outcome outcome) {
         switch (outcome) {
-            case Outcome.Answered(Answer answer) -> answered(picture, answer);
-            case Outcome.Failed(String reason) -> failed(picture, reason);
+            case Outcome.Answered(Answer answer) -> answered(image, answer);
+            case Outcome.Failed(String reason) -> failed(image, reason);
         }
     }
 
-    private void answered(String picture, Answer answer) {
-        output.lines().answered(picture, saying.apply(answer));
-        Written.require(output.writer());
+    private void answered(String image, Answer answer) {
+        output.lines().answered(image, saying.apply(answer));
+        OutputCheck.require(output.writer());
     }
 
-    /** Reports a picture of which there is no answer. */
-    void failed(String picture, String reason) {
+    /** Reports an image of which there is no answer. */
+    void failed(String image, String reason) {
         failures++;
-        output.lines().failed(picture, reason);
-        output.complaints().accept(Found.visible(picture + ": " + reason));
-        Written.require(output.writer());
+        output.lines().failed(image, reason);
+        output.complaints().accept(QuotedText.visible(image + ": " + reason));
+        OutputCheck.require(output.writer());
     }
 }

@@ -7,8 +7,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.gramian.basis.Found;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
 import org.gramian.run.table.TableRow;
 
 /**
@@ -30,7 +30,7 @@ record RowNames(List<TableRow> rows) {
     String one(String option, String typed) {
         return find(typed)
                 .orElseThrow(() -> new IllegalArgumentException(option + ": expected one of the rows "
-                        + String.join(", ", names()) + ", found " + Found.text(typed)
+                        + String.join(", ", names()) + ", found " + QuotedText.text(typed)
                         + NearestWord.suggestion(typed, names())));
     }
 
@@ -61,13 +61,13 @@ record RowNames(List<TableRow> rows) {
                 .max((first, second) -> Integer.compare(first.length(), second.length()))
                 .orElseThrow(
                         () -> new IllegalArgumentException(option + ": expected ROW:KEY=VALUE with one of the rows "
-                                + String.join(", ", names()) + ", found " + Found.text(typed)
+                                + String.join(", ", names()) + ", found " + QuotedText.text(typed)
                                 + NearestWord.suggestion(typed.split(":", 2)[0], names())));
         String pair = typed.substring(row.length() + 1);
         int equals = pair.indexOf('=');
         if (equals < 1) {
             throw new IllegalArgumentException(
-                    option + ": expected ROW:KEY=VALUE, e.g. isqrt:stage1.rate=0.01, found " + Found.text(typed));
+                    option + ": expected ROW:KEY=VALUE, e.g. isqrt:stage1.rate=0.01, found " + QuotedText.text(typed));
         }
         return new Own(find(row).orElseThrow(), pair.substring(0, equals).strip(), pair.substring(equals + 1));
     }

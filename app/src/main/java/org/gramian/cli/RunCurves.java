@@ -37,7 +37,7 @@ final class RunCurves {
                         () -> new IOException(run + ": expected a run folder with a file " + FILE + ", found none"));
     }
 
-    /** Points of epochs; judgements are drawn where they are on held-back pictures. */
+    /** Points of epochs; judgements are drawn where they are on held-back images. */
     static List<CurvePoint> points(List<EpochDone> epochs) {
         boolean judged = epochs.stream().anyMatch(epoch -> epoch.judgement().loss() != epoch.loss());
         return epochs.stream().map(epoch -> CurvePoint.of(epoch, judged)).toList();

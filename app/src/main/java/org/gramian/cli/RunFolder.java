@@ -6,8 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.util.stream.Stream;
-import org.gramian.basis.WholeText;
-import org.gramian.run.BegunRun;
+import org.gramian.basis.AtomicTextFile;
+import org.gramian.run.ExistingRun;
 import org.gramian.run.RunPlan;
 import org.gramian.run.config.Settings;
 
@@ -21,16 +21,16 @@ record RunFolder(Path path) {
 
     /** Returns the folder of an existing run. */
     static RunFolder of(Path path) throws IOException {
-        if (!new BegunRun(path).exists()) {
-            throw new IOException(path + ": expected a run folder with a file " + BegunRun.CONFIG
+        if (!new ExistingRun(path).exists()) {
+            throw new IOException(path + ": expected a run folder with a file " + ExistingRun.CONFIG
                     + ", found none; start a run with: " + CommandHint.of("train", "DIR", "--out", path));
         }
         return new RunFolder(path);
     }
 
-    /** {@code runs/<date>-<name of the pictures>}, with a number appended if it exists. */
-    static RunFolder usual(Path pictures) {
-        String name = String.valueOf(pictures.toAbsolutePath().normalize().getFileName())
+    /** {@code runs/<date>-<name of the images>}, with a number appended if it exists. */
+    static RunFolder usual(Path images) {
+        String name = String.valueOf(images.toAbsolutePath().normalize().getFileName())
                 .replaceFirst("\\.csv$", "")
                 .replaceAll("[^\\p{L}\\p{N}._-]", "-");
         Path first = Path.of("runs", LocalDate.now(java.time.ZoneId.systemDefault()) + "-" + name);
@@ -49,11 +49,11 @@ record RunFolder(Path path) {
     }
 
     /** Stores the path of the images of a new run. */
-    void begin(Path pictures) throws IOException {
+    void begin(Path images) throws IOException {
         Files.createDirectories(path);
-        WholeText.write(
+        AtomicTextFile.write(
                 path.resolve(PICTURES),
-                text -> text.write(pictures.toAbsolutePath().normalize() + "\n"));
+                text -> text.write(images.toAbsolutePath().normalize() + "\n"));
     }
 
     /** Rejects a folder with files. */
@@ -69,7 +69,7 @@ record RunFolder(Path path) {
                 throw new IllegalArgumentException("--out " + path
                         + ": expected a new or empty folder, found files in it;"
                         + " choose another one"
-                        + (new BegunRun(path).exists()
+                        + (new ExistingRun(path).exists()
                                 ? ", or resume the run with: " + CommandHint.of("train", "--resume", path)
                                 : ""));
             }
@@ -78,16 +78,16 @@ record RunFolder(Path path) {
 
     /** Returns the configuration of the run. */
     Settings settings() {
-        return new BegunRun(path).settings();
+        return new ExistingRun(path).settings();
     }
 
     /** Returns the plan with the folds that the run was started with. */
     RunPlan rest(RunPlan whole) throws IOException {
-        return new BegunRun(path).rest(whole);
+        return new ExistingRun(path).rest(whole);
     }
 
     /** Returns the path of the images of the run. */
-    Path pictures() throws IOException {
+    Path images() throws IOException {
         return Path.of(
                 Files.readString(path.resolve(PICTURES), StandardCharsets.UTF_8).strip());
     }

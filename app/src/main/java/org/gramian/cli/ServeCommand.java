@@ -71,7 +71,7 @@ final class ServeCommand implements Callable<Integer> {
         try (Interruption _ =
                         Interruption.of(asked::countDown, "interrupted; finishing accepted requests", console::say);
                 Server server = Server.start(options, source, voice())) {
-            Hangup.onSignal(server::reload);
+            SighupHandler.onSignal(server::reload);
             console.say("serving at " + address(server.port()) + "; stop with Ctrl-C");
             asked.await();
         }

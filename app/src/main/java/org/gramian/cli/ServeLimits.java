@@ -22,7 +22,7 @@ final class ServeLimits {
             paramLabel = "N",
             defaultValue = "32",
             description = "maximum images of a request" + DEFAULT)
-    private int pictures;
+    private int images;
 
     @Option(
             names = "--max-pixels",
@@ -54,14 +54,14 @@ final class ServeLimits {
 
     Limits limits() {
         require("--max-body", body, 2000);
-        require("--max-images", pictures, 10_000);
+        require("--max-images", images, 10_000);
         require("--max-pixels", pixels, 700);
         require("--queue", queue, 1_000_000);
         require("--batch", batch, 4096);
         require("--timeout", seconds, 86_400);
         Duration time = Duration.ofSeconds(seconds);
         return new Limits(
-                new Limits.Upload(body * 1_000_000, pictures, pixels * 1_000_000L, time),
+                new Limits.Upload(body * 1_000_000, images, pixels * 1_000_000L, time),
                 new Limits.Load(queue, batch, time, time));
     }
 

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
-import org.gramian.run.BegunRun;
+import org.gramian.run.ExistingRun;
 import org.gramian.run.FoldResult;
 import org.gramian.run.RunResult;
 import org.gramian.run.plan.Estimate;
@@ -38,7 +38,7 @@ final class TableDisplay implements TableRun.Listener {
         left.remove(entry.folder());
         console.say(place(entry));
         training.row("row " + number(entry) + "/" + all() + " " + entry.row().name() + ", ");
-        if (!new BegunRun(entry.folder()).exists()) {
+        if (!new ExistingRun(entry.folder()).exists()) {
             new RunFolder(entry.folder()).begin(entry.data().place());
         }
     }

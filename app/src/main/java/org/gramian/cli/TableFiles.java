@@ -4,10 +4,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Function;
-import org.gramian.basis.WholeText;
+import org.gramian.basis.AtomicTextFile;
 import org.gramian.report.table.TableForm;
 import org.gramian.report.table.TableReport;
-import org.gramian.run.BegunRun;
+import org.gramian.run.ExistingRun;
 import org.gramian.run.table.ResultTable;
 import org.gramian.run.table.TableRun;
 
@@ -24,7 +24,7 @@ record TableFiles(TableRun run, Path folder, Function<ResultTable, TableReport> 
         if (Files.exists(folder) && !Files.isDirectory(folder)) {
             throw new IllegalArgumentException("--out " + folder + ": expected a folder, found a file");
         }
-        if (new BegunRun(folder).exists()) {
+        if (new ExistingRun(folder).exists()) {
             throw new IllegalArgumentException("--out " + folder
                     + ": expected the folder of a table or a new folder, found a single run; choose another one");
         }
@@ -42,7 +42,7 @@ record TableFiles(TableRun run, Path folder, Function<ResultTable, TableReport> 
         TableReport report = report();
         for (TableForm form : TableForm.values()) {
             String text = form.render(report);
-            WholeText.write(folder.resolve(form.file()), file -> file.write(text));
+            AtomicTextFile.write(folder.resolve(form.file()), file -> file.write(text));
         }
     }
 }

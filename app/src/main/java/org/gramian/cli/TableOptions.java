@@ -13,7 +13,7 @@ import org.gramian.run.table.RowList;
 import org.gramian.run.table.TablePlan;
 import org.gramian.run.table.TablePreset;
 import org.gramian.run.table.TableRow;
-import org.gramian.train.loop.Keeper;
+import org.gramian.train.loop.CheckpointPolicy;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -123,20 +123,20 @@ final class TableOptions {
     }
 
     Duration keepEvery() {
-        return Objects.requireNonNullElse(keepEvery, Keeper.DEFAULT_INTERVAL);
+        return Objects.requireNonNullElse(keepEvery, CheckpointPolicy.DEFAULT_INTERVAL);
     }
 
     int threads() {
         return Objects.requireNonNullElseGet(threads, () -> Runtime.getRuntime().availableProcessors());
     }
 
-    /** The folder: the same for the same rows and pictures, so that the same command goes on. */
-    Path out(List<String> pictures) {
+    /** The folder: the same for the same rows and images, so that the same command goes on. */
+    Path out(List<String> images) {
         if (out != null) {
             return out;
         }
         String table = preset == null ? "table" : preset().orElseThrow().name().toLowerCase(Locale.ROOT);
-        return Path.of("runs", table + "-" + String.join("-", pictures));
+        return Path.of("runs", table + "-" + String.join("-", images));
     }
 
     /** The rows and what they have in common. */

@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import org.gramian.backbone.weights.MissingWeightsException;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.report.table.TableReport;
 import org.gramian.report.table.TableSection;
 import org.gramian.run.plan.Estimate;
@@ -30,7 +30,7 @@ final class TableText {
     static String of(TableReport report) {
         StringBuilder text = new StringBuilder();
         for (TableSection section : report.sections()) {
-            text.append(Found.visible(section.title())).append(System.lineSeparator());
+            text.append(QuotedText.visible(section.title())).append(System.lineSeparator());
             List<List<String>> rows = new ArrayList<>(List.of(section.head()));
             section.rows()
                     .forEach(row -> rows.add(row.stream()
@@ -44,7 +44,7 @@ final class TableText {
                 .anyMatch(TableSection.Cell::best)) {
             text.append("*: best of the column").append(System.lineSeparator());
         }
-        report.notes().forEach(note -> text.append(Found.visible(note)).append(System.lineSeparator()));
+        report.notes().forEach(note -> text.append(QuotedText.visible(note)).append(System.lineSeparator()));
         return text.toString();
     }
 
@@ -103,8 +103,8 @@ final class TableText {
                             .orElse("–")));
         }
         append(text, rows);
-        failures(entries).forEach(line -> text.append(Found.visible(line)).append(System.lineSeparator()));
-        remarks.forEach(line -> text.append(Found.visible(line)).append(System.lineSeparator()));
+        failures(entries).forEach(line -> text.append(QuotedText.visible(line)).append(System.lineSeparator()));
+        remarks.forEach(line -> text.append(QuotedText.visible(line)).append(System.lineSeparator()));
         if (estimates.isEmpty()) {
             return text.append("nothing to train")
                     .append(System.lineSeparator())
@@ -144,7 +144,7 @@ final class TableText {
         return String.format(Locale.ROOT, "%,d", number);
     }
 
-    /** Features of a data set are computed once, for whichever row needs most of them. */
+    /** Features of a dataset are computed once, for whichever row needs most of them. */
     static Duration total(Map<TableEntry, Estimate> estimates) {
         Map<String, Duration> features = new HashMap<>();
         Duration total = Duration.ZERO;

@@ -9,8 +9,8 @@ import java.util.Optional;
 import org.gramian.image.dataset.Note;
 import org.gramian.report.table.TableForm;
 import org.gramian.report.table.TableReport;
+import org.gramian.run.RunResources;
 import org.gramian.run.Trainer;
-import org.gramian.run.Workshop;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Setting;
 import org.gramian.run.config.Settings;
@@ -23,7 +23,7 @@ import org.gramian.run.table.TableRun;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
-import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
 
 /** {@code gramian compare DIR --methods}: trains every row on the same folds and crops, and shows the table. */
@@ -46,10 +46,10 @@ final class TableTraining {
      *
      * @param cache feature cache; empty for a temporary one
      */
-    int run(List<Path> pictures, TorchOptions torch, Optional<Path> cache) throws IOException, InterruptedException {
+    int run(List<Path> images, TorchOptions torch, Optional<Path> cache) throws IOException, InterruptedException {
         options.form(); // rejects a wrong format before the work
         TablePlan plan = options.plan(common());
-        List<TableData> data = TableData.open(pictures, plan.common().find(Keys.LAYOUT));
+        List<TableData> data = TableData.open(images, plan.common().find(Keys.LAYOUT));
         data.forEach(one -> one.dataset().notes().stream()
                 .filter(note -> note.kind() != Note.Kind.EMPTY_CLASSES) // training rejects those
                 .forEach(note -> console.say(one.name() + ": " + note.text())));
@@ -59,11 +59,11 @@ final class TableTraining {
         if (options.deterministic()) {
             Libtorch.load().setMath(GpuMath.EXACT);
         }
-        Workshop workshop = new Workshop(device, training.store(), cache, options.threads());
+        RunResources workshop = new RunResources(device, training.store(), cache, options.threads());
         TableRun run = new TableRun(plan, data, folder, workshop);
         TableFiles files = new TableFiles(
                 run, folder, table -> new TableReport(table, command, machine(device), TableText::reason));
-        Breaks breaks = Breaks.whenAsked();
+        Cancellation breaks = Cancellation.whenAsked();
         try (TrainDisplay display = new TrainDisplay(console)) {
             Trainer.Control control = new Trainer.Control(display, breaks, options.keepEvery());
             return options.dry() ? show(run, control) : train(files, display, control);
@@ -85,7 +85,7 @@ final class TableTraining {
             files.run().prepare(control);
             TableDisplay shown = new TableDisplay(console, display, files, announced(files, control.breaks()));
             interruption.keeps(options.keepEvery());
-            Optional<Breaks.Reason> early = files.run().train(control, shown);
+            Optional<Cancellation.Reason> early = files.run().train(control, shown);
             files.write();
             return ended(files, early);
         } catch (InterruptedTrainingException _) {
@@ -111,7 +111,7 @@ final class TableTraining {
         return new Settings(values);
     }
 
-    private Map<TableEntry, Estimate> announced(TableFiles files, Breaks breaks) throws IOException {
+    private Map<TableEntry, Estimate> announced(TableFiles files, Cancellation breaks) throws IOException {
         TableRun run = files.run();
         console.say("table folder: " + files.folder());
         if (!run.due().isEmpty()) {
@@ -136,7 +136,7 @@ final class TableTraining {
         return estimates;
     }
 
-    private static Map<TableEntry, Estimate> estimates(TableRun run, Breaks breaks) {
+    private static Map<TableEntry, Estimate> estimates(TableRun run, Cancellation breaks) {
         Map<TableEntry, Estimate> estimates = new LinkedHashMap<>();
         for (TableEntry entry : run.due()) {
             if (breaks.due().isEmpty()) {
@@ -150,7 +150,7 @@ final class TableTraining {
         return device + ", libtorch " + Libtorch.load().version();
     }
 
-    private int ended(TableFiles files, Optional<Breaks.Reason> early) throws IOException {
+    private int ended(TableFiles files, Optional<Cancellation.Reason> early) throws IOException {
         TableReport report = files.report();
         Optional<TableForm> form = options.form();
         console.out().print(form.isPresent() ? form.get().render(report) : TableText.of(report));

@@ -19,10 +19,10 @@ import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
+import org.gramian.run.RunResources;
 import org.gramian.run.RunResult;
 import org.gramian.run.StageResult;
 import org.gramian.run.Trainer;
-import org.gramian.run.Workshop;
 import org.gramian.run.config.BackboneRanking;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Quality;
@@ -32,9 +32,9 @@ import org.gramian.run.plan.Estimate;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
-import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.CheckpointPolicy;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.Keeper;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -64,7 +64,7 @@ final class TrainCommand implements Callable<Integer> {
             arity = "0..1",
             paramLabel = "DIR",
             description = "folder of images, one subfolder per class, or a CSV file of path,label[,fold]")
-    private @Nullable Path pictures;
+    private @Nullable Path images;
 
     @Option(
             names = {"--out", "--output"},
@@ -99,7 +99,7 @@ final class TrainCommand implements Callable<Integer> {
             paramLabel = "TIME",
             converter = Durations.class,
             description = "time between checkpoints (default: 1m)")
-    private Duration keepEvery = Keeper.DEFAULT_INTERVAL;
+    private Duration keepEvery = CheckpointPolicy.DEFAULT_INTERVAL;
 
     @Option(
             names = {"--decode-threads", "--workers"},
@@ -124,7 +124,7 @@ final class TrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        Breaks breaks = budget == null ? Breaks.whenAsked() : Breaks.after(budget);
+        Cancellation breaks = budget == null ? Cancellation.whenAsked() : Cancellation.after(budget);
         caching.check();
         RunFolder folder = folder();
         Settings asked = resumed == null ? options.asked() : folder.settings();
@@ -136,7 +136,7 @@ final class TrainCommand implements Callable<Integer> {
         if (deterministic) {
             Libtorch.load().setMath(GpuMath.EXACT);
         }
-        Workshop workshop = new Workshop(device, options.store(), caching.root(), threads);
+        RunResources workshop = new RunResources(device, options.store(), caching.root(), threads);
         try (TrainDisplay display = new TrainDisplay(console)) {
             Trainer trainer = new Trainer(dataset, asked, workshop, new Trainer.Control(display, breaks, keepEvery));
             if (dry) { // nothing to save: Ctrl-C may end the process at once
@@ -186,9 +186,13 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     private static void requireNotInterrupted(Trainer trainer) {
-        trainer.control().breaks().due().filter(Breaks.Reason.ASKED::equals).ifPresent(reason -> {
-            throw new InterruptedTrainingException(reason);
-        });
+        trainer.control()
+                .breaks()
+                .due()
+                .filter(Cancellation.Reason.ASKED::equals)
+                .ifPresent(reason -> {
+                    throw new InterruptedTrainingException(reason);
+                });
     }
 
     /** Sets time for test and report apart. */
@@ -224,12 +228,12 @@ final class TrainCommand implements Callable<Integer> {
             requireNothingNew(resumed);
             return RunFolder.of(resumed);
         }
-        if (pictures == null) {
+        if (images == null) {
             throw new IllegalArgumentException("expected DIR, a folder of images, or --resume RUN; try '"
                     + CommandHint.of("train", "--help") + "'");
         }
         if (out == null) {
-            return RunFolder.usual(pictures);
+            return RunFolder.usual(images);
         }
         return dry ? new RunFolder(out) : RunFolder.fresh(out);
     }
@@ -252,7 +256,7 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     private Dataset dataset(Settings asked, RunFolder folder) throws IOException {
-        Path place = pictures == null ? folder.pictures() : pictures;
+        Path place = images == null ? folder.images() : images;
         return Layouts.open(place, asked.find(Keys.LAYOUT));
     }
 
@@ -276,7 +280,7 @@ final class TrainCommand implements Callable<Integer> {
     private int train(Trainer trainer, RunPlan plan, AuditReport audit, RunFolder folder, TrainDisplay display)
             throws IOException {
         if (resumed == null) {
-            folder.begin(pictures == null ? folder.pictures() : pictures);
+            folder.begin(images == null ? folder.images() : images);
         }
         console.say("run folder: " + folder.path());
         RunResult result;
@@ -310,7 +314,7 @@ final class TrainCommand implements Callable<Integer> {
                                     + "; continue with: " + resume(folder);
                     });
         }
-        if (result.early().filter(Breaks.Reason.ASKED::equals).isPresent()
+        if (result.early().filter(Cancellation.Reason.ASKED::equals).isPresent()
                 || (result.early().isPresent() && result.folds().isEmpty())) {
             return Main.INTERRUPTED;
         }
@@ -335,7 +339,7 @@ final class TrainCommand implements Callable<Integer> {
     }
 
     /** Returns what would raise the accuracy most. */
-    private static Optional<String> advice(RunPlan plan, Workshop workshop) throws IOException {
+    private static Optional<String> advice(RunPlan plan, RunResources workshop) throws IOException {
         int images = plan.folds().getFirst().parts().training().size();
         int perClass = images / plan.dataset().classes().size();
         if (plan.config().network().weights().isEmpty()) {

@@ -10,7 +10,7 @@ import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Interval;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.Severity;
-import org.gramian.image.audit.UnreadablePicture;
+import org.gramian.image.audit.UnreadableImage;
 import org.gramian.run.RunEvent;
 import org.gramian.run.StageClock;
 import org.gramian.train.loop.PoolingRace;
@@ -188,10 +188,10 @@ final class TrainDisplay implements Consumer<RunEvent>, AutoCloseable {
         report.findings().stream()
                 .filter(finding -> finding.severity() != Severity.NOTE)
                 .forEach(finding -> console.warn(finding.severity().text() + ": " + finding.sentence()));
-        List<UnreadablePicture> unreadable = report.unreadable();
+        List<UnreadableImage> unreadable = report.unreadable();
         unreadable.stream()
                 .limit(FILES_SHOWN)
-                .forEach(one -> console.warn("skipping " + one.picture().name() + ": " + one.reason()));
+                .forEach(one -> console.warn("skipping " + one.image().name() + ": " + one.reason()));
         if (unreadable.size() > FILES_SHOWN) {
             console.warn("skipping " + (unreadable.size() - FILES_SHOWN) + " more; list all with: "
                     + CommandHint.of("audit", report.root()));

@@ -51,7 +51,7 @@ final class TrainEventJson {
                         .forEach(finding -> console.warn(finding.sentence()));
                 audited.report()
                         .unreadable()
-                        .forEach(one -> console.warn("skipping " + one.picture().name() + ": " + one.reason()));
+                        .forEach(one -> console.warn("skipping " + one.image().name() + ": " + one.reason()));
             }
             case RunEvent.Remark remark -> console.say(remark.text());
             case RunEvent.FoldStarted started ->

@@ -42,7 +42,7 @@ final class TrainOptions {
     private final WeightsOptions weightsFolder = new WeightsOptions();
 
     @ArgGroup(validate = false, order = 10, heading = "%nData:%n")
-    private final PictureOptions pictures = new PictureOptions();
+    private final ImageOptions images = new ImageOptions();
 
     @ArgGroup(validate = false, order = 20, heading = "%nModel:%n")
     private final NetworkOptions network = new NetworkOptions();
@@ -50,7 +50,7 @@ final class TrainOptions {
     @ArgGroup(validate = false, order = 30, heading = "%nTraining:%n")
     private final LearningOptions learning = new LearningOptions();
 
-    private static final class PictureOptions {
+    private static final class ImageOptions {
         @Option(
                 names = "--layout",
                 paramLabel = "LAYOUT",
@@ -263,13 +263,13 @@ final class TrainOptions {
     /** Returns the given options that modify the crops instead of setting a key. */
     private List<String> shortOptions() {
         List<String> names = new ArrayList<>();
-        if (pictures.imageSize != null) {
+        if (images.imageSize != null) {
             names.add("--image-size");
         }
-        if (pictures.testSize != null) {
+        if (images.testSize != null) {
             names.add("--test-size");
         }
-        if (pictures.tta != null) {
+        if (images.tta != null) {
             names.add("--tta");
         }
         return names;
@@ -300,7 +300,7 @@ final class TrainOptions {
             boolean alone = typed.values().isEmpty() && shortOptions().isEmpty();
             all = alone ? file : typed.over(file.wanted());
         }
-        return pictures.cropOptions().applyTo(all);
+        return images.cropOptions().applyTo(all);
     }
 
     private record Asked(Key<?> key, @Nullable String text) {}
@@ -308,13 +308,13 @@ final class TrainOptions {
     /** Returns the key and the given text of each option, by name. */
     private Map<String, Asked> flags() {
         Map<String, Asked> flags = new LinkedHashMap<>();
-        flags.put("--layout", new Asked(Keys.LAYOUT, pictures.layout));
-        flags.put("--protocol", new Asked(Keys.PROTOCOL, pictures.protocol));
-        flags.put("--crops", new Asked(Keys.CROPS, pictures.crops));
-        flags.put("--augment", new Asked(Keys.AUGMENT, pictures.augment));
-        flags.put("--test-crops", new Asked(Keys.TEST_CROPS, pictures.testCrops));
-        flags.put("--validation", new Asked(Keys.VALIDATION, pictures.validation));
-        flags.put("--near-duplicates", new Asked(Keys.NEAR_DUPLICATES, pictures.nearDuplicates));
+        flags.put("--layout", new Asked(Keys.LAYOUT, images.layout));
+        flags.put("--protocol", new Asked(Keys.PROTOCOL, images.protocol));
+        flags.put("--crops", new Asked(Keys.CROPS, images.crops));
+        flags.put("--augment", new Asked(Keys.AUGMENT, images.augment));
+        flags.put("--test-crops", new Asked(Keys.TEST_CROPS, images.testCrops));
+        flags.put("--validation", new Asked(Keys.VALIDATION, images.validation));
+        flags.put("--near-duplicates", new Asked(Keys.NEAR_DUPLICATES, images.nearDuplicates));
         flags.put("--backbone", new Asked(Keys.BACKBONE, network.backbone));
         flags.put("--layer", new Asked(Keys.LAYER, network.layer));
         flags.put("--weights", new Asked(Keys.WEIGHTS, network.weights));

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.gramian.basis.WholeText;
+import org.gramian.basis.AtomicTextFile;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
@@ -77,13 +77,13 @@ record TrainSummary(RunResult result, int planned, RunFolder folder) {
         return lost == 0
                 ? Optional.empty()
                 : Optional.of("skipped as unreadable: %d of %d images (exit code %d)"
-                        .formatted(lost, result.audit().pictures(), Main.DATA));
+                        .formatted(lost, result.audit().images(), Main.DATA));
     }
 
     /** Writes what is for people: the numbers again, and the curves of every fold. */
     void write(Consumer<String> remarks) throws IOException {
         String text = text();
-        WholeText.write(folder.path().resolve("summary.txt"), out -> out.write(text));
+        AtomicTextFile.write(folder.path().resolve("summary.txt"), out -> out.write(text));
         for (FoldResult fold : result.folds()) {
             List<EpochDone> epochs =
                     History.open(fold.folder().resolve("history.csv")).epochs();
@@ -105,7 +105,7 @@ record TrainSummary(RunResult result, int planned, RunFolder folder) {
         }
     }
 
-    /** A picture that cannot be drawn, as on a machine without fonts, is no reason to lose anything else. */
+    /** An image that cannot be drawn, as on a machine without fonts, is no reason to lose anything else. */
     private static void draw(FoldResult fold, List<EpochDone> epochs, Consumer<String> remarks) {
         try {
             Curves.of(fold.evaluation().setting().fold(), RunCurves.points(epochs))

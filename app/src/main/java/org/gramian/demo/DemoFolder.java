@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
-import org.gramian.basis.WholeText;
+import org.gramian.basis.AtomicTextFile;
 
 /**
  * Where a demo is kept: {@value #PICTURES}, a folder for each run, the report, and {@value #MARK}, which tells that the folder is a
@@ -36,7 +36,7 @@ public record DemoFolder(Path path) {
             requireEmpty(path);
         }
         Files.createDirectories(path);
-        WholeText.write(mark, text -> text.write(wanted));
+        AtomicTextFile.write(mark, text -> text.write(wanted));
         return new DemoFolder(path);
     }
 
@@ -58,15 +58,15 @@ public record DemoFolder(Path path) {
         return "gramian demo, version 1%nseed %d%npictures %d of each class, %d x %d%npooling %s, %d epochs%n"
                 .formatted(
                         textures.seed(),
-                        textures.pictures(),
+                        textures.images(),
                         textures.side(),
                         textures.side(),
                         recipe.pooling(),
                         recipe.epochs());
     }
 
-    /** The pictures, a folder for each class. */
-    public Path pictures() {
+    /** The images, a folder for each class. */
+    public Path images() {
         return path.resolve(PICTURES);
     }
 

@@ -12,9 +12,9 @@ import org.gramian.train.recipe.Schedule;
  * What the demo draws and trains: two runs that differ in the pooling alone.
  *
  * <p>The second pooling is the paper's, with as many channels after the 1×1 convolution as the filter bank has, 120, instead of
- * 512: more would be copies that cost time. Everything else is the same for both: pictures, division, crops, epochs and schedule.
+ * 512: more would be copies that cost time. Everything else is the same for both: images, division, crops, epochs and schedule.
  *
- * @param textures the pictures, with the seed of everything
+ * @param textures the images, with the seed of everything
  * @param pooling of the second run; the first is {@code average}
  * @param epochs of both
  */
@@ -23,10 +23,10 @@ public record DemoRecipe(TextureSet textures, String pooling, int epochs) {
     public static final DemoRecipe DEFAULT =
             new DemoRecipe(new TextureSet(80, 144, 0), "conv:same/rbf/spd:64/relu/triu/root/l2", 25);
 
-    /** Few pictures make few steps: in batches of 32 both poolings were still learning fast when their epochs were over. */
+    /** Few images make few steps: in batches of 32 both poolings were still learning fast when their epochs were over. */
     private static final int BATCH = 8;
 
-    /** Crops leave this share of a picture's side, as 224 of 256 pixels do. */
+    /** Crops leave this share of an image's side, as 224 of 256 pixels do. */
     private static final double CROPPED = 224.0 / 256;
 
     /**
@@ -38,9 +38,9 @@ public record DemoRecipe(TextureSet textures, String pooling, int epochs) {
      */
     public record Entry(String name, String meaning, String pooling) {}
 
-    /** The same for other pictures. */
+    /** The same for other images. */
     public DemoRecipe seeded(long seed) {
-        return new DemoRecipe(new TextureSet(textures.pictures(), textures.side(), seed), pooling, epochs);
+        return new DemoRecipe(new TextureSet(textures.images(), textures.side(), seed), pooling, epochs);
     }
 
     /** First order, then second. */

@@ -4,7 +4,7 @@ package org.gramian.demo;
  * Brightness over the plane: 0 is dark, 1 is light, and one unit of length is about one repetition of the pattern.
  *
  * <p>Implementations compute with sums, products and square roots alone, which Java defines to the last bit, so that a seed gives
- * the same pictures on every machine.
+ * the same images on every machine.
  */
 @FunctionalInterface
 public interface Pattern {

@@ -3,17 +3,17 @@ package org.gramian.demo;
 import java.util.SplittableRandom;
 
 /**
- * How a pattern is seen in one picture; nothing of it tells the class.
+ * How a pattern is seen in one image; nothing of it tells the class.
  *
- * <p><b>How hard the pictures are</b> is decided by the ranges in {@link #random}. They were chosen on pictures of the seed 101,
- * by two rules: a person names the class of nearly every picture, and averaged filter responses with a linear classifier get
+ * <p><b>How hard the images are</b> is decided by the ranges in {@link #random}. They were chosen on images of the seed 101,
+ * by two rules: a person names the class of nearly every image, and averaged filter responses with a linear classifier get
  * clearly fewer than all right, for else the demo would show nothing. The first ranges (any angle, a wider range of scales, more
- * noise) were too hard for a few hundred pictures: after 15 epochs averages got 36 % right. They were narrowed once, and
- * not changed since; how both poolings trained on the first ranges was known by then. The pictures of the demo's own seed played
+ * noise) were too hard for a few hundred images: after 15 epochs averages got 36 % right. They were narrowed once, and
+ * not changed since; how both poolings trained on the first ranges was known by then. The images of the demo's own seed played
  * no part.
  *
  * @param view from pixels to the plane of the pattern
- * @param light brightness over the picture
+ * @param light brightness over the image
  * @param ink colours of dark and light
  * @param blur standard deviation of the blur in pixels
  * @param noise standard deviation of the noise, of 255

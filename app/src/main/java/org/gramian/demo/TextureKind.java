@@ -3,7 +3,7 @@ package org.gramian.demo;
 import java.util.Locale;
 import java.util.SplittableRandom;
 
-/** The classes of the demo's pictures. */
+/** The classes of the demo's images. */
 public enum TextureKind {
     BRICKS,
     CELLS,

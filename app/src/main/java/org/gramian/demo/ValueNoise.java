@@ -4,7 +4,7 @@ import java.util.SplittableRandom;
 
 /**
  * Random hills: a random height at every point with whole coordinates, smooth between them (value noise). It repeats every {@value
- * #SIDE} units, which is more than a picture shows.
+ * #SIDE} units, which is more than an image shows.
  */
 final class ValueNoise implements Pattern {
     private static final int SIDE = 64;

@@ -18,7 +18,7 @@ final class Veins {
         };
     }
 
-    /** Rings about a heart outside the picture: slow towards one edge, then a sharp one, with grain along them. */
+    /** Rings about a heart outside the image: slow towards one edge, then a sharp one, with grain along them. */
     static Pattern wood(SplittableRandom random) {
         ValueNoise noise = new ValueNoise(random);
         double heart = random.nextDouble(4, 14);

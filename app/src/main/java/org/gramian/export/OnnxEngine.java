@@ -75,7 +75,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             throw unusable(file, wrong);
         }
         OnnxEngine engine = new OnnxEngine(session, options, header);
-        return Opened.unlessFails(engine, () -> engine.requireShapes(file));
+        return CloseOnFailure.unlessFails(engine, () -> engine.requireShapes(file));
     }
 
     private static ModelFileException unusable(Path file, Exception wrong) {

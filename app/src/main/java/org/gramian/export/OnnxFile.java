@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import org.gramian.basis.WholeFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.export.graph.ModelGraph;
 import org.gramian.export.proto.ModelProto;
 import org.gramian.export.proto.NodeProto;
@@ -74,7 +74,7 @@ public final class OnnxFile {
 
     /** Writes a file that appears under its name only if an inspection lets it pass; what was there before stays otherwise. */
     public static void write(Path path, ModelProto content, Inspection inspection) throws IOException {
-        WholeFile.put(
+        AtomicFile.put(
                 path,
                 partial -> {
                     try (OutputStream stream = Files.newOutputStream(partial, StandardOpenOption.CREATE_NEW)) {
@@ -135,7 +135,7 @@ public final class OnnxFile {
                             + "; export the model again",
                     wrong);
         } catch (IOException wrong) {
-            throw new ModelFileException(path, "cannot be read: " + WholeFile.reason(wrong), wrong);
+            throw new ModelFileException(path, "cannot be read: " + AtomicFile.reason(wrong), wrong);
         }
     }
 }

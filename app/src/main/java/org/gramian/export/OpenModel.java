@@ -90,7 +90,7 @@ public final class OpenModel implements AutoCloseable {
         Path draft = folder.resolve("model" + OnnxFile.SUFFIX);
         try (ModelFile.Stored stored = ModelFile.read(file, Device.CPU)) {
             OnnxFile.write(draft, stored.model(), stored.card(), OnnxFile.DEFAULT_OPSET);
-            return Opened.unlessFails(of(OnnxEngine.open(draft, threads)), () -> remove(draft, folder));
+            return CloseOnFailure.unlessFails(of(OnnxEngine.open(draft, threads)), () -> remove(draft, folder));
         } finally {
             remove(draft, folder); // of a model that could not be opened
         }

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
-import org.gramian.basis.WholeFile;
+import org.gramian.basis.AtomicFile;
 
 /**
  * Writes a Parquet file of text columns and one column of float vectors, for pandas, Spark, DuckDB and the like.
@@ -68,7 +68,7 @@ public final class ParquetFile {
             throws IOException {
         long rowBytes = Math.multiplyExact((long) length, Float.BYTES);
         long rows = values.byteSize() / rowBytes;
-        WholeFile.put(path, partial -> {
+        AtomicFile.put(path, partial -> {
             try (FileChannel channel =
                     FileChannel.open(partial, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
                 ParquetFile file = new ParquetFile(channel);

@@ -8,38 +8,39 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.gramian.image.audit.AuditReport;
+import org.gramian.image.audit.AuditedImage;
 import org.gramian.image.audit.ClassCount;
 import org.gramian.image.audit.DuplicateGroup;
 import org.gramian.image.audit.Finding;
-import org.gramian.image.audit.Member;
 import org.gramian.image.audit.Severity;
 import org.gramian.image.dataset.Dataset;
 
 /**
- * An audit as a page: the verdict, what was found with pictures beside each other, the classes, the sizes.
+ * An audit as a page: the verdict, what was found with images beside each other, the classes, the sizes.
  *
  * @param report what is shown
- * @param album its pictures
+ * @param album its images
  * @param plot its sizes
- * @param labels the label of every picture that is shown, with its part of a split
+ * @param labels the label of every image that is shown, with its part of a split
  * @param version of the program that made it
  */
-public record AuditPage(AuditReport report, Album album, SizePlot plot, Map<String, String> labels, String version) {
-    /** A list without pictures shows so many lines. */
+public record AuditPage(
+        AuditReport report, ThumbnailSet album, SizePlot plot, Map<String, String> labels, String version) {
+    /** A list without images shows so many lines. */
     private static final int LINES = 200;
 
-    /** Lays out a report with its pictures. */
-    public static AuditPage of(AuditReport report, Dataset dataset, Album album, String version) {
+    /** Lays out a report with its images. */
+    public static AuditPage of(AuditReport report, Dataset dataset, ThumbnailSet album, String version) {
         Map<String, String> labels =
                 dataset.samples().stream().collect(Collectors.toMap(sample -> sample.name(), dataset::className));
         report.duplicates().stream()
-                .map(DuplicateGroup::pictures)
+                .map(DuplicateGroup::images)
                 .flatMap(List::stream)
                 .forEach(member -> labels.put(member.name(), caption(member)));
         return new AuditPage(report, album, SizePlot.of(report.contents().sizes()), labels, version);
     }
 
-    private static String caption(Member member) {
+    private static String caption(AuditedImage member) {
         return member.split().isEmpty() ? member.label() : member.label() + ", " + member.split();
     }
 
@@ -58,10 +59,10 @@ public record AuditPage(AuditReport report, Album album, SizePlot plot, Map<Stri
                 .toList();
     }
 
-    /** Whether a finding is shown with pictures. */
-    public boolean pictured(Finding finding) {
+    /** Whether a finding is shown with images. */
+    public boolean imaged(Finding finding) {
         return finding.items().stream()
-                .flatMap(item -> item.pictures().stream())
+                .flatMap(item -> item.images().stream())
                 .anyMatch(name -> album.image(name).isPresent());
     }
 
@@ -71,7 +72,7 @@ public record AuditPage(AuditReport report, Album album, SizePlot plot, Map<Stri
     }
 
     private int limit(Finding finding) {
-        return pictured(finding) ? Album.ITEMS : LINES;
+        return imaged(finding) ? ThumbnailSet.ITEMS : LINES;
     }
 
     /** For example {@code Showing 24 of 312.}; empty where all are shown. */
@@ -81,19 +82,19 @@ public record AuditPage(AuditReport report, Album album, SizePlot plot, Map<Stri
         return all > limit ? "Showing " + limit + " of " + number(all) + "." : "";
     }
 
-    /** The pictures of an item that are shown. */
+    /** The images of an item that are shown. */
     public List<String> shown(Finding.Item item) {
-        return item.pictures().stream().limit(Album.PICTURES).toList();
+        return item.images().stream().limit(ThumbnailSet.PICTURES).toList();
     }
 
-    /** The name of a picture's file; its folders mostly say the class again, and the whole name is at hand as a title. */
+    /** The name of an image's file; its folders mostly say the class again, and the whole name is at hand as a title. */
     public String fileName(String name) {
         return name.substring(name.lastIndexOf('/') + 1);
     }
 
     /** The verdict in a sentence. */
     public String verdict() {
-        return Verdict.of(report);
+        return AuditVerdict.of(report);
     }
 
     /** The style of the verdict: that of the worst finding. */
@@ -116,17 +117,17 @@ public record AuditPage(AuditReport report, Album album, SizePlot plot, Map<Stri
         return severity.text();
     }
 
-    /** A few pictures of a class. */
+    /** A few images of a class. */
     public List<String> strip(ClassCount found) {
         return album.strips().getOrDefault(found.name(), List.of());
     }
 
     /** The share of a class that is readable, in percent. */
     public double readablePercent(ClassCount found) {
-        return Math.round(1000.0 * found.readable() / Math.max(1, found.pictures())) / 10.0;
+        return Math.round(1000.0 * found.readable() / Math.max(1, found.images())) / 10.0;
     }
 
-    /** Bits of a channel with their counts, as {@code 8 (990 pictures), 16 (10 pictures)}. */
+    /** Bits of a channel with their counts, as {@code 8 (990 images), 16 (10 images)}. */
     public String bits() {
         return report.contents().bits().entrySet().stream()
                 .map(entry -> entry.getKey() + " (" + number(entry.getValue()) + ")")
@@ -134,10 +135,9 @@ public record AuditPage(AuditReport report, Album album, SizePlot plot, Map<Stri
     }
 
     /** A bar's length in percent of the largest class. */
-    public double percent(int pictures) {
-        int most =
-                report.classes().stream().mapToInt(ClassCount::pictures).max().orElse(1);
-        return Math.round(1000.0 * pictures / Math.max(1, most)) / 10.0;
+    public double percent(int images) {
+        int most = report.classes().stream().mapToInt(ClassCount::images).max().orElse(1);
+        return Math.round(1000.0 * images / Math.max(1, most)) / 10.0;
     }
 
     public String number(int value) {

@@ -2,20 +2,20 @@ package org.gramian.report;
 
 import java.util.Optional;
 import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.ValidationScore;
 
 /**
  * One epoch of training, as the curves show it.
  *
  * @param stage of the training, counted from 1
  * @param epoch within its stage, counted from 1
- * @param training over the pictures that are trained on
- * @param heldBack over held-back training pictures, where there are any
+ * @param training over the images that are trained on
+ * @param heldBack over held-back training images, where there are any
  * @param rate the learning rate of new layers
  */
 public record CurvePoint(int stage, int epoch, Score training, Optional<Score> heldBack, double rate) {
     /**
-     * How good the scores of pictures are.
+     * How good the scores of images are.
      *
      * @param loss cross-entropy
      * @param accuracy share of right answers, 0 to 1
@@ -32,10 +32,10 @@ public record CurvePoint(int stage, int epoch, Score training, Optional<Score> h
     /**
      * The point of an epoch as training reports it.
      *
-     * @param heldBack whether its judgement is on held-back pictures
+     * @param heldBack whether its judgement is on held-back images
      */
     public static CurvePoint of(EpochDone done, boolean heldBack) {
-        Judgement judgement = done.judgement();
+        ValidationScore judgement = done.judgement();
         return new CurvePoint(
                 done.stage(),
                 done.epoch() + 1,

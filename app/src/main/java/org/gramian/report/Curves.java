@@ -14,12 +14,12 @@ import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 import javax.imageio.ImageIO;
-import org.gramian.basis.WholeFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.report.CurvePoint.Score;
 import org.knowm.xchart.style.Styler.LegendPosition;
 
 /**
- * The course of training as a picture: loss, accuracy and learning rate over epochs, or the accuracy of several runs.
+ * The course of training as an image: loss, accuracy and learning rate over epochs, or the accuracy of several runs.
  *
  * <p>Drawn at twice its size, so that it stays sharp on screens with many pixels and in print. Values that are not finite
  * are left out. Needs fonts, but no screen.
@@ -42,16 +42,18 @@ public final class Curves {
                 .fromZero()
                 .withoutEpochTitle()
                 .named(LegendPosition.OutsideS)
-                .line(TRAINING, Line.of(points, point -> point.training().loss()))
-                .line(HELD_BACK, Line.of(points, heldBack(Score::loss)));
+                .line(TRAINING, CurveLine.of(points, point -> point.training().loss()))
+                .line(HELD_BACK, CurveLine.of(points, heldBack(Score::loss)));
         Panel accuracy = new Panel("", "accuracy", 340)
                 .inPercent()
                 .withoutEpochTitle()
-                .line(TRAINING, Line.of(points, percent(Curves::ofTraining)))
-                .line(HELD_BACK, Line.of(points, percent(heldBack(Score::accuracy))));
+                .line(TRAINING, CurveLine.of(points, percent(Curves::ofTraining)))
+                .line(HELD_BACK, CurveLine.of(points, percent(heldBack(Score::accuracy))));
         Panel rate = new Panel("", "learning rate", 190)
                 .inSteps()
-                .line("learning rate", Line.ofSteps(points, point -> point.rate() > 0 ? point.rate() : Double.NaN));
+                .line(
+                        "learning rate",
+                        CurveLine.ofSteps(points, point -> point.rate() > 0 ? point.rate() : Double.NaN));
         List<Panel> panels = List.of(loss, accuracy, rate);
         panels.forEach(panel -> panel.epochs(points.size()));
         stages(points).forEach((before, stage) -> {
@@ -63,7 +65,7 @@ public final class Curves {
     }
 
     /**
-     * Of several runs by name: their accuracies on held-back pictures if all have them, else on training pictures. Where a
+     * Of several runs by name: their accuracies on held-back images if all have them, else on training images. Where a
      * stage begins is marked if it is the same epoch in all of them.
      */
     public static Curves compare(String title, SequencedMap<String, List<CurvePoint>> runs) {
@@ -77,7 +79,7 @@ public final class Curves {
         ToDoubleFunction<CurvePoint> accuracy = percent(held ? heldBack(Score::accuracy) : Curves::ofTraining);
         String measure = "accuracy on " + (held ? "held-back" : "training") + " images";
         Panel panel = new Panel(title, measure, 540).inPercent().named(LegendPosition.InsideSE);
-        runs.forEach((name, points) -> panel.line(name, Line.of(points, accuracy)));
+        runs.forEach((name, points) -> panel.line(name, CurveLine.of(points, accuracy)));
         panel.epochs(runs.values().stream().mapToInt(List::size).max().orElseThrow());
         List<Map<Integer, Integer>> boundaries =
                 runs.values().stream().map(Curves::stages).distinct().toList();
@@ -125,8 +127,8 @@ public final class Curves {
      * @throws IOException if it cannot be written, or this Java has no fonts to write words with
      */
     public void write(Path file) throws IOException {
-        byte[] picture = png();
-        WholeFile.put(file, partial -> Files.write(partial, picture));
+        byte[] image = png();
+        AtomicFile.put(file, partial -> Files.write(partial, image));
     }
 
     private byte[] png() throws IOException {
@@ -150,7 +152,7 @@ public final class Curves {
         }
     }
 
-    /** The picture itself. */
+    /** The image itself. */
     BufferedImage draw() {
         int height = panels.stream().mapToInt(Panel::height).sum();
         BufferedImage image = new BufferedImage(SCALE * Panel.WIDTH, SCALE * height, BufferedImage.TYPE_INT_RGB);

@@ -141,7 +141,7 @@ final class Panel {
     }
 
     /** Draws a line; with no point there is none. The n-th has the n-th colour, mark and, after all colours, dash. */
-    Panel line(String name, Line line) {
+    Panel line(String name, CurveLine line) {
         if (line.isEmpty()) {
             return this;
         }

@@ -2,8 +2,8 @@ package org.gramian.report;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.gramian.basis.WholeFile;
-import org.gramian.basis.WholeText;
+import org.gramian.basis.AtomicFile;
+import org.gramian.basis.AtomicTextFile;
 
 /**
  * A text file that appears under its name complete or not at all, replacing an older one.
@@ -13,11 +13,11 @@ import org.gramian.basis.WholeText;
 public record ReportFile(Path path) {
     /** Says before the work, not after it, that the report could not be written. */
     public static ReportFile of(Path path) throws IOException {
-        WholeFile.require(path);
+        AtomicFile.require(path);
         return new ReportFile(path);
     }
 
     public void write(String text) throws IOException {
-        WholeText.write(path, file -> file.write(text));
+        AtomicTextFile.write(path, file -> file.write(text));
     }
 }

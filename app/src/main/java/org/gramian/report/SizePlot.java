@@ -7,9 +7,9 @@ import java.util.TreeMap;
 import org.gramian.image.audit.Contents;
 
 /**
- * The sizes of pictures as dots in a square, width to the right and height upwards, both in logarithmic measure.
+ * The sizes of images as dots in a square, width to the right and height upwards, both in logarithmic measure.
  *
- * @param dots where pictures are, the largest first, so that none hides another
+ * @param dots where images are, the largest first, so that none hides another
  * @param ticks the powers of two along either side
  */
 public record SizePlot(List<Dot> dots, List<Tick> ticks) {
@@ -23,11 +23,11 @@ public record SizePlot(List<Dot> dots, List<Tick> ticks) {
     private static final double LARGEST = 16;
 
     /**
-     * Pictures of about one size.
+     * Images of about one size.
      *
      * @param x from the left
      * @param y from the top
-     * @param radius grows with the number of pictures
+     * @param radius grows with the number of images
      * @param text the size and number, for people
      */
     public record Dot(int x, int y, double radius, String text) {}
@@ -65,11 +65,10 @@ public record SizePlot(List<Dot> dots, List<Tick> ticks) {
         return ticks;
     }
 
-    /** A cell of the drawing with the pictures in it. */
-    private record Cell(Contents.SizeCount example, int pictures) {
+    /** A cell of the drawing with the images in it. */
+    private record Cell(Contents.SizeCount example, int images) {
         Cell and(Cell other) {
-            return new Cell(
-                    other.example.pictures() > example.pictures() ? other.example : example, pictures + other.pictures);
+            return new Cell(other.example.images() > example.images() ? other.example : example, images + other.images);
         }
     }
 
@@ -79,20 +78,20 @@ public record SizePlot(List<Dot> dots, List<Tick> ticks) {
         for (Contents.SizeCount size : sizes) {
             int x = place(size.width(), low, high) / GRAIN;
             int y = place(size.height(), low, high) / GRAIN;
-            Cell cell = cells.merge(x << 16 | y, new Cell(size, size.pictures()), Cell::and);
-            most = Math.max(most, cell.pictures);
+            Cell cell = cells.merge(x << 16 | y, new Cell(size, size.images()), Cell::and);
+            most = Math.max(most, cell.images);
         }
         List<Dot> dots = new ArrayList<>();
         for (Cell cell : cells.values()) {
             Contents.SizeCount size = cell.example;
-            double radius = SMALLEST + (LARGEST - SMALLEST) * Math.sqrt((double) cell.pictures / most);
-            String about = cell.pictures > size.pictures() ? "about " : "";
+            double radius = SMALLEST + (LARGEST - SMALLEST) * Math.sqrt((double) cell.images / most);
+            String about = cell.images > size.images() ? "about " : "";
             dots.add(new Dot(
                     place(size.width(), low, high),
                     SIDE - place(size.height(), low, high),
                     Math.round(radius * 10) / 10.0,
-                    about + size.width() + "×" + size.height() + ": " + cell.pictures
-                            + (cell.pictures == 1 ? " image" : " images")));
+                    about + size.width() + "×" + size.height() + ": " + cell.images
+                            + (cell.images == 1 ? " image" : " images")));
         }
         dots.sort((a, b) -> Double.compare(b.radius, a.radius));
         return dots;

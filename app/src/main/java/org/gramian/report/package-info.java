@@ -1,8 +1,8 @@
 /**
- * Reports to look at: single HTML files that need nothing else and no network, and pictures of curves.
+ * Reports to look at: single HTML files that need nothing else and no network, and images of curves.
  *
  * <p>An {@link org.gramian.report.AuditPage} shows an audit. Its {@link org.gramian.report.Album} holds small copies of the
- * pictures that are shown, its {@link org.gramian.report.SizePlot} the sizes of all. The words and shapes stand in the
+ * images that are shown, its {@link org.gramian.report.SizePlot} the sizes of all. The words and shapes stand in the
  * template {@code audit.jte}, which escapes every name: folders and files may be called anything.
  *
  * <pre>{@code

@@ -21,13 +21,13 @@ final class Addresses {
 
     private Addresses() {}
 
-    static void check(Context context) throws Refusal {
+    static void check(Context context) throws HttpError {
         String asked = context.req().getMethod();
         String method = METHODS.getOrDefault(context.path(), GET);
         if (!asked.equals(method) && !(method.equals(GET) && READING.contains(asked))) {
             if (METHODS.containsKey(context.path())) {
                 context.header("Allow", method.equals(GET) ? "GET, HEAD" : method);
-                throw new Refusal(405, "wrong-method", "expected the method " + method + "");
+                throw new HttpError(405, "wrong-method", "expected the method " + method + "");
             }
             throw missing();
         }
@@ -38,7 +38,7 @@ final class Addresses {
         return METHODS.containsKey(path) ? path : "other";
     }
 
-    static Refusal missing() {
-        return new Refusal(404, "not-found", "not found; /openapi.json lists all paths");
+    static HttpError missing() {
+        return new HttpError(404, "not-found", "not found; /openapi.json lists all paths");
     }
 }

@@ -9,12 +9,12 @@ import java.util.concurrent.locks.ReentrantLock;
  * Counts what was taken on and refuses what would be too much, so that memory stays bounded and what is taken on is answered in
  * time, however many ask.
  *
- * <p>A request asks for room for bytes as they come or are about to be made, and names its pictures once they are known; what
+ * <p>A request asks for room for bytes as they come or are about to be made, and names its images once they are known; what
  * it holds is given back when its ticket is closed. What a body only announces is not counted: whoever announces much and sends
  * nothing would keep others out.
  */
 final class Admission {
-    /** Of the memory that Java may take, the part that requests may: pictures that are decoded and crops need the rest. */
+    /** Of the memory that Java may take, the part that requests may: images that are decoded and crops need the rest. */
     private static final long SHARE_OF_MEMORY = 8;
 
     private static final long LONGEST_RETRY_SECONDS = 60;
@@ -28,11 +28,11 @@ final class Admission {
     private final Lock lock = new ReentrantLock();
     private final Condition empty = lock.newCondition();
     private final long mostBytes;
-    private final int mostPictures;
+    private final int mostImages;
     private final double answerSeconds;
-    private final Pace pace;
+    private final ComputeTimes pace;
     private long bytes;
-    private int pictures;
+    private int images;
     private int explanations;
     private int requests;
     private boolean closed;
@@ -40,27 +40,27 @@ final class Admission {
     Admission(Limits limits) {
         this.mostBytes =
                 Math.max(2L * limits.upload().bytes(), Runtime.getRuntime().maxMemory() / SHARE_OF_MEMORY);
-        this.mostPictures = limits.load().pictures();
-        this.answerSeconds = Pace.seconds(limits.load().answer());
-        this.pace = new Pace(limits);
+        this.mostImages = limits.load().images();
+        this.answerSeconds = ComputeTimes.seconds(limits.load().answer());
+        this.pace = new ComputeTimes(limits);
     }
 
     /** A request's share; closing it gives everything back. */
     final class Ticket implements AutoCloseable {
         private long ownBytes;
-        private int ownPictures;
+        private int ownImages;
         private int ownExplanations;
         private boolean returned;
 
         private Ticket() {}
 
         /** Asks for room for so many bytes more; any thread may, for as long as the request lasts. */
-        void bytes(long more) throws Refusal {
+        void bytes(long more) throws HttpError {
             lock.lock();
             try {
                 // A request that is larger than all the room is served when it is alone.
                 if (returned || (bytes > ownBytes && bytes + more > mostBytes)) {
-                    throw busy(pace.known(pictures, explanations));
+                    throw busy(pace.known(images, explanations));
                 }
                 ownBytes += more;
                 bytes += more;
@@ -69,20 +69,20 @@ final class Admission {
             }
         }
 
-        /** Asks for room for so many pictures, and time for so many of them to be explained. */
-        void pictures(int count, int toExplain) throws Refusal {
+        /** Asks for room for so many images, and time for so many of them to be explained. */
+        void images(int count, int toExplain) throws HttpError {
             lock.lock();
             try {
                 requirePossible(count, toExplain);
-                double all = pace.known(pictures + count, explanations + toExplain) - SHARE_OF_TIME * answerSeconds;
+                double all = pace.known(images + count, explanations + toExplain) - SHARE_OF_TIME * answerSeconds;
                 double later = pace.known(0, explanations + toExplain) - SHARE_OF_EXPLANATIONS * answerSeconds;
                 boolean late = all > 0 || (explanations > 0 && isLate(toExplain));
                 // A request that is larger than the whole queue is served when it is alone.
-                if (pictures > 0 && (pictures + count > mostPictures || late)) {
-                    throw busy(late ? Math.max(all, later) : pace.known(pictures, explanations));
+                if (images > 0 && (images + count > mostImages || late)) {
+                    throw busy(late ? Math.max(all, later) : pace.known(images, explanations));
                 }
-                ownPictures += count;
-                pictures += count;
+                ownImages += count;
+                images += count;
                 ownExplanations += toExplain;
                 explanations += toExplain;
             } finally {
@@ -120,7 +120,7 @@ final class Admission {
             try {
                 returned = true;
                 bytes -= ownBytes;
-                pictures -= ownPictures;
+                images -= ownImages;
                 explanations -= ownExplanations;
                 requests--;
                 if (requests == 0) {
@@ -133,14 +133,14 @@ final class Admission {
     }
 
     /** Takes a request on, where there is room for anything. */
-    Ticket enter() throws Refusal {
+    Ticket enter() throws HttpError {
         lock.lock();
         try {
             if (closed) {
-                throw Refusal.stopping();
+                throw HttpError.stopping();
             }
-            if (pictures >= mostPictures || bytes >= mostBytes) {
-                throw busy(pace.known(pictures, explanations));
+            if (images >= mostImages || bytes >= mostBytes) {
+                throw busy(pace.known(images, explanations));
             }
             requests++;
             return new Ticket();
@@ -149,11 +149,11 @@ final class Admission {
         }
     }
 
-    /** Refuses what would not be answered in time were it alone; a single picture is tried, for how long it takes may change. */
-    private void requirePossible(int count, int toExplain) throws Refusal {
+    /** Refuses what would not be answered in time were it alone; a single image is tried, for how long it takes may change. */
+    private void requirePossible(int count, int toExplain) throws HttpError {
         double whole = pace.known(count, toExplain);
         if (count > 1 && whole > answerSeconds) {
-            throw new Refusal(
+            throw new HttpError(
                     413,
                     "too-large",
                     "expected at most " + Math.max(1, (int) (count * answerSeconds / whole))
@@ -167,31 +167,31 @@ final class Admission {
         return toExplain > 0 && pace.ofExplanations(explanations + toExplain) > SHARE_OF_EXPLANATIONS * answerSeconds;
     }
 
-    private Refusal busy(double seconds) {
-        return Refusal.busy(
-                "the server is overloaded (queued: " + pictures + " of " + mostPictures + " images, "
+    private HttpError busy(double seconds) {
+        return HttpError.busy(
+                "the server is overloaded (queued: " + images + " of " + mostImages + " images, "
                         + explanations + " explanations, " + (bytes >> 20) + " of " + (mostBytes >> 20)
-                        + " MiB, about " + Math.round(pace.known(pictures, explanations))
+                        + " MiB, about " + Math.round(pace.known(images, explanations))
                         + " s of work with a time limit of " + Math.round(answerSeconds)
                         + " s); retry after the time in Retry-After",
                 Math.clamp((long) Math.ceil(seconds), 1, LONGEST_RETRY_SECONDS));
     }
 
-    /** Tells how long pictures took: what the time after which to ask again is reckoned from. */
+    /** Tells how long images took: what the time after which to ask again is reckoned from. */
     void computed(int count, Duration time) {
         lock.lock();
         try {
-            pace.pictures(count, time);
+            pace.images(count, time);
         } finally {
             lock.unlock();
         }
     }
 
-    /** Pictures that were taken on and are not answered. */
+    /** Images that were taken on and are not answered. */
     int waiting() {
         lock.lock();
         try {
-            return pictures;
+            return images;
         } finally {
             lock.unlock();
         }

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.gramian.explain.HeatMap;
 import org.gramian.explain.View;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.Answer;
 import org.gramian.model.Engine;
 import tools.jackson.databind.node.ArrayNode;
@@ -25,24 +25,24 @@ import tools.jackson.databind.node.ObjectNode;
  * @param meters what is counted
  */
 record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits, Meters meters) {
-    /** Says what is wanted of one picture, from what was computed of it, and has computed what is still wanting. */
+    /** Says what is wanted of one image, from what was computed of it, and has computed what is still wanting. */
     @FunctionalInterface
     private interface Telling {
         CompletableFuture<ObjectNode> of(Upload upload, Order.Computed computed, Deadline end);
     }
 
-    /** What is computed of all pictures of a request, and what is then said of each. */
+    /** What is computed of all images of a request, and what is then said of each. */
     private record Plan(Order.Wish wish, Telling telling) {}
 
-    void model(Context context) throws Refusal {
-        Question.only(context.queryParamMap(), List.of());
+    void model(Context context) throws HttpError {
+        PredictionRequest.only(context.queryParamMap(), List.of());
         try (ModelSlot.Lease lease = slot.lease()) {
-            Json.answer(context, ModelAnswer.of(lease.model()));
+            Json.answer(context, ModelDescription.of(lease.model()));
         }
     }
 
-    void predict(Context context) throws Refusal {
-        Question question = Question.of(context.queryParamMap());
+    void predict(Context context) throws HttpError {
+        PredictionRequest question = PredictionRequest.of(context.queryParamMap());
         check(context);
         try (Admission.Ticket ticket = admission.enter();
                 ModelSlot.Lease lease = slot.lease()) {
@@ -59,36 +59,36 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
         }
     }
 
-    void embed(Context context) throws Refusal {
-        Question.only(context.queryParamMap(), List.of());
+    void embed(Context context) throws HttpError {
+        PredictionRequest.only(context.queryParamMap(), List.of());
         check(context);
         try (Admission.Ticket ticket = admission.enter();
                 ModelSlot.Lease lease = slot.lease()) {
             Order.Wish wish = new Order.Wish(Set.of(Engine.Rows.DESCRIPTORS), false);
             Telling telling = (upload, computed, _) ->
-                    CompletableFuture.completedFuture(PictureAnswers.descriptor(upload, computed));
+                    CompletableFuture.completedFuture(ImageAnswers.descriptor(upload, computed));
             answer(context, ticket, lease, new Plan(wish, telling));
         }
     }
 
     /** Refuses what can be told to be wrong before the body is read. */
-    private void check(Context context) throws Refusal {
+    private void check(Context context) throws HttpError {
         Uploads.accepted(context.contentType());
         Body.check(context.req(), limits.upload());
     }
 
     /** A question to a model, what was taken on for it, and until when it is to be answered. */
-    private record Asked(Question question, ModelSlot.Lease lease, Admission.Ticket ticket, Deadline end) {}
+    private record Asked(PredictionRequest question, ModelSlot.Lease lease, Admission.Ticket ticket, Deadline end) {}
 
     private CompletableFuture<ObjectNode> prediction(Asked asked, Upload upload, Order.Computed computed) {
         LoadedModel model = asked.lease().model();
-        Answer answer = PictureAnswers.answer(model, computed);
+        Answer answer = ImageAnswers.answer(model, computed);
         ObjectNode result =
-                PictureAnswers.prediction(upload, answer, asked.question().top());
+                ImageAnswers.prediction(upload, answer, asked.question().top());
         if (asked.question().nearest() > 0) {
             ArrayNode list = result.putArray("nearest");
             model.nearest()
-                    .ifPresent(pictures -> pictures.tell(
+                    .ifPresent(images -> images.tell(
                             list,
                             computed.of(Engine.Rows.DESCRIPTORS),
                             asked.question().nearest()));
@@ -115,10 +115,10 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
         return told;
     }
 
-    private void answer(Context context, Admission.Ticket ticket, ModelSlot.Lease lease, Plan plan) throws Refusal {
+    private void answer(Context context, Admission.Ticket ticket, ModelSlot.Lease lease, Plan plan) throws HttpError {
         byte[] body = Body.read(context.req(), limits.upload(), ticket);
         List<Upload> uploads = Uploads.of(context.contentType(), body, limits.upload());
-        ticket.pictures(uploads.size(), plan.wish().explained() ? uploads.size() : 0);
+        ticket.images(uploads.size(), plan.wish().explained() ? uploads.size() : 0);
         ticket.bytes(uploads.size() * plan.wish().bytes(lease.model()));
         Deadline end = Deadline.in(limits.load().answer());
         List<CompletableFuture<Order.Outcome>> pending = pipeline.begin(uploads.stream()
@@ -131,7 +131,7 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
                 Upload upload = uploads.get(i);
                 switch (end.await(pending.get(i))) {
                     case Order.Unread(var reason) -> {
-                        told.add(CompletableFuture.completedFuture(PictureAnswers.unreadable(upload, reason, limits)));
+                        told.add(CompletableFuture.completedFuture(ImageAnswers.unreadable(upload, reason, limits)));
                         unread.add(reason);
                     }
                     case Order.Computed computed -> told.add(plan.telling().of(upload, computed, end));
@@ -142,9 +142,9 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
             for (CompletableFuture<ObjectNode> one : told) {
                 results.add(end.await(one));
             }
-            meters.pictures(uploads.size() - unread.size(), unread.size());
+            meters.images(uploads.size() - unread.size(), unread.size());
             if (!Uploads.isForm(context.contentType()) && !unread.isEmpty()) {
-                context.status(PictureAnswers.status(unread.getFirst()));
+                context.status(ImageAnswers.status(unread.getFirst()));
             }
             Json.send(context, document, limits.upload().time());
         } finally {

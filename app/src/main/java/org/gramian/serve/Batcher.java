@@ -14,10 +14,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread that computes: it takes batches from a queue and hands every picture its rows.
+ * The one thread that computes: it takes batches from a queue and hands every image its rows.
  *
  * <p>One, because a batch has all cores through libtorch already; decoding, which other threads do meanwhile, costs a small
- * part of what a network does. A batch that fails fails for its own pictures only.
+ * part of what a network does. A batch that fails fails for its own images only.
  */
 final class Batcher {
     private static final Logger LOG = LoggerFactory.getLogger(Batcher.class);
@@ -32,7 +32,7 @@ final class Batcher {
     /** Is told of what was done. */
     @FunctionalInterface
     interface Listener {
-        void computed(int pictures, int crops, Duration time);
+        void computed(int images, int crops, Duration time);
     }
 
     Batcher(WorkQueue queue, Listener listener) {

@@ -20,7 +20,7 @@ final class Body {
     private Body() {}
 
     /** Refuses a body that announces too much; asked before anything of it is read. */
-    static void check(HttpServletRequest request, Limits.Upload limits) throws Refusal {
+    static void check(HttpServletRequest request, Limits.Upload limits) throws HttpError {
         if (request.getContentLengthLong() > limits.bytes()) {
             drain(request, limits);
             throw tooLarge(limits);
@@ -49,7 +49,7 @@ final class Body {
     }
 
     /** All of it, for which the ticket gets room as it comes. */
-    static byte[] read(HttpServletRequest request, Limits.Upload limits, Admission.Ticket ticket) throws Refusal {
+    static byte[] read(HttpServletRequest request, Limits.Upload limits, Admission.Ticket ticket) throws HttpError {
         long start = System.nanoTime();
         // What is announced is not believed before it comes: the buffer grows with what is there.
         ByteArrayOutputStream body = new ByteArrayOutputStream();
@@ -70,28 +70,28 @@ final class Body {
         } catch (IOException broken) {
             throw broken.getCause() instanceof TimeoutException
                     ? silent()
-                    : Refusal.wrong("the request body is incomplete");
+                    : HttpError.wrong("the request body is incomplete");
         }
         return body.toByteArray();
     }
 
-    private static Refusal tooLarge(Limits.Upload limits) {
-        return new Refusal(
+    private static HttpError tooLarge(Limits.Upload limits) {
+        return new HttpError(
                 413,
                 "too-large",
                 "expected a request body of at most " + limits.bytes()
                         + " bytes, found more; send fewer or smaller images");
     }
 
-    private static Refusal tooSlow(Limits.Upload limits) {
-        return new Refusal(
+    private static HttpError tooSlow(Limits.Upload limits) {
+        return new HttpError(
                 408,
                 "too-slow",
                 "expected the whole request body within " + limits.time().toSeconds() + " s, found a slower upload");
     }
 
-    private static Refusal silent() {
-        return new Refusal(
+    private static HttpError silent() {
+        return new HttpError(
                 408,
                 "too-slow",
                 "expected more of the request body within " + SILENCE.toSeconds() + " s, received nothing");

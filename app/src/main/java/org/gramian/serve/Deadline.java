@@ -32,29 +32,29 @@ record Deadline(long nanos, Duration time) {
     }
 
     /** Waits for something that is computed; gives it up when time is over. */
-    <T> T await(CompletableFuture<T> future) throws Refusal {
+    <T> T await(CompletableFuture<T> future) throws HttpError {
         try {
             return future.get(Math.max(0, nanos - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (TimeoutException _) {
             future.cancel(false);
-            throw new Refusal(
+            throw new HttpError(
                     503,
                     "timeout",
                     "no result within " + time.toSeconds()
                             + " s; retry when the server is less busy, or send fewer images per request");
         } catch (InterruptedException _) {
             Thread.currentThread().interrupt();
-            throw Refusal.stopping();
+            throw HttpError.stopping();
         } catch (ExecutionException failed) {
-            if (failed.getCause() instanceof Refusal refusal) {
+            if (failed.getCause() instanceof HttpError refusal) {
                 throw refusal;
             }
             if (failed.getCause() instanceof OutOfMemoryError) {
-                throw Refusal.noMemory();
+                throw HttpError.noMemory();
             }
             if (failed.getCause() instanceof LibtorchException cause) {
                 LOG.error("libtorch failed to run the model", cause);
-                throw Refusal.notComputed();
+                throw HttpError.notComputed();
             }
             throw new IllegalStateException("inference failed for an image", failed.getCause());
         }

@@ -9,7 +9,7 @@ import org.gramian.explain.View;
 import org.gramian.model.ModelCard;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Where a decision comes from, as an image to lay over the picture. */
+/** Where a decision comes from, as an image to lay over the image. */
 final class Explanations {
     private static final String PNG = "data:image/png;base64,";
 
@@ -36,9 +36,9 @@ final class Explanations {
     }
 
     /** Refuses to explain what cannot be. */
-    static void require(LoadedModel loaded) throws Refusal {
+    static void require(LoadedModel loaded) throws HttpError {
         if (loaded.explained().isEmpty()) {
-            throw Refusal.wrong("explain=true is not supported by this model: "
+            throw HttpError.wrong("explain=true is not supported by this model: "
                     + loaded.computing()
                             .model()
                             .flatMap(Explainer::refusal)

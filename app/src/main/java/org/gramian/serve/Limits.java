@@ -9,24 +9,24 @@ import java.time.Duration;
  * @param load of all requests together
  */
 public record Limits(Upload upload, Load load) {
-    /** For pictures of cameras and a machine of any size. */
+    /** For images of cameras and a machine of any size. */
     public static final Limits DEFAULT = new Limits(Upload.DEFAULT, Load.DEFAULT);
 
     /**
      * Limits of one request.
      *
      * @param bytes most bytes of a body
-     * @param pictures most pictures in one body
-     * @param pixels most pixels of a picture, looked up in its header before anything is decoded
+     * @param images most images in one body
+     * @param pixels most pixels of an image, looked up in its header before anything is decoded
      * @param time the longest that a body may take to arrive, and an answer to be taken
      */
-    public record Upload(int bytes, int pictures, long pixels, Duration time) {
-        /** 20 MB; 32 pictures; 50 megapixels, which take up to 1 GB while they are decoded; half a minute. */
+    public record Upload(int bytes, int images, long pixels, Duration time) {
+        /** 20 MB; 32 images; 50 megapixels, which take up to 1 GB while they are decoded; half a minute. */
         public static final Upload DEFAULT = new Upload(20_000_000, 32, 50_000_000, Duration.ofSeconds(30));
 
         public Upload {
             Check.atLeastOne(bytes, "bytes per request body");
-            Check.atLeastOne(pictures, "images per request");
+            Check.atLeastOne(images, "images per request");
             Check.atLeastOne(pixels, "pixels per image");
             Check.atLeastOne(time.toMillis(), "milliseconds per request body");
         }
@@ -35,20 +35,20 @@ public record Limits(Upload upload, Load load) {
     /**
      * Limits of all requests together.
      *
-     * @param pictures most pictures that were taken on and are not answered yet
+     * @param images most images that were taken on and are not answered yet
      * @param batch crops that are computed together
      * @param answer the longest that a request waits for its answer
      * @param grace the longest that a server that is to stop waits for the requests that it took on
      */
-    public record Load(int pictures, int batch, Duration answer, Duration grace) {
+    public record Load(int images, int batch, Duration answer, Duration grace) {
         /**
-         * 256 pictures; 16 crops at a time, since larger batches are hardly faster on a processor and would hold all who ask at
+         * 256 images; 16 crops at a time, since larger batches are hardly faster on a processor and would hold all who ask at
          * once, so that nothing is decoded meanwhile; half a minute each.
          */
         public static final Load DEFAULT = new Load(256, 16, Duration.ofSeconds(30), Duration.ofSeconds(30));
 
         public Load {
-            Check.atLeastOne(pictures, "queued images");
+            Check.atLeastOne(images, "queued images");
             Check.atLeastOne(batch, "crops per batch");
             Check.atLeastOne(answer.toMillis(), "milliseconds per response");
             Check.atLeastOne(grace.toMillis(), "milliseconds for the last responses at shutdown");

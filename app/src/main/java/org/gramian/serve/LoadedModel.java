@@ -4,9 +4,9 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.gramian.explain.Explainer;
 import org.gramian.gallery.Gallery;
-import org.gramian.image.Reading;
-import org.gramian.image.Reading.Problem;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.batch.Rendering;
 import org.gramian.model.Engine;
 import org.gramian.model.Model;
@@ -19,9 +19,9 @@ import org.gramian.model.ModelHeader;
  * @param name for people: the name of its file
  * @param header what it is made of, and its card
  * @param computing what computes it
- * @param nearest the pictures that it was trained on, where they are at hand
+ * @param nearest the images that it was trained on, where they are at hand
  */
-public record LoadedModel(String name, ModelHeader header, Computing computing, Optional<NearestPictures> nearest) {
+public record LoadedModel(String name, ModelHeader header, Computing computing, Optional<NearestImages> nearest) {
     /**
      * What computes a model.
      *
@@ -32,7 +32,7 @@ public record LoadedModel(String name, ModelHeader header, Computing computing, 
      */
     public record Computing(String name, Engine engine, Optional<Model> model, Runnable release) {}
 
-    /** A model that was read, computed by libtorch, without its pictures. */
+    /** A model that was read, computed by libtorch, without its images. */
     public static LoadedModel of(String name, ModelFile.Stored stored) {
         return of(name, stored, Optional.empty());
     }
@@ -45,15 +45,15 @@ public record LoadedModel(String name, ModelHeader header, Computing computing, 
                 name,
                 new ModelHeader(model.backbone(), model.head(), stored.card()),
                 computing,
-                gallery.map(NearestPictures::of));
+                gallery.map(NearestImages::of));
     }
 
-    /** How pictures, which never come from files here, become crops. */
+    /** How images, which never come from files here, become crops. */
     Rendering rendering() {
         return header.card().rendering(LoadedModel::noFile);
     }
 
-    private static Reading noFile(Path file) {
+    private static ReadResult noFile(Path file) {
         return new Unreadable(Problem.INACCESSIBLE, "expected an image in memory, found a file name");
     }
 

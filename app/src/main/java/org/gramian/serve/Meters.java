@@ -78,8 +78,8 @@ final class Meters implements AutoCloseable {
         explaining.record(time);
     }
 
-    /** Counts the pictures that were answered, and those among them that could not be read. */
-    void pictures(int readable, int unreadable) {
+    /** Counts the images that were answered, and those among them that could not be read. */
+    void images(int readable, int unreadable) {
         registry.counter("gramian.pictures", "outcome", "answered").increment(readable);
         registry.counter("gramian.pictures", "outcome", "unreadable").increment(unreadable);
     }

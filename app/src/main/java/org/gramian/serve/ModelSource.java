@@ -45,10 +45,10 @@ public interface ModelSource {
 
             @Override
             public LoadedModel load(Consumer<String> say) throws IOException {
-                Optional<Stamp> before = Stamp.of(file);
+                Optional<FileVersion> before = FileVersion.of(file);
                 Optional<Gallery> gallery = gallery(file, say);
                 OpenModel opened = opening.open(file);
-                if (!Stamp.of(file).equals(before)) {
+                if (!FileVersion.of(file).equals(before)) {
                     // The gallery may be of another model than the one that was opened; the server looks again soon.
                     say.accept("nearest images are unavailable: the model file changed while it was loaded");
                     gallery = Optional.empty();
@@ -57,7 +57,7 @@ public interface ModelSource {
                         name(file),
                         opened.header(),
                         new LoadedModel.Computing(opened.engineName(), opened.engine(), opened.model(), opened::close),
-                        gallery.map(NearestPictures::of));
+                        gallery.map(NearestImages::of));
             }
         };
     }

@@ -4,27 +4,27 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.gramian.explain.View;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.Engine;
 
 /**
- * What is wanted of one picture.
+ * What is wanted of one image.
  *
  * @param content of its file
  * @param lease of the model that answers
  * @param wish what is computed
- * @param ticket of the request, for room for what is kept of the picture
+ * @param ticket of the request, for room for what is kept of the image
  */
 @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
 record Order(byte[] content, ModelSlot.Lease lease, Wish wish, Admission.Ticket ticket) {
     /**
-     * What is computed of every picture of a request.
+     * What is computed of every image of a request.
      *
      * @param rows which rows
      * @param explained whether a decision is to be explained afterwards
      */
     record Wish(Set<Engine.Rows> rows, boolean explained) {
-        /** What a picture's rows take until they are told; its scores are too few to count. */
+        /** What an image's rows take until they are told; its scores are too few to count. */
         long bytes(LoadedModel model) {
             long crops = model.header().card().crops().testing().count();
             long numbers =
@@ -40,7 +40,7 @@ record Order(byte[] content, ModelSlot.Lease lease, Wish wish, Admission.Ticket 
     /** What came of it. */
     sealed interface Outcome {}
 
-    /** A picture that cannot be read. */
+    /** An image that cannot be read. */
     record Unread(Unreadable reason) implements Outcome {}
 
     /**

@@ -11,27 +11,27 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.gramian.explain.View;
-import org.gramian.image.Picture;
-import org.gramian.image.Reading;
-import org.gramian.image.Reading.Problem;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.Image;
+import org.gramian.image.ReadResult;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.batch.Rendering;
 import org.gramian.model.Engine;
 
 /**
- * From the bytes of a picture to its rows: a few threads decode, pictures of different requests in turns; each picture's crops
+ * From the bytes of an image to its rows: a few threads decode, images of different requests in turns; each image's crops
  * go to the queue of what is computed.
  *
- * <p>A picture waits as the bytes that it came as. Only so many are decoded and not computed yet as keep the computing thread
+ * <p>An image waits as the bytes that it came as. Only so many are decoded and not computed yet as keep the computing thread
  * busy, so that memory does not grow with the number of those who wait.
  */
 final class Pipeline {
     private final WorkQueue queue;
-    private final Function<byte[], Reading> reader;
+    private final Function<byte[], ReadResult> reader;
     private final FairThreads decoders;
     private final Semaphore ahead;
 
-    Pipeline(WorkQueue queue, Limits.Load load, Function<byte[], Reading> reader) {
+    Pipeline(WorkQueue queue, Limits.Load load, Function<byte[], ReadResult> reader) {
         int threads = Runtime.getRuntime().availableProcessors();
         this.queue = queue;
         this.reader = reader;
@@ -41,7 +41,7 @@ final class Pipeline {
     }
 
     /**
-     * Begins with the pictures of a request. Whoever gives up waiting completes the future, and the work is left undone.
+     * Begins with the images of a request. Whoever gives up waiting completes the future, and the work is left undone.
      */
     List<CompletableFuture<Order.Outcome>> begin(List<Order> orders) {
         List<CompletableFuture<Order.Outcome>> outcomes = new ArrayList<>();
@@ -75,9 +75,9 @@ final class Pipeline {
             if (!outcome.isDone()) {
                 switch (order.model().rendering().crops().seen(reader.apply(order.content()))) {
                     case Unreadable(Problem problem, var _)
-                    when problem == Problem.NO_MEMORY -> throw Refusal.noMemory();
+                    when problem == Problem.NO_MEMORY -> throw HttpError.noMemory();
                     case Unreadable reason -> outcome.complete(new Order.Unread(reason));
-                    case Reading.Readable(Picture picture, var _) -> compute(order, picture, outcome);
+                    case ReadResult.Readable(Image image, var _) -> compute(order, image, outcome);
                 }
             }
         } catch (Throwable failed) { // whatever it is, nobody must wait for ever
@@ -85,13 +85,13 @@ final class Pipeline {
         }
     }
 
-    private void compute(Order order, Picture picture, CompletableFuture<Order.Outcome> outcome) throws Refusal {
+    private void compute(Order order, Image image, CompletableFuture<Order.Outcome> outcome) throws HttpError {
         Rendering rendering = order.model().rendering();
         float[] crops =
                 new float[Math.toIntExact(rendering.bytes() * rendering.crops().count() / Float.BYTES)];
         // Test crops do not depend on a name: none of them is drawn.
-        rendering.write(picture, "", MemorySegment.ofArray(crops));
-        Optional<View> kept = view(order, picture);
+        rendering.write(image, "", MemorySegment.ofArray(crops));
+        Optional<View> kept = view(order, image);
         CompletableFuture<Map<Engine.Rows, float[][]>> rows = new CompletableFuture<>();
         var _ = rows.whenComplete((computed, failed) -> {
             if (failed == null) {
@@ -104,12 +104,12 @@ final class Pipeline {
         queue.add(new Work.Crops(order.lease().share(), order.wish().rows(), crops, rows));
     }
 
-    /** What is kept of a picture: a large one itself would fill memory while it waits for its explanation. */
-    private static Optional<View> view(Order order, Picture picture) throws Refusal {
+    /** What is kept of an image: a large one itself would fill memory while it waits for its explanation. */
+    private static Optional<View> view(Order order, Image image) throws HttpError {
         if (!order.wish().explained()) {
             return Optional.empty();
         }
-        View view = View.of(picture, order.model().header().card());
+        View view = View.of(image, order.model().header().card());
         order.ticket().bytes(view.bytes());
         return Optional.of(view);
     }

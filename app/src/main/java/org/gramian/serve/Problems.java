@@ -18,12 +18,12 @@ final class Problems {
     private Problems() {}
 
     static void handle(RoutesConfig routes) {
-        routes.exception(Refusal.class, (refusal, context) -> refuse(refusal, context));
+        routes.exception(HttpError.class, (refusal, context) -> refuse(refusal, context));
         routes.exception(HttpResponseException.class, (wrong, context) -> refuse(refusal(wrong.getStatus()), context));
         routes.exception(Exception.class, (failed, context) -> fail(failed, context));
     }
 
-    private static void refuse(Refusal refusal, Context context) {
+    private static void refuse(HttpError refusal, Context context) {
         context.status(refusal.status());
         refusal.retryAfter().ifPresent(seconds -> context.header("Retry-After", Long.toString(seconds)));
         Json.answer(context, Json.error(refusal.code(), refusal.message()));
@@ -43,12 +43,12 @@ final class Problems {
     }
 
     /** What Javalin itself finds wrong. */
-    static Refusal refusal(int status) {
+    static HttpError refusal(int status) {
         return switch (status) {
             case 404 -> Addresses.missing();
-            case 405 -> new Refusal(405, "wrong-method", "method not allowed; see /openapi.json");
-            case 413 -> new Refusal(413, "too-large", "the request is too large");
-            default -> new Refusal(status, status < 500 ? "bad-request" : "internal", "invalid request");
+            case 405 -> new HttpError(405, "wrong-method", "method not allowed; see /openapi.json");
+            case 413 -> new HttpError(413, "too-large", "the request is too large");
+            default -> new HttpError(status, status < 500 ? "bad-request" : "internal", "invalid request");
         };
     }
 }

@@ -29,8 +29,8 @@ final class Reloading {
     private final Meters meters;
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().name("gramian-reload").daemon().factory());
-    private List<Optional<Stamp>> loaded;
-    private List<Optional<Stamp>> seen;
+    private List<Optional<FileVersion>> loaded;
+    private List<Optional<FileVersion>> seen;
     private long since;
 
     /** @throws IOException if there is no first model that can be used */
@@ -58,12 +58,12 @@ final class Reloading {
         }
     }
 
-    private List<Optional<Stamp>> stamps() {
-        return source.files().stream().map(Stamp::of).toList();
+    private List<Optional<FileVersion>> stamps() {
+        return source.files().stream().map(FileVersion::of).toList();
     }
 
     private void look() {
-        List<Optional<Stamp>> now = stamps();
+        List<Optional<FileVersion>> now = stamps();
         if (!now.equals(seen)) {
             seen = now;
             since = System.nanoTime();

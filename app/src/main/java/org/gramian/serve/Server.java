@@ -16,14 +16,14 @@ import java.util.function.Consumer;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
 import org.eclipse.jetty.server.handler.GracefulHandler;
-import org.gramian.basis.Found;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
+import org.gramian.basis.QuotedText;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
 
 /**
  * A model behind HTTP, from its start to its end.
  *
- * <p>Requests are read by virtual threads, which cost little while they wait; pictures are decoded by a few threads and
+ * <p>Requests are read by virtual threads, which cost little while they wait; images are decoded by a few threads and
  * computed by one, in batches of whatever waits. {@link #reload} puts another model in place between two requests. {@link
  * #close} lets the requests that were taken on end, and refuses others meanwhile.
  */
@@ -64,9 +64,9 @@ public final class Server implements AutoCloseable {
         this.slot = reloading.slot();
         WorkQueue queue = new WorkQueue(limits.load().batch());
         this.batcher = new Batcher(queue, this::computed);
-        PictureLimits pictures =
-                new PictureLimits(limits.upload().bytes(), limits.upload().pixels());
-        this.pipeline = new Pipeline(queue, limits.load(), new PictureReader(pictures)::read);
+        ImageLimits images =
+                new ImageLimits(limits.upload().bytes(), limits.upload().pixels());
+        this.pipeline = new Pipeline(queue, limits.load(), new ImageReader(images)::read);
         this.javalin = Javalin.create(this::configure);
     }
 
@@ -115,8 +115,8 @@ public final class Server implements AutoCloseable {
         return String.valueOf(cause.getMessage());
     }
 
-    private void computed(int pictures, int crops, Duration time) {
-        admission.computed(pictures, time);
+    private void computed(int images, int crops, Duration time) {
+        admission.computed(images, time);
         meters.computed(crops, time);
     }
 
@@ -129,12 +129,12 @@ public final class Server implements AutoCloseable {
         config.jetty.modifyHttpConfiguration(Server::configure);
         config.jetty.modifyServer(server -> {
             server.addBean(new NetworkConnectionLimit(MOST_CONNECTIONS, server));
-            server.setErrorHandler(new PlainErrors());
+            server.setErrorHandler(new JettyErrors());
             // Stopping waits until short answers are written, which is after our part of them is done.
             server.setHandler(new GracefulHandler());
             server.setStopTimeout(LAST.toMillis());
         });
-        config.jetty.modifyServletContextHandler(handler -> handler.setErrorHandler(new PlainErrors()));
+        config.jetty.modifyServletContextHandler(handler -> handler.setErrorHandler(new JettyErrors()));
         config.router.javaLangErrorHandler(Problems::fatal);
         routes(config.routes);
     }
@@ -148,13 +148,13 @@ public final class Server implements AutoCloseable {
     private void answered(Context context, float millis) {
         meters.answered(context, Duration.ofNanos((long) (millis * TimeUnit.MILLISECONDS.toNanos(1))));
         voice.requests()
-                .accept(Found.visible(context.req().getMethod() + " " + context.path()) + " "
+                .accept(QuotedText.visible(context.req().getMethod() + " " + context.path()) + " "
                         + context.status().getCode() + " " + Math.round(millis) + " ms");
     }
 
     private void routes(RoutesConfig routes) {
         Api api = new Api(slot, admission, pipeline, options.limits(), meters);
-        routes.before(new Guard(options)::check);
+        routes.before(new RequestGuard(options)::check);
         routes.before(Addresses::check);
         routes.post(Addresses.PREDICT, api::predict);
         routes.post(Addresses.EMBED, api::embed);
@@ -181,12 +181,12 @@ public final class Server implements AutoCloseable {
     }
 
     /** Whether it is worth asking: not when nobody would be answered. */
-    private void health(Context context) throws Refusal {
+    private void health(Context context) throws HttpError {
         if (admission.isClosed()) {
-            throw Refusal.stopping();
+            throw HttpError.stopping();
         }
         if (!batcher.isAlive()) {
-            throw new Refusal(503, "broken", "the server can no longer run the model; see its log and restart it");
+            throw new HttpError(503, "broken", "the server can no longer run the model; see its log and restart it");
         }
         Json.answer(context, Json.object().put("status", "ok"));
     }

@@ -1,7 +1,7 @@
 package org.gramian.serve;
 
 /**
- * A picture as it was sent.
+ * An image as it was sent.
  *
  * @param name as the sender calls it, for the answer only: no file is ever looked for by it
  * @param content its bytes

@@ -13,11 +13,11 @@ import org.eclipse.jetty.http.MultiPartFormData;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.io.content.ByteBufferContentSource;
 import org.eclipse.jetty.util.Promise;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pictures of a request's body: the body itself, or the file parts of a form. All in memory: none becomes a file.
+ * The images of a request's body: the body itself, or the file parts of a form. All in memory: none becomes a file.
  *
  * <p>A form's parts are separated by Jetty's parser, from a body that is complete already.
  */
@@ -32,35 +32,35 @@ final class Uploads {
     private Uploads() {}
 
     /** Whether a body of this type is taken at all; asked before the body is read. */
-    static String accepted(@Nullable String contentType) throws Refusal {
+    static String accepted(@Nullable String contentType) throws HttpError {
         String type =
                 contentType == null ? "" : contentType.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
         if (type.startsWith("image/") || type.equals(BYTES) || type.equals(FORM)) {
             return type;
         }
-        throw new Refusal(
+        throw new HttpError(
                 415,
                 "unsupported-type",
                 "expected a body of type image/*, " + BYTES + " or " + FORM + ", found "
-                        + (type.isEmpty() ? "none" : Found.text(type)));
+                        + (type.isEmpty() ? "none" : QuotedText.text(type)));
     }
 
-    /** Whether a body of this type may have several pictures. */
-    static boolean isForm(@Nullable String contentType) throws Refusal {
+    /** Whether a body of this type may have several images. */
+    static boolean isForm(@Nullable String contentType) throws HttpError {
         return accepted(contentType).equals(FORM);
     }
 
-    /** The pictures, at least one. */
-    static List<Upload> of(@Nullable String contentType, byte[] body, Limits.Upload limits) throws Refusal {
+    /** The images, at least one. */
+    static List<Upload> of(@Nullable String contentType, byte[] body, Limits.Upload limits) throws HttpError {
         if (!isForm(contentType)) {
             return List.of(new Upload(NAMELESS, body));
         }
         String boundary = MultiPart.extractBoundary(String.valueOf(contentType));
         if (boundary == null || boundary.isEmpty() || boundary.length() > LONGEST_BOUNDARY) {
-            throw Refusal.wrong("expected " + FORM + " with a valid boundary, found none");
+            throw HttpError.wrong("expected " + FORM + " with a valid boundary, found none");
         }
         MultiPartFormData.Parser parser = new MultiPartFormData.Parser(boundary);
-        parser.setMaxParts(limits.pictures());
+        parser.setMaxParts(limits.images());
         parser.setPartHeadersMaxLength(LONGEST_PART_HEADERS);
         parser.setMaxMemoryFileSize(-1); // all parts stay in memory, of which the body's limit says how much
         CompletableFuture<MultiPartFormData.Parts> parsed = new CompletableFuture<>();
@@ -68,22 +68,22 @@ final class Uploads {
         try (MultiPartFormData.Parts parts = parsed.join()) {
             return uploads(parts);
         } catch (CompletionException | IllegalStateException | IllegalArgumentException | IOException _) {
-            throw Refusal.wrong("expected a form (" + FORM + ") of at most " + limits.pictures()
+            throw HttpError.wrong("expected a form (" + FORM + ") of at most " + limits.images()
                     + " complete parts, found a malformed form or more parts");
         }
     }
 
-    private static List<Upload> uploads(MultiPartFormData.Parts parts) throws Refusal, IOException {
+    private static List<Upload> uploads(MultiPartFormData.Parts parts) throws HttpError, IOException {
         List<Upload> uploads = new ArrayList<>();
         for (MultiPart.Part part : parts) {
             if (part.getFileName() == null) {
-                throw Refusal.wrong("expected file parts, found " + Found.text(name(part.getName()))
+                throw HttpError.wrong("expected file parts, found " + QuotedText.text(name(part.getName()))
                         + " without a file name; pass options in the URL, e.g. ?top=3");
             }
             uploads.add(new Upload(name(part.getFileName()), bytes(part)));
         }
         if (uploads.isEmpty()) {
-            throw Refusal.wrong("expected a form with at least one file, found none");
+            throw HttpError.wrong("expected a form with at least one file, found none");
         }
         return uploads;
     }
@@ -97,6 +97,6 @@ final class Uploads {
 
     private static String name(@Nullable String sent) {
         String name = Optional.ofNullable(sent).filter(text -> !text.isBlank()).orElse(NAMELESS);
-        return Found.visible(name.substring(0, Math.min(name.length(), LONGEST_NAME)));
+        return QuotedText.visible(name.substring(0, Math.min(name.length(), LONGEST_NAME)));
     }
 }

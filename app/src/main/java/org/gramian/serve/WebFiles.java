@@ -39,7 +39,7 @@ final class WebFiles {
         }
     }
 
-    static void answer(Context context) throws Refusal, IOException {
+    static void answer(Context context) throws HttpError, IOException {
         String path = context.path().equals("/") ? "/index.html" : context.path();
         String name = path.substring(1);
         Optional<String> type = Optional.ofNullable(TYPES.get(name.substring(name.lastIndexOf('.') + 1)));

@@ -17,7 +17,7 @@ sealed interface Work {
     void fail(Throwable problem);
 
     /**
-     * Crops of a picture, which may be computed together with those of others.
+     * Crops of an image, which may be computed together with those of others.
      *
      * @param lease of the model whose rows are wanted
      * @param wanted which rows, all computed in one pass

@@ -28,7 +28,7 @@ final class WorkQueue {
     private boolean closed;
     private boolean wasAlone;
 
-    /** @param batch most crops of a batch; a picture that has more makes a batch of its own */
+    /** @param batch most crops of a batch; an image that has more makes a batch of its own */
     WorkQueue(int batch) {
         this.batch = batch;
     }
@@ -37,7 +37,7 @@ final class WorkQueue {
         lock.lock();
         try {
             if (closed) {
-                work.fail(Refusal.stopping());
+                work.fail(HttpError.stopping());
                 work.lease().close();
                 return;
             }

@@ -26,14 +26,14 @@ class AuditCommandTest {
     @TempDir
     Path folder;
 
-    private Path pictures() {
+    private Path images() {
         return folder.resolve("pictures");
     }
 
     @Test
     void aSoundFolderIsToldSo() throws IOException {
-        PictureFolder.sound(pictures());
-        Run run = Run.of("audit", pictures());
+        ImageFolder.sound(images());
+        Run run = Run.of("audit", images());
         assertThat(run.code()).as(run.err()).isEqualTo(Main.DONE);
         assertThat(run.out())
                 .has(facts("24", "2", "24 BMP", "240"))
@@ -43,11 +43,11 @@ class AuditCommandTest {
 
     @Test
     void whatSpoilsTrainingIsExitCodeThreeAndNamed() throws IOException {
-        PictureFolder.sound(pictures())
+        ImageFolder.sound(images())
                 .add("paper/broken.jpg", NONSENSE)
                 .add("paper/same.bmp", 77)
                 .add("stone/same.bmp", 77);
-        Run run = Run.of("audit", pictures(), "--threads", 1);
+        Run run = Run.of("audit", images(), "--threads", 1);
         assertThat(run.code()).as(run.err()).isEqualTo(Main.DATA);
         assertThat(run.out())
                 .containsPattern(ERROR + "+1\\b")
@@ -63,13 +63,13 @@ class AuditCommandTest {
             for (String category : new String[] {"paper", "stone"}) {
                 for (int i = 0; i < 10; i++) {
                     long seed = 1000L * part.length() + 100L * category.charAt(0) + i;
-                    new PictureFolder(pictures()).add(part + "/" + category + "/" + i + ".bmp", seed);
+                    new ImageFolder(images()).add(part + "/" + category + "/" + i + ".bmp", seed);
                 }
             }
         }
-        assertThat(Run.of("audit", pictures()).code()).isEqualTo(Main.DONE);
-        new PictureFolder(pictures()).add("train/paper/x.bmp", 1).add("test/paper/y.bmp", 1);
-        Run run = Run.of("audit", pictures());
+        assertThat(Run.of("audit", images()).code()).isEqualTo(Main.DONE);
+        new ImageFolder(images()).add("train/paper/x.bmp", 1).add("test/paper/y.bmp", 1);
+        Run run = Run.of("audit", images());
         assertThat(run.code()).as(run.out()).isEqualTo(Main.DATA);
         assertThat(run.out())
                 .containsPattern("class +\\w+ +train +test\n")
@@ -78,8 +78,8 @@ class AuditCommandTest {
 
     @Test
     void jsonOnStandardOutputIsAllThatIsThere() throws IOException {
-        PictureFolder.sound(pictures()).add("paper/broken.jpg", NONSENSE);
-        Run run = Run.of("audit", pictures(), "--json", "-");
+        ImageFolder.sound(images()).add("paper/broken.jpg", NONSENSE);
+        Run run = Run.of("audit", images(), "--json", "-");
         assertThat(run.code()).isEqualTo(Main.DATA);
         JsonNode json = JsonMapper.shared().readTree(run.out());
         assertThat(json.get("spoils").asBoolean()).isTrue();
@@ -92,10 +92,10 @@ class AuditCommandTest {
 
     @Test
     void filesAreReplacedWholeAndNothingIsLeftBeside() throws IOException {
-        PictureFolder.sound(pictures());
+        ImageFolder.sound(images());
         Path json = Files.writeString(folder.resolve("audit.json"), "old");
         Path html = Files.writeString(folder.resolve("audit.html"), "old");
-        Run run = Run.of("audit", pictures(), "--json", json, "--html", html);
+        Run run = Run.of("audit", images(), "--json", json, "--html", html);
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out()).isNotBlank().doesNotContainPattern(ERROR);
         assertThat(JsonMapper.shared()
@@ -113,13 +113,13 @@ class AuditCommandTest {
     @DisabledOnOs(OS.WINDOWS) // where no folder can have such a name
     void namesOfFoldersAreTextOnThePage() throws IOException {
         String hostile = "<script>alert('x')<\u200bscript> & \"quoted\"";
-        PictureFolder.sound(pictures())
+        ImageFolder.sound(images())
                 .add(hostile + "/1.bmp", 5)
                 .add(hostile + "/2.bmp", 5)
                 .add("paper/<img src=x onerror=alert(1)>.bmp", 5)
                 .add(hostile + "/<b>.jpg", NONSENSE);
         Path html = folder.resolve("audit.html");
-        assertThat(Run.of("audit", pictures(), "--html", html).code()).isEqualTo(Main.DATA);
+        assertThat(Run.of("audit", images(), "--html", html).code()).isEqualTo(Main.DATA);
         String page = Files.readString(html);
         assertThat(page)
                 .doesNotContain("<script", "<img src=x", "<b>.jpg")
@@ -129,9 +129,9 @@ class AuditCommandTest {
 
     @Test
     void thePageNeedsNothingElse() throws IOException {
-        PictureFolder.sound(pictures()).add("paper/a.bmp", 5).add("paper/b.bmp", 5);
+        ImageFolder.sound(images()).add("paper/a.bmp", 5).add("paper/b.bmp", 5);
         Path html = folder.resolve("audit.html");
-        Run.of("audit", pictures(), "--html", html);
+        Run.of("audit", images(), "--html", html);
         String page = Files.readString(html);
         assertThat(page).contains("data:image/jpeg;base64,").doesNotContain("http:", "https:", "@import", "url(");
         assertThat(Pattern.compile("<(script|link|iframe|object)").matcher(page).find())
@@ -144,27 +144,27 @@ class AuditCommandTest {
 
     @Test
     void manyClassesAreShownInPartUnlessAllAreWanted() throws IOException {
-        PictureFolder many = new PictureFolder(pictures());
+        ImageFolder many = new ImageFolder(images());
         for (int i = 10; i < 40; i++) {
             many.add("class" + i + "/1.bmp", i).add("class" + i + "/2.bmp", -i);
         }
-        assertThat(Run.of("audit", pictures()).out()).has(facts("10", "25", "--all", "--all"));
-        assertThat(Run.of("audit", pictures(), "--all").out()).doesNotContain("--all");
+        assertThat(Run.of("audit", images()).out()).has(facts("10", "25", "--all", "--all"));
+        assertThat(Run.of("audit", images(), "--all").out()).doesNotContain("--all");
     }
 
     @Test
     void oneClassOrOneMissingFromASplitIsAFindingAndNotTheEnd() throws IOException {
         for (int i = 0; i < 10; i++) {
-            new PictureFolder(pictures()).add("paper/" + i + ".bmp", i);
+            new ImageFolder(images()).add("paper/" + i + ".bmp", i);
         }
-        Run one = Run.of("audit", pictures());
+        Run one = Run.of("audit", images());
         assertThat(one.code()).as(one.err()).isEqualTo(Main.DATA);
         assertThat(one.out()).containsPattern(ERROR);
 
         Path splits = folder.resolve("splits");
         for (int i = 0; i < 10; i++) {
-            new PictureFolder(splits).add("train/paper/" + i + ".bmp", i).add("train/stone/" + i + ".bmp", -i - 1);
-            new PictureFolder(splits).add("test/paper/" + i + ".bmp", 100 + i);
+            new ImageFolder(splits).add("train/paper/" + i + ".bmp", i).add("train/stone/" + i + ".bmp", -i - 1);
+            new ImageFolder(splits).add("test/paper/" + i + ".bmp", 100 + i);
         }
         Run missing = Run.of("audit", splits);
         assertThat(missing.code()).as(missing.err()).isEqualTo(Main.DATA);
@@ -174,22 +174,22 @@ class AuditCommandTest {
     @Test
     @DisabledOnOs(OS.WINDOWS) // where no folder can have such a name
     void namesCannotCommandTheTerminal() throws IOException {
-        PictureFolder.sound(pictures()).add("\u001b[31mred/1.bmp", 5).add("\u001b[31mred/\u001b]0;x.bmp", NONSENSE);
-        Run run = Run.of("audit", pictures(), "--all");
+        ImageFolder.sound(images()).add("\u001b[31mred/1.bmp", 5).add("\u001b[31mred/\u001b]0;x.bmp", NONSENSE);
+        Run run = Run.of("audit", images(), "--all");
         assertThat(run.out()).contains("\uFFFD[31mred").doesNotContain("\u001b");
     }
 
     @Test
     void figuresAreTheSameInEveryLanguage() throws IOException {
-        PictureFolder many = new PictureFolder(pictures());
+        ImageFolder many = new ImageFolder(images());
         for (int i = 10; i < 40; i++) {
             many.add("class" + i + "/1.bmp", i).add("class" + i + "/2.bmp", -i);
         }
-        String plain = Run.of("audit", pictures()).out();
+        String plain = Run.of("audit", images()).out();
         Locale before = Locale.getDefault();
         try {
             Locale.setDefault(Locale.forLanguageTag("ar-EG-u-nu-arab"));
-            assertThat(Run.of("audit", pictures()).out()).isEqualTo(plain);
+            assertThat(Run.of("audit", images()).out()).isEqualTo(plain);
         } finally {
             Locale.setDefault(before);
         }
@@ -198,8 +198,8 @@ class AuditCommandTest {
     @Test
     @DisabledOnOs(OS.WINDOWS) // where names may be longer
     void whatWasFoundIsShownEvenIfAFileCannotBeWritten() throws IOException {
-        PictureFolder.sound(pictures());
-        Run run = Run.of("audit", pictures(), "--json", folder.resolve("x".repeat(300)));
+        ImageFolder.sound(images());
+        Run run = Run.of("audit", images(), "--json", folder.resolve("x".repeat(300)));
         assertThat(run.code()).isEqualTo(Main.USAGE);
         assertThat(run.out()).has(facts("24", "2"));
         assertThat(run.err()).contains("x".repeat(300));
@@ -207,14 +207,14 @@ class AuditCommandTest {
 
     @Test
     void wrongInputIsOneSentence() throws IOException {
-        PictureFolder.sound(pictures());
+        ImageFolder.sound(images());
         Run absent = Run.of("audit", folder.resolve("absent"));
         assertThat(absent.code()).as(absent.err()).isEqualTo(Main.DATA);
         assertThat(absent.err()).contains("absent").doesNotContain("Exception");
-        assertRefused(facts("1", "thread", "0"), pictures(), "--threads", 0);
-        assertRefused(facts(folder.resolve("absent")), pictures(), "--html", folder.resolve("absent/audit.html"));
-        assertRefused(facts(pictures()), pictures(), "--json", pictures());
-        assertRefused(facts("foldrs"), pictures(), "--layout", "foldrs");
+        assertRefused(facts("1", "thread", "0"), images(), "--threads", 0);
+        assertRefused(facts(folder.resolve("absent")), images(), "--html", folder.resolve("absent/audit.html"));
+        assertRefused(facts(images()), images(), "--json", images());
+        assertRefused(facts("foldrs"), images(), "--layout", "foldrs");
     }
 
     private static void assertRefused(Facts word, Object... arguments) {

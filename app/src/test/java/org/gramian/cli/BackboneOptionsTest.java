@@ -32,7 +32,7 @@ class BackboneOptionsTest {
     @BeforeEach
     void paint() throws IOException {
         photos = folder.resolve("photos");
-        new PictureFolder(photos).add("stone/a.bmp", 1).add("wood/b.bmp", 2);
+        new ImageFolder(photos).add("stone/a.bmp", 1).add("wood/b.bmp", 2);
     }
 
     private Run features(String weights) {
@@ -49,7 +49,7 @@ class BackboneOptionsTest {
                 folder.resolve("out.safetensors"));
     }
 
-    /** All weights of SqueezeNet, zero, and nothing said of pictures. */
+    /** All weights of SqueezeNet, zero, and nothing said of images. */
     private Path squeezeNet(String name) throws IOException {
         SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
         for (ParameterSpec spec : Backbone.of("squeezenet", "logits").parameters()) {

@@ -24,7 +24,7 @@ final class BadModelTest {
 
     @BeforeEach
     void write() throws IOException {
-        photos = PictureFolder.tiny(root.resolve("pictures")).root();
+        photos = ImageFolder.tiny(root.resolve("pictures")).root();
         model = TinyModel.write(root.resolve("model.safetensors"), "center:32");
     }
 

@@ -43,7 +43,7 @@ class CompareCommandTest {
     }
 
     @Test
-    void twoFilesAreTestedPictureByPicture() throws IOException {
+    void twoFilesAreTestedImageByImage() throws IOException {
         Evaluation first = MadeUpEvaluation.of(1, "third 1", 4, 3);
         Evaluation second = MadeUpEvaluation.of(2, "third 1", 4, 1);
         Path better = file("better.json", first);

@@ -35,8 +35,8 @@ class CompareTableTest {
     }
 
     private List<String> line(Object... more) {
-        List<String> line = new ArrayList<>(List.of(
-                "compare", tiny.pictures().root().toString(), "--out", out.toString(), "--backbone", "filters"));
+        List<String> line = new ArrayList<>(
+                List.of("compare", tiny.images().root().toString(), "--out", out.toString(), "--backbone", "filters"));
         line.addAll(tiny.surroundings());
         line.addAll(List.of("--protocol", "kfold:2", "--crops", "center:32", "--fine-tune", "0", "--threads", "1"));
         Stream.of(more).map(Object::toString).forEach(line::add);
@@ -130,7 +130,7 @@ class CompareTableTest {
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out()).containsPattern("average, mean +\\*\\d").has(facts("stage1.epochs=2"));
         assertThat(run.err()).containsPattern("\\d %");
-        Run dry = Run.of("train", tiny.pictures().root(), "--backbone", "filters", "--classifier", "mean", "--dry-run");
+        Run dry = Run.of("train", tiny.images().root(), "--backbone", "filters", "--classifier", "mean", "--dry-run");
         assertThat(dry.out()).contains("network.classifier");
     }
 
@@ -158,7 +158,7 @@ class CompareTableTest {
     @Test
     void severalFoldersAreColumns() throws IOException {
         Path second = root.resolve("other & more");
-        PictureFolder.tiny(second);
+        ImageFolder.tiny(second);
         List<String> line = new ArrayList<>(line("--methods", "average", "--epochs", 1));
         line.add(2, second.toString());
         Run run = Run.of(line.toArray());

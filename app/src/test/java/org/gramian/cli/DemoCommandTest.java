@@ -64,7 +64,7 @@ class DemoCommandTest {
         assertThat(times(out)).containsAllEntriesOf(before);
     }
 
-    /** Of what took time to make: models and pictures. */
+    /** Of what took time to make: models and images. */
     private static Map<Path, FileTime> times(Path out) throws IOException {
         try (Stream<Path> files = Files.walk(out)) {
             return files.filter(file -> file.toString().endsWith(".jpg") || file.endsWith("model.safetensors"))

@@ -39,7 +39,7 @@ class EmbedCommandTest {
         model = TinyModel.write(folder.resolve("model.safetensors"), "paper:32");
         photos = folder.resolve("photos");
         out = folder.resolve("out.safetensors");
-        new PictureFolder(photos).add("paper/a.bmp", 1).add("stone/b.bmp", 2).add("stone/c.bmp", 3);
+        new ImageFolder(photos).add("paper/a.bmp", 1).add("stone/b.bmp", 2).add("stone/c.bmp", 3);
     }
 
     private static float[] floats(StoredTensor tensor) {
@@ -47,7 +47,7 @@ class EmbedCommandTest {
     }
 
     @Test
-    void aPictureIsOneRowTheMeanOfItsCrops() throws IOException {
+    void anImageIsOneRowTheMeanOfItsCrops() throws IOException {
         Path each = folder.resolve("each.safetensors");
         Run run = Run.of("embed", "--device=cpu", model, photos, out);
         assertThat(run.code()).as(run.err()).isZero();
@@ -82,9 +82,9 @@ class EmbedCommandTest {
     }
 
     @Test
-    void aPictureOrAFolderWithoutClassesWillDo() throws IOException {
-        for (Path pictures : List.of(photos.resolve("stone"), photos.resolve("stone/c.bmp"))) {
-            Run run = Run.of("embed", "--device=cpu", model, pictures, out);
+    void anImageOrAFolderWithoutClassesWillDo() throws IOException {
+        for (Path images : List.of(photos.resolve("stone"), photos.resolve("stone/c.bmp"))) {
+            Run run = Run.of("embed", "--device=cpu", model, images, out);
             assertThat(run.code()).as(run.err()).isZero();
             assertThat(Files.readString(out, StandardCharsets.ISO_8859_1)).contains("c.bmp", "unlabelled");
         }
@@ -163,7 +163,7 @@ class EmbedCommandTest {
 
     @Test
     void whatCannotBeReadIsListedAndLeftOut() throws IOException {
-        new PictureFolder(photos).add("paper/broken.png", new byte[9]);
+        new ImageFolder(photos).add("paper/broken.png", new byte[9]);
         Run run = Run.of("embed", "--device=cpu", model, photos, out);
         assertThat(run.code()).isEqualTo(Main.DATA);
         assertThat(run.err()).has(facts("paper/broken.png"));

@@ -11,7 +11,7 @@ import org.gramian.run.StageClock;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.StageStarted;
 import org.gramian.train.loop.TrainEvent.Stepped;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 
 class EpochTextTest {
@@ -21,7 +21,7 @@ class EpochTextTest {
     private final StageClock clock = new StageClock(() -> Instant.ofEpochSecond(seconds.get()));
     private final EpochText text = new EpochText(STAGE, clock);
 
-    private static EpochDone done(double loss, Judgement judgement) {
+    private static EpochDone done(double loss, ValidationScore judgement) {
         return new EpochDone(1, 2, 0.00097, loss, 0.25, judgement, true, OptionalDouble.empty());
     }
 
@@ -38,28 +38,28 @@ class EpochTextTest {
         step(2, 1);
         step(2, 2);
         clock.epochDone();
-        assertThat(text.line(done(1.71, new Judgement(0.467, 1.25))))
+        assertThat(text.line(done(1.71, new ValidationScore(0.467, 1.25))))
                 .isEqualTo("epoch 3/60  loss 1.710  acc 25.0%  val_acc 53.3%  lr 0.00097  9 img/s  eta 1:54");
     }
 
     @Test
     void beforeAnyStepThereIsNeitherSpeedNorEstimate() {
         clock.started(STAGE);
-        assertThat(text.line(done(1.5, new Judgement(0.5, 1.25))))
+        assertThat(text.line(done(1.5, new ValidationScore(0.5, 1.25))))
                 .isEqualTo("epoch 3/60  loss 1.500  acc 25.0%  val_acc 50.0%  lr 0.00097");
     }
 
     @Test
     void withoutAValidationSetThereIsNoValidationAccuracy() {
         clock.started(STAGE);
-        assertThat(text.line(done(1.5, new Judgement(0, 1.5)))).doesNotContain("val");
+        assertThat(text.line(done(1.5, new ValidationScore(0, 1.5)))).doesNotContain("val");
     }
 
     @Test
     void besideABarStandsTheValidationAccuracyOfTheLastEpoch() {
         clock.started(STAGE);
         step(3, 1);
-        assertThat(text.beside(step(3, 2), Optional.of(done(1, new Judgement(0.5, 1)))))
+        assertThat(text.beside(step(3, 2), Optional.of(done(1, new ValidationScore(0.5, 1)))))
                 .isEqualTo("epoch 4/60  loss 1.160  acc 16.7%  val_acc 50.0%  9 img/s");
     }
 

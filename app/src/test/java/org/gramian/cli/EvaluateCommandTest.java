@@ -46,7 +46,7 @@ class EvaluateCommandTest {
 
     @BeforeEach
     void paint() throws IOException {
-        photos = PictureFolder.sound(root.resolve("photos")).root();
+        photos = ImageFolder.sound(root.resolve("photos")).root();
         model = root.resolve("model.safetensors");
         json = root.resolve("evaluation.json");
     }
@@ -96,7 +96,7 @@ class EvaluateCommandTest {
     }
 
     @Test
-    void aModelIsMeasuredOnItsOwnTestPicturesAndAllFilesAgree() throws IOException {
+    void aModelIsMeasuredOnItsOwnTestImagesAndAllFilesAgree() throws IOException {
         Plan plan = plan("thirds:3", 4);
         write(plan);
         Path csv = root.resolve("predictions.csv");
@@ -133,9 +133,9 @@ class EvaluateCommandTest {
     }
 
     @Test
-    void otherPicturesAreAllMeasuredOrThoseOfAProtocol() throws IOException {
+    void otherImagesAreAllMeasuredOrThoseOfAProtocol() throws IOException {
         write(plan("thirds:3", 4));
-        PictureFolder other = new PictureFolder(root.resolve("other"));
+        ImageFolder other = new ImageFolder(root.resolve("other"));
         for (int i = 0; i < 4; i++) {
             other.add("paper/" + i + ".bmp", i + 100).add("glass/" + i + ".bmp", i + 200);
         }
@@ -163,7 +163,7 @@ class EvaluateCommandTest {
     }
 
     @Test
-    void picturesThatCannotBeReadAreListedAndCounted() throws IOException {
+    void imagesThatCannotBeReadAreListedAndCounted() throws IOException {
         write(List.of("stone", "paper"), Map.of());
         Files.writeString(photos.resolve("stone/12.bmp"), "no picture");
         Run run = evaluate();

@@ -23,26 +23,26 @@ class ExplainCommandTest {
     private Path folder = Path.of("");
 
     private Path model = Path.of("");
-    private Path picture = Path.of("");
+    private Path image = Path.of("");
     private Path out = Path.of("");
 
     @BeforeEach
     void write() throws IOException {
         model = TinyModel.write(folder.resolve("model.safetensors"), "paper:32");
-        picture = folder.resolve("waves.png");
+        image = folder.resolve("waves.png");
         out = folder.resolve("why.png");
-        BufferedImage image = new BufferedImage(60, 40, BufferedImage.TYPE_INT_RGB);
+        BufferedImage buffered = new BufferedImage(60, 40, BufferedImage.TYPE_INT_RGB);
         for (int i = 0; i < 2400; i++) {
             int light = (int) (128 + 100 * Math.sin(i % 60 * 0.7));
-            image.setRGB(i % 60, i / 60, light * 0x10101);
+            buffered.setRGB(i % 60, i / 60, light * 0x10101);
         }
-        ImageIO.write(image, "png", picture.toFile());
+        ImageIO.write(buffered, "png", image.toFile());
     }
 
     @Test
-    void aPictureSaysWhyAndTheNumbersAgree() throws IOException {
+    void anImageSaysWhyAndTheNumbersAgree() throws IOException {
         Path json = folder.resolve("why.json");
-        Run run = Run.of("explain", model, picture, out, "--pairs", 4, "--json", json, "--check");
+        Run run = Run.of("explain", model, image, out, "--pairs", 4, "--json", json, "--check");
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.err()).has(facts(out));
         assertThat(run.out()).containsPattern("(?m)^covered +100 %").containsPattern("(?m)^check ");
@@ -55,7 +55,7 @@ class ExplainCommandTest {
         JsonNode heat = why.get("heat");
         assertThat(heat.get("strengths"))
                 .hasSize(heat.get("width").asInt() * heat.get("height").asInt());
-        Run predicted = Run.of("predict", model, picture, "--format", "jsonl");
+        Run predicted = Run.of("predict", model, image, "--format", "jsonl");
         JsonNode answer = JsonMapper.builder().build().readTree(predicted.out());
         assertThat(why.get("class").asString()).isEqualTo(answer.get("class").asString());
         assertThat(why.get("probability").asDouble())
@@ -65,7 +65,7 @@ class ExplainCommandTest {
     @Test
     void anyClassCanBeExplained() {
         for (String name : TinyModel.CLASSES) {
-            Run run = Run.of("explain", model, picture, out, "--class", name, "--attribution", "grad-cam");
+            Run run = Run.of("explain", model, image, out, "--class", name, "--attribution", "grad-cam");
             assertThat(run.code()).as(run.err()).isZero();
             assertThat(run.out()).startsWith("class").has(facts(name));
         }
@@ -79,17 +79,17 @@ class ExplainCommandTest {
 
     @Test
     void whatIsWrongIsSaidAndNothingIsWritten() throws IOException {
-        refused(Main.USAGE, facts("'ston'", "'stone'"), model, picture, out, "--class", "ston");
-        refused(Main.USAGE, facts("bank", "'conv5_3'"), model, picture, out, "--layer", "conv5_3");
-        refused(Main.USAGE, facts("--pairs", "0", "100", "101"), model, picture, out, "--pairs", 101);
-        refused(Main.USAGE, facts("grad-cam"), model, picture, out, "--attribution", "gradcam");
-        refused(Main.USAGE, facts(picture), model, picture, picture);
-        refused(Main.USAGE, facts(out), model, picture, out, "--json", out);
-        refused(Main.USAGE, facts(folder.resolve("none")), model, picture, folder.resolve("none/why.png"));
-        refused(Main.USAGE, facts(".png", folder.resolve("why.jpg")), model, picture, folder.resolve("why.jpg"));
-        refused(Main.MODEL, facts("ONNX"), folder.resolve("model.onnx"), picture, out);
+        refused(Main.USAGE, facts("'ston'", "'stone'"), model, image, out, "--class", "ston");
+        refused(Main.USAGE, facts("bank", "'conv5_3'"), model, image, out, "--layer", "conv5_3");
+        refused(Main.USAGE, facts("--pairs", "0", "100", "101"), model, image, out, "--pairs", 101);
+        refused(Main.USAGE, facts("grad-cam"), model, image, out, "--attribution", "gradcam");
+        refused(Main.USAGE, facts(image), model, image, image);
+        refused(Main.USAGE, facts(out), model, image, out, "--json", out);
+        refused(Main.USAGE, facts(folder.resolve("none")), model, image, folder.resolve("none/why.png"));
+        refused(Main.USAGE, facts(".png", folder.resolve("why.jpg")), model, image, folder.resolve("why.jpg"));
+        refused(Main.MODEL, facts("ONNX"), folder.resolve("model.onnx"), image, out);
         refused(Main.DATA, facts("model.safetensors"), model, model, out);
-        refused(Main.MODEL, facts("waves.png"), picture, picture, out);
+        refused(Main.MODEL, facts("waves.png"), image, image, out);
     }
 
     private void refused(int code, Facts words, Object... arguments) throws IOException {
@@ -98,6 +98,6 @@ class ExplainCommandTest {
         assertThat(run.code()).as(run.err()).isEqualTo(code);
         assertThat(run.err()).has(words).startsWith("gramian explain: ");
         assertThat(out).doesNotExist();
-        assertThat(Files.size(picture)).isPositive();
+        assertThat(Files.size(image)).isPositive();
     }
 }

@@ -28,11 +28,11 @@ class ExportCommandTest {
         model = TinyModel.write(folder.resolve("model.safetensors"), "paper:32");
         out = folder.resolve("model.onnx");
         photos = folder.resolve("photos");
-        new PictureFolder(photos).add("paper/one.bmp", 1).add("stone/two.png", 2);
+        new ImageFolder(photos).add("paper/one.bmp", 1).add("stone/two.png", 2);
     }
 
     @Test
-    void anExportedFileIsCheckedOnMadeUpPicturesUnlessOnesAreGiven() {
+    void anExportedFileIsCheckedOnMadeUpImagesUnlessOnesAreGiven() {
         Run run = Run.of("export", model, out);
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.out()).has(facts("17", "4", "score"));
@@ -52,7 +52,7 @@ class ExportCommandTest {
     }
 
     @Test
-    void aPictureThatCannotBeReadIsSaidAndTheFileIsKept() throws IOException {
+    void anImageThatCannotBeReadIsSaidAndTheFileIsKept() throws IOException {
         Files.writeString(photos.resolve("stone/three.png"), "no picture");
         Run run = Run.of("export", model, out, "--pictures", photos);
         assertThat(run.code()).isEqualTo(Main.DATA);

@@ -62,7 +62,7 @@ class FeaturesCommandTest {
     }
 
     @Test
-    void everyPictureHasAFeatureALabelAndAName() throws IOException {
+    void everyImageHasAFeatureALabelAndAName() throws IOException {
         Run run = cached();
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.err()).has(facts("5", "F32[", root.resolve("cache")));
@@ -100,7 +100,7 @@ class FeaturesCommandTest {
     }
 
     @Test
-    void severalCropsAreSeveralRowsOfOnePicture() throws IOException {
+    void severalCropsAreSeveralRowsOfOneImage() throws IOException {
         Run run = features("--no-cache", "--crops", "paper", "--training", "--seed", 3, "--dtype", "f16", "--batch", 7);
         assertThat(run.code()).as(run.err()).isZero();
         try (Arena arena = Arena.ofShared();
@@ -108,16 +108,16 @@ class FeaturesCommandTest {
             TensorFile file = Safetensors.read(out, arena);
             assertThat(file.get("features").shape().at(0)).isEqualTo(75);
             assertThat(file.get("features").type().name()).isEqualTo("F16");
-            long[] pictures = file.get("picture").toTensor().toLongs();
-            for (int i = 0; i < pictures.length; i++) {
-                assertThat(pictures[i]).isEqualTo(i / 15);
+            long[] images = file.get("picture").toTensor().toLongs();
+            for (int i = 0; i < images.length; i++) {
+                assertThat(images[i]).isEqualTo(i / 15);
             }
             assertThat(file.metadata().get("crops")).contains("center", "bottom-right", "random9");
         }
     }
 
     @Test
-    void picturesThatCannotBeReadAreListedAndTheOthersAreWritten() throws IOException {
+    void imagesThatCannotBeReadAreListedAndTheOthersAreWritten() throws IOException {
         assertThat(features("--no-cache").code()).isZero();
         byte[] whole = read("features");
         Files.writeString(photos.resolve("stone/b.png"), "this is no picture");
@@ -142,7 +142,7 @@ class FeaturesCommandTest {
     }
 
     @Test
-    void whereNoPictureCanBeReadNothingIsWritten() throws IOException {
+    void whereNoImageCanBeReadNothingIsWritten() throws IOException {
         try (Stream<Path> files = Files.walk(photos)) {
             for (Path file : files.filter(Files::isRegularFile).toList()) {
                 Files.writeString(file, "no");

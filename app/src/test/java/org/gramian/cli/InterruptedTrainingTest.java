@@ -43,7 +43,7 @@ final class InterruptedTrainingTest {
     private Program startSlowly(String... more) throws IOException {
         List<String> line = new ArrayList<>(List.of(
                 "train",
-                tiny.pictures().root().toString(),
+                tiny.images().root().toString(),
                 "--out",
                 out.toString(),
                 "--pooling",

@@ -23,7 +23,7 @@ final class LocaleTest {
     @BeforeEach
     void paint() throws IOException {
         Assumptions.assumeTrue(FileNames.isUtf8(), "this process could not make such files");
-        new PictureFolder(folder)
+        new ImageFolder(folder)
                 .add("photos/größe/bäume.bmp", 1)
                 .add("photos/größe/b.bmp", 2)
                 .add("photos/klein/c.bmp", 3)

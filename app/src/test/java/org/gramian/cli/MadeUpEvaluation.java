@@ -18,7 +18,7 @@ final class MadeUpEvaluation {
         return new Setting("thirds:3", fold, new Fingerprint("a".repeat(64)), 0);
     }
 
-    /** Gaussian scores, to which the skill is added at the true class; the fold names its own pictures. */
+    /** Gaussian scores, to which the skill is added at the true class; the fold names its own images. */
     static Evaluation of(long seed, String fold, int classes, double skill) {
         SplittableRandom random = new SplittableRandom(seed);
         List<Prediction> predictions = new ArrayList<>();

@@ -109,7 +109,7 @@ class MethodsCommandTest {
     }
 
     @Test
-    void onePictureIsNotCalledPictures() {
+    void oneImageIsNotCalledImages() {
         assertThat(Run.of("methods", "--pictures", 1).out()).has(facts("1"));
     }
 
@@ -118,9 +118,9 @@ class MethodsCommandTest {
         Run name = Run.of("methods", "bccn");
         assertThat(name.code()).isEqualTo(Main.USAGE);
         assertThat(name.err()).has(facts("'bccn'", "'bcnn'", "gramian methods"));
-        Run pictures = Run.of("methods", "--pictures", 0);
-        assertThat(pictures.code()).isEqualTo(Main.USAGE);
-        assertThat(pictures.err()).has(facts("--images", "1", "0"));
+        Run images = Run.of("methods", "--pictures", 0);
+        assertThat(images.code()).isEqualTo(Main.USAGE);
+        assertThat(images.err()).has(facts("--images", "1", "0"));
         Run layer = Run.of("methods", "--backbone", "vgg16", "--layer", "conv5_4");
         assertThat(layer.code()).isEqualTo(Main.USAGE);
     }

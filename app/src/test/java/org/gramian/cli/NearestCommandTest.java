@@ -51,9 +51,8 @@ class NearestCommandTest {
     }
 
     @Test
-    void everyTrainingPictureOfAFolderIsNearestToItself() throws IOException {
-        Run found =
-                nearest("--format=jsonl", "--top=2", run, training.pictures().root());
+    void everyTrainingImageOfAFolderIsNearestToItself() throws IOException {
+        Run found = nearest("--format=jsonl", "--top=2", run, training.images().root());
         assertThat(found.code()).as(found.err()).isZero();
         List<JsonNode> lines = found.out().lines().map(JSON::readTree).toList();
         for (Item item : trainedOn()) {
@@ -72,11 +71,11 @@ class NearestCommandTest {
     }
 
     @Test
-    void aTableNamesThePictureAndBelowItTheNearest() throws IOException {
-        Path picture = training.pictures().root().resolve(trainedOn().getFirst().name());
-        Run found = nearest("--top=3", run.resolve("model.safetensors"), picture);
+    void aTableNamesTheImageAndBelowItTheNearest() throws IOException {
+        Path image = training.images().root().resolve(trainedOn().getFirst().name());
+        Run found = nearest("--top=3", run.resolve("model.safetensors"), image);
         assertThat(found.code()).as(found.err()).isZero();
-        assertThat(found.out().lines()).hasSize(4).first().isEqualTo(picture.toString());
+        assertThat(found.out().lines()).hasSize(4).first().isEqualTo(image.toString());
         assertThat(found.out().lines().skip(1)).allMatch(line -> line.matches("  \\d\\.\\d{3}  \\S+ +\\S+"));
     }
 
@@ -84,7 +83,7 @@ class NearestCommandTest {
     void aBadFileIsReportedInItsPlaceAndTheRestGoesOn() throws IOException {
         Path bad = folder.resolve("bad.jpg");
         Files.writeString(bad, "no picture");
-        Path good = training.pictures().root().resolve(trainedOn().getFirst().name());
+        Path good = training.images().root().resolve(trainedOn().getFirst().name());
         Run found = nearest("--format=csv", "--top=1", run, bad, good);
         assertThat(found.code()).isEqualTo(Main.DATA);
         assertThat(found.err()).contains("bad.jpg");
@@ -102,14 +101,14 @@ class NearestCommandTest {
         Path alone = TinyModel.write(folder.resolve("alone.safetensors"), "center:32");
         Path other = Files.createDirectories(folder.resolve("other"));
         Path model = Files.copy(alone, other.resolve("model.safetensors"));
-        Run missing = nearest(model, training.pictures().root());
+        Run missing = nearest(model, training.images().root());
         assertThat(missing.code()).isEqualTo(Main.MODEL);
         assertThat(missing.err())
                 .contains("gallery.safetensors")
                 .contains("--no-gallery")
                 .contains("--resume");
         Files.copy(run.resolve(Gallery.FILE), other.resolve(Gallery.FILE));
-        Run wrong = nearest(model, training.pictures().root());
+        Run wrong = nearest(model, training.images().root());
         assertThat(wrong.code()).isEqualTo(Main.MODEL);
         assertThat(wrong.err()).contains("model.safetensors", "--resume");
     }
@@ -127,7 +126,7 @@ class NearestCommandTest {
 
     @Test
     void anOnnxFileIsNotWhatItNeeds() {
-        Run found = nearest(folder.resolve("model.onnx"), training.pictures().root());
+        Run found = nearest(folder.resolve("model.onnx"), training.images().root());
         assertThat(found.code()).isEqualTo(Main.MODEL);
         assertThat(found.err()).has(facts("gramian train", "ONNX"));
     }

@@ -9,11 +9,11 @@ import java.util.List;
 import java.util.Optional;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.run.config.Choices;
+import org.gramian.run.config.DefaultsContext;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Origin;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
-import org.gramian.run.config.Surroundings;
 import org.gramian.run.plan.Estimate;
 import org.gramian.run.plan.FoldSize;
 import org.gramian.run.plan.MemoryEstimate;
@@ -26,7 +26,7 @@ class PlanTextTest {
             Settings.NONE
                     .with("network.backbone", "googlenet", Origin.flag("--backbone"))
                     .with("network.classifier", "softmax", Origin.flag("--classifier")),
-            new Surroundings(
+            new DefaultsContext(
                     new Dataset(Path.of("photos"), List.of("stone", "wood"), List.of()), List.of(), Device.Kind.CPU));
 
     private static MemoryEstimate memory(Workload work) {
@@ -43,7 +43,7 @@ class PlanTextTest {
     }
 
     @Test
-    void thePlanShowsPicturesShapesParametersMemoryAndTime() {
+    void thePlanShowsImagesShapesParametersMemoryAndTime() {
         Workload work =
                 new Workload(RunConfig.of(SETTINGS), 10, List.of(new FoldSize("third 1", 600, 67, 333)), 2 * 1000);
         Estimate time = new Estimate(Duration.ofSeconds(90), Duration.ofMinutes(118), Duration.ZERO);

@@ -38,7 +38,7 @@ class PredictCommandTest {
     void paint() throws IOException {
         model = TinyModel.write(folder.resolve("model.safetensors"), "paper:32");
         photos = folder.resolve("photos");
-        new PictureFolder(photos).add("b/one.bmp", 1).add("a/deep/two.png", 2).add(".hidden/three.png", 3);
+        new ImageFolder(photos).add("b/one.bmp", 1).add("a/deep/two.png", 2).add(".hidden/three.png", 3);
     }
 
     private Run predict(Object... arguments) {
@@ -79,18 +79,18 @@ class PredictCommandTest {
     }
 
     @Test
-    void aSinglePictureIsATableOfItsLikeliestClasses() throws IOException {
-        Path picture = photos.resolve("b/one.bmp");
-        Run run = predict(picture);
+    void aSingleImageIsATableOfItsLikeliestClasses() throws IOException {
+        Path image = photos.resolve("b/one.bmp");
+        Run run = predict(image);
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(run.err()).isEmpty();
-        assertThat(run.out()).hasLineCount(1).startsWith(picture + "  ");
+        assertThat(run.out()).hasLineCount(1).startsWith(image + "  ");
         assertThat(run.out().split(" %", -1)).hasSize(4);
     }
 
     @Test
     void aBadFileIsReportedInItsPlaceAndTheRestGoesOn() throws IOException {
-        new PictureFolder(photos).add("b/broken.jpg", "no picture".getBytes(StandardCharsets.UTF_8));
+        new ImageFolder(photos).add("b/broken.jpg", "no picture".getBytes(StandardCharsets.UTF_8));
         Run run = predict("--format=jsonl", photos, folder.resolve("absent.png"));
         assertThat(run.code()).isEqualTo(Main.DATA);
         List<JsonNode> lines = json(run);
@@ -102,7 +102,7 @@ class PredictCommandTest {
 
     @Test
     void csvHasAColumnForEveryFieldAndSurvivesOddNames() throws IOException {
-        new PictureFolder(photos).add("c, \"d\"/x.bmp", 4).add("z.png", new byte[0]);
+        new ImageFolder(photos).add("c, \"d\"/x.bmp", 4).add("z.png", new byte[0]);
         Path out = folder.resolve("out.csv");
         Run run = predict("--format=csv", "--top=9", "--out", out, photos);
         assertThat(run.code()).isEqualTo(Main.DATA);
@@ -148,7 +148,7 @@ class PredictCommandTest {
     }
 
     @Test
-    void aFolderAmongTheNamesOfStandardInputStandsForItsPictures() {
+    void aFolderAmongTheNamesOfStandardInputStandsForItsImages() {
         InputStream former = System.in;
         try {
             System.setIn(new ByteArrayInputStream(photos.resolve("b").toString().getBytes(StandardCharsets.UTF_8)));
@@ -164,7 +164,7 @@ class PredictCommandTest {
         StringWriter shown = new StringWriter();
         List<Answer.Guess> top = List.of(new Answer.Guess("unknown", 0.9), new Answer.Guess("wood", 0.1));
         new PredictionLines.Table(new PrintWriter(shown, true), 0)
-                .answered("a.png", new Said("unknown", 0.9, top, false));
+                .answered("a.png", new PredictionRow("unknown", 0.9, top, false));
         assertThat(shown.toString()).contains("unknown 90.0 %").doesNotContain("perhaps");
     }
 

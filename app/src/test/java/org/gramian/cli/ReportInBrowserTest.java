@@ -19,7 +19,7 @@ class ReportInBrowserTest {
     }
 
     @Test
-    void aCellOfTheConfusionMatrixOpensItsPictures() {
+    void aCellOfTheConfusionMatrixOpensItsImages() {
         try (Visit visit = Visit.desktop()) {
             Page page = open(visit);
             Locator cell = page.locator("table.matrix button").first();
@@ -37,7 +37,7 @@ class ReportInBrowserTest {
     }
 
     @Test
-    void theKeyboardAloneReachesThePictures() {
+    void theKeyboardAloneReachesTheImages() {
         try (Visit visit = Visit.desktop()) {
             Page page = open(visit);
             Locator cell = page.locator("table.matrix button").last();

@@ -40,8 +40,8 @@ class Screenshots {
         return demo().resolve("second-order");
     }
 
-    /** A picture that the model has not learned from: the last of its test pictures. */
-    private static Path picture() throws IOException {
+    /** An image that the model has not learned from: the last of its test images. */
+    private static Path image() throws IOException {
         Gallery gallery = Gallery.read(run().resolve("gallery.safetensors"));
         return gallery.items().stream()
                 .filter(item -> item.part() == Part.TEST)
@@ -67,7 +67,7 @@ class Screenshots {
             Page page = visit.page();
             page.emulateMedia(new Page.EmulateMediaOptions().setReducedMotion(ReducedMotion.REDUCE));
             page.navigate("http://localhost:" + server.port() + "/");
-            page.locator("#file").setInputFiles(picture());
+            page.locator("#file").setInputFiles(image());
             assertThat(page.locator(".answer")).isVisible();
             page.setViewportSize(page.viewportSize().width, 1160);
             if (screen == Screen.PHONE) {

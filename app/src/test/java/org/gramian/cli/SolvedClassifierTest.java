@@ -29,7 +29,7 @@ final class SolvedClassifierTest {
 
     private Run train(Path out, String... more) {
         List<String> line = new ArrayList<>(
-                List.of("train", tiny.pictures().root().toString(), "--out", out.toString(), "--crops", "center:32"));
+                List.of("train", tiny.images().root().toString(), "--out", out.toString(), "--crops", "center:32"));
         line.addAll(tiny.surroundings());
         line.addAll(List.of(more));
         return Run.of(line.toArray());
@@ -52,11 +52,10 @@ final class SolvedClassifierTest {
                 .doesNotContain("curves.png", "history.csv", "checkpoint.safetensors");
         Path model = out.resolve("model.safetensors");
         assertThat(done(Run.of("show", model)).out()).containsPattern("classifier +" + classifier);
-        assertThat(done(Run.of("evaluate", model, tiny.pictures().root())).out())
-                .contains("accuracy");
-        try (Stream<Path> all = Files.walk(tiny.pictures().root())) {
-            Path picture = all.filter(Files::isRegularFile).findFirst().orElseThrow();
-            assertThat(done(Run.of("predict", model, picture)).out()).contains("%");
+        assertThat(done(Run.of("evaluate", model, tiny.images().root())).out()).contains("accuracy");
+        try (Stream<Path> all = Files.walk(tiny.images().root())) {
+            Path image = all.filter(Files::isRegularFile).findFirst().orElseThrow();
+            assertThat(done(Run.of("predict", model, image)).out()).contains("%");
         }
         Path again = root.resolve("again");
         done(train(again, options));

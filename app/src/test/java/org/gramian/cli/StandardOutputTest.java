@@ -43,7 +43,7 @@ class StandardOutputTest {
     @Test
     void lostResultsAreSaidAndNoSuccess() throws IOException, InterruptedException {
         assumeTrue(FULL.exists(), "this system has no file that is always full");
-        new PictureFolder(folder).add("one.png", 1);
+        new ImageFolder(folder).add("one.png", 1);
         for (List<String> arguments : List.of(
                 List.of("methods"),
                 List.of("--help"),
@@ -55,7 +55,7 @@ class StandardOutputTest {
 
     @Test
     void aReaderThatHasEnoughIsNoError() throws IOException, InterruptedException {
-        new PictureFolder(folder).add("one.png", 1);
+        new ImageFolder(folder).add("one.png", 1);
         ProcessBuilder builder = new ProcessBuilder(Program.command(
                 List.of("predict", model.toString(), folder.resolve("one.png").toString())));
         File said = folder.resolve("said.txt").toFile();
@@ -67,7 +67,7 @@ class StandardOutputTest {
     }
 
     @Test
-    void onATerminalAPictureThatCannotBeReadIsSaidOnce() throws IOException, InterruptedException {
+    void onATerminalAnImageThatCannotBeReadIsSaidOnce() throws IOException, InterruptedException {
         Path screen = folder.resolve("screen.txt");
         String line =
                 Program.command(List.of("predict", model.toString(), broken.toString(), "--format=jsonl")).stream()

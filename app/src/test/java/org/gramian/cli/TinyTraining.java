@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * {@code gramian train} at its smallest: few small pictures, no weights at hand, a small pooling.
+ * {@code gramian train} at its smallest: few small images, no weights at hand, a small pooling.
  *
  * @param root a folder of the test's own
  */
@@ -28,15 +28,15 @@ record TinyTraining(Path root) {
             "spd.json",
             "training.json");
 
-    /** Makes the pictures. */
+    /** Makes the images. */
     static TinyTraining in(Path root) throws IOException {
         Files.createDirectories(root.resolve("weights"));
-        PictureFolder.tiny(root.resolve("pictures"));
+        ImageFolder.tiny(root.resolve("pictures"));
         return new TinyTraining(root);
     }
 
-    PictureFolder pictures() {
-        return new PictureFolder(root.resolve("pictures"));
+    ImageFolder images() {
+        return new ImageFolder(root.resolve("pictures"));
     }
 
     /** What every start needs: nothing of this machine may play a part. */
@@ -46,7 +46,7 @@ record TinyTraining(Path root) {
 
     /** The command line of a new run. */
     List<String> begin(Path out, Object... more) {
-        List<String> line = new ArrayList<>(List.of("train", pictures().root().toString(), "--out", out.toString()));
+        List<String> line = new ArrayList<>(List.of("train", images().root().toString(), "--out", out.toString()));
         line.addAll(surroundings());
         line.addAll(List.of("--set", "data.crops=center:32"));
         if (!List.of(more).contains("--pooling")) {

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code gramian train} where a run meets itself again, or pictures and poolings that ask for more. */
+/** {@code gramian train} where a run meets itself again, or images and poolings that ask for more. */
 final class TrainAgainTest {
     @TempDir
     private Path root = Path.of("");
@@ -56,8 +56,8 @@ final class TrainAgainTest {
     }
 
     @Test
-    void aPictureWithoutCropsIsNamedAndLeftOut() throws IOException {
-        Path line = tiny.pictures().root().resolve("stone/line.png");
+    void anImageWithoutCropsIsNamedAndLeftOut() throws IOException {
+        Path line = tiny.images().root().resolve("stone/line.png");
         ImageIO.write(new BufferedImage(100, 2, BufferedImage.TYPE_INT_RGB), "png", line.toFile());
         Run run = tiny.train(out, "--epochs", "1");
         assertThat(run.code()).as(run.err()).isEqualTo(Main.DATA);
@@ -70,7 +70,7 @@ final class TrainAgainTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"pca:4/average/l2", "rbf:sigma=estimate/triu/l2"})
-    void aPoolingThatIsFittedToPicturesIsTrained(String pooling) {
+    void aPoolingThatIsFittedToImagesIsTrained(String pooling) {
         Run run = tiny.train(out, "--epochs", "1", "--pooling", pooling);
         assertThat(run.code()).as(run.err()).isZero();
         assertThat(out.resolve("model.safetensors")).isRegularFile();

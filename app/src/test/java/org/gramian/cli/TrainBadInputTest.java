@@ -37,12 +37,12 @@ final class TrainBadInputTest {
     }
 
     private void remove(String name) throws IOException {
-        Files.delete(tiny.pictures().file(name));
+        Files.delete(tiny.images().file(name));
     }
 
     @Test
     void anEmptyClassFolder() throws IOException {
-        Files.createDirectories(tiny.pictures().root().resolve("glass"));
+        Files.createDirectories(tiny.images().root().resolve("glass"));
         Run run = tiny.train(out);
         assertRefused(Main.DATA, run, facts("1", "'glass'"));
         assertThat(run.err()).hasLineCount(1);
@@ -52,20 +52,20 @@ final class TrainBadInputTest {
     void oneClassOnly() throws IOException {
         TinyTraining one = new TinyTraining(root.resolve("one"));
         for (int i = 1; i <= 4; i++) {
-            one.pictures().addSmall("paper/" + i + ".bmp", i);
+            one.images().addSmall("paper/" + i + ".bmp", i);
         }
         assertRefused(Main.DATA, one.train(out), facts("class", "paper"));
     }
 
     @Test
-    void noPicturesAtAll() throws IOException {
+    void noImagesAtAll() throws IOException {
         TinyTraining none = new TinyTraining(root.resolve("none"));
-        Files.createDirectories(none.pictures().root());
-        assertRefused(Main.DATA, none.train(out), facts(none.pictures().root()));
+        Files.createDirectories(none.images().root());
+        assertRefused(Main.DATA, none.train(out), facts(none.images().root()));
     }
 
     @Test
-    void fewerPicturesThanFolds() {
+    void fewerImagesThanFolds() {
         assertRefused(Main.DATA, tiny.train(out, "--protocol", "kfold:7"), facts("kfold:7", "6"));
     }
 
@@ -73,14 +73,14 @@ final class TrainBadInputTest {
     void aClassOfUnreadableFiles() throws IOException {
         for (int i = 1; i <= 6; i++) {
             remove("wood/" + i + ".bmp");
-            tiny.pictures().add("wood/" + i + ".jpg", RUBBISH);
+            tiny.images().add("wood/" + i + ".jpg", RUBBISH);
         }
         assertRefused(Main.DATA, tiny.train(out), facts("'wood'", "gramian audit"));
     }
 
     @Test
     void someUnreadableFilesAreListedAndLeftOut() throws IOException {
-        tiny.pictures().add("wood/7.jpg", RUBBISH).add("paper/8.png", RUBBISH);
+        tiny.images().add("wood/7.jpg", RUBBISH).add("paper/8.png", RUBBISH);
         Run run = tiny.train(out, "--epochs", "1");
         assertThat(run.code()).as(run.err()).isEqualTo(Main.DATA);
         assertThat(run.out()).has(facts("2", "20", "3"));
@@ -95,14 +95,14 @@ final class TrainBadInputTest {
     @Test
     void ofManyUnreadableFilesTenAreNamed() throws IOException {
         for (int i = 10; i < 35; i++) {
-            tiny.pictures().add("wood/" + i + ".jpg", RUBBISH);
+            tiny.images().add("wood/" + i + ".jpg", RUBBISH);
         }
         Run run = tiny.train(out, "--dry-run");
         assertThat(run.err().lines().filter(line -> line.matches(".*wood/\\d+\\.jpg.*")))
                 .hasSize(10);
         assertThat(run.err())
                 .has(facts("15"))
-                .contains("gramian audit " + tiny.pictures().root());
+                .contains("gramian audit " + tiny.images().root());
     }
 
     @Test
@@ -147,7 +147,7 @@ final class TrainBadInputTest {
     }
 
     @Test
-    void picturesThatAreGone() throws IOException {
+    void imagesThatAreGone() throws IOException {
         assertThat(tiny.train(out, "--epochs", "0", "--fine-tune", "2", "--augment", "none", "--time-budget", "0.001s")
                         .code())
                 .isEqualTo(Main.INTERRUPTED);

@@ -42,9 +42,9 @@ final class TrainCommandTest {
     }
 
     @Test
-    void picturesAloneAreEnough() throws IOException {
+    void imagesAloneAreEnough() throws IOException {
         Run run = done(Run.of(
-                "train", tiny.pictures().root(), "--weights-dir", root.resolve("weights"), "--no-cache", "--out", out));
+                "train", tiny.images().root(), "--weights-dir", root.resolve("weights"), "--no-cache", "--out", out));
         assertThat(run.err())
                 .has(facts("backbone", "filters", "weights", out, "pooling", "auto"))
                 .doesNotContain("Exception");
@@ -80,7 +80,7 @@ final class TrainCommandTest {
         Path again = root.resolve("again");
         done(Run.of(
                 "train",
-                tiny.pictures().root(),
+                tiny.images().root(),
                 "--config",
                 out.resolve("config.yaml"),
                 "--weights-dir",
@@ -211,7 +211,7 @@ final class TrainCommandTest {
         Path other = root.resolve("other");
         done(tiny.train(other, "--epochs", "2", "--pooling", "average"));
         Path model = out.resolve("model.safetensors");
-        Path photos = tiny.pictures().root();
+        Path photos = tiny.images().root();
 
         assertThat(done(Run.of("show", model)).out()).contains("filters", "paper", "stone", "wood", "holdout:0.2");
         assertThat(done(Run.of("predict", model, photos.resolve("stone/1.bmp"))).out())

@@ -13,11 +13,12 @@ import org.gramian.image.audit.AuditReport;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.run.FoldResult;
 import org.gramian.run.RunResult;
-import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Cancellation;
 import org.junit.jupiter.api.Test;
 
 class TrainSummaryTest {
-    private static String text(int folds, int planned, Optional<Breaks.Reason> early) throws InterruptedException {
+    private static String text(int folds, int planned, Optional<Cancellation.Reason> early)
+            throws InterruptedException {
         AuditReport audit = new Audit(
                         AuditOptions.DEFAULT,
                         _ -> {
@@ -37,7 +38,7 @@ class TrainSummaryTest {
 
     @Test
     void aRunThatEndedByItsTimeSaysHowMuchOfItIsThere() throws InterruptedException {
-        assertThat(text(2, 3, Optional.of(Breaks.Reason.OUT_OF_TIME))).has(facts("2 of 3"));
+        assertThat(text(2, 3, Optional.of(Cancellation.Reason.OUT_OF_TIME))).has(facts("2 of 3"));
         assertThat(text(3, 3, Optional.empty())).doesNotContain("of 3");
     }
 

@@ -43,7 +43,7 @@ class TrainingPageTest {
     }
 
     @Test
-    void theTableHasWhatIsChosenToSuitThePicturesOrTheMachine() throws IOException {
+    void theTableHasWhatIsChosenToSuitTheImagesOrTheMachine() throws IOException {
         Map<String, String> choices = choices();
         assertThat(Keys.all().stream()
                         .filter(key -> key.fixedText().isEmpty())

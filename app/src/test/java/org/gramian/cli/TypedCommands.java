@@ -16,7 +16,7 @@ final class TypedCommands {
 
     private static final DemoRecipe SHORT = new DemoRecipe(
             new TextureSet(
-                    DemoRecipe.DEFAULT.textures().pictures() / 8,
+                    DemoRecipe.DEFAULT.textures().images() / 8,
                     DemoRecipe.DEFAULT.textures().side(),
                     0),
             DemoRecipe.DEFAULT.pooling(),
@@ -40,7 +40,7 @@ final class TypedCommands {
                 .setExecutionExceptionHandler(Failures::say);
     }
 
-    /** Runs each; the demo with all its pictures and epochs among the heavy tests only. */
+    /** Runs each; the demo with all its images and epochs among the heavy tests only. */
     public static void main(String[] lines) {
         boolean full = Boolean.getBoolean("gramian.full");
         for (String line : lines) {

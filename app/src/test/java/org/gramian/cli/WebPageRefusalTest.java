@@ -31,12 +31,12 @@ class WebPageRefusalTest {
     }
 
     private static Locator ask(Page page) throws IOException {
-        page.locator("#file").setInputFiles(new FilePayload("wall.png", "image/png", Pictures.png(60, 60, 1)));
+        page.locator("#file").setInputFiles(new FilePayload("wall.png", "image/png", Images.png(60, 60, 1)));
         return page.locator(".card");
     }
 
     @Test
-    void aPictureThatIsTooLargeIsSaidInTheServersWords() throws IOException {
+    void anImageThatIsTooLargeIsSaidInTheServersWords() throws IOException {
         try (Visit visit = Visit.dark().expectingRefusals()) {
             Page page = visit.page();
             page.route(PREDICT, route -> route.fulfill(refusal(413, "too-large", "20 MB are the most")));

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The page of {@code gramian serve} in a browser, on a real model: a picture goes in, an answer appears. */
+/** The page of {@code gramian serve} in a browser, on a real model: an image goes in, an answer appears. */
 @ExtendWith({Chromium.class, TinyService.class})
 class WebPageTest {
     private static Page open(Visit visit) {
@@ -27,8 +27,8 @@ class WebPageTest {
         return visit.page();
     }
 
-    private static FilePayload picture(String name, int seed) throws IOException {
-        return new FilePayload(name, "image/png", Pictures.png(90, 70, seed));
+    private static FilePayload image(String name, int seed) throws IOException {
+        return new FilePayload(name, "image/png", Images.png(90, 70, seed));
     }
 
     private static void drop(Page page, FilePayload file) {
@@ -55,7 +55,7 @@ class WebPageTest {
     }
 
     @Test
-    void nothingIsSentBeforeAPictureIsAdded() {
+    void nothingIsSentBeforeAnImageIsAdded() {
         try (Visit visit = Visit.desktop()) {
             open(visit);
             assertThat(visit.requests()).contains("GET /v1/model").noneMatch(request -> request.startsWith("POST"));
@@ -64,11 +64,11 @@ class WebPageTest {
 
     @ParameterizedTest
     @EnumSource
-    void aDroppedPictureGetsItsAnswerOnEveryScreen(Screen screen) throws IOException {
+    void aDroppedImageGetsItsAnswerOnEveryScreen(Screen screen) throws IOException {
         try (Visit visit = screen.visit()) {
             Page page = open(visit);
             visit.assertAccessible();
-            drop(page, picture("wall.png", 1));
+            drop(page, image("wall.png", 1));
             assertAnswered(card(page, "wall.png"));
             assertThat(page.locator("#spoken")).containsText("wall.png: ");
             page.locator("#model > summary").click();
@@ -78,10 +78,10 @@ class WebPageTest {
     }
 
     @Test
-    void theRegionThatMatteredLiesOverThePictureUntilItIsSwitchedOff() throws IOException {
+    void theRegionThatMatteredLiesOverTheImageUntilItIsSwitchedOff() throws IOException {
         try (Visit visit = Visit.desktop()) {
             Page page = open(visit);
-            drop(page, picture("wall.png", 2));
+            drop(page, image("wall.png", 2));
             Locator heat = page.locator(".heat");
             assertThat(heat).isVisible();
             assertThat(heat.boundingBox())
@@ -97,10 +97,10 @@ class WebPageTest {
     }
 
     @Test
-    void theNearestTrainingPicturesAreShownWithClassAndDistance() throws IOException {
+    void theNearestTrainingImagesAreShownWithClassAndDistance() throws IOException {
         try (Visit visit = Visit.desktop()) {
             Page page = open(visit);
-            drop(page, picture("wall.png", 3));
+            drop(page, image("wall.png", 3));
             Locator nearest = page.locator(".nearest li");
             assertThat(nearest).hasCount(6);
             assertThat(nearest.first()).hasText(Pattern.compile("(paper|stone|wood)distance \\d\\.\\d\\d"));
@@ -110,7 +110,7 @@ class WebPageTest {
     }
 
     @Test
-    void aPictureCanBePasted() throws IOException {
+    void anImageCanBePasted() throws IOException {
         try (Visit visit = Visit.desktop()) {
             Page page = open(visit);
             page.evaluate("""
@@ -118,14 +118,14 @@ class WebPageTest {
                       const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
                       await navigator.clipboard.write([new ClipboardItem({ 'image/png': new Blob([bytes], { type: 'image/png' }) })]);
                     }\
-                    """, Base64.getEncoder().encodeToString(Pictures.png(80, 80, 4)));
+                    """, Base64.getEncoder().encodeToString(Images.png(80, 80, 4)));
             page.keyboard().press("ControlOrMeta+V");
             assertAnswered(page.locator(".card"));
         }
     }
 
     @Test
-    void aClipboardWithoutAPictureIsSaid() {
+    void aClipboardWithoutAnImageIsSaid() {
         try (Visit visit = Visit.desktop()) {
             Page page = open(visit);
             String hint = page.locator("#drop-hint").textContent();
@@ -137,12 +137,12 @@ class WebPageTest {
     }
 
     @Test
-    void manyPicturesAreAnsweredOneByOneAndCanBeRemoved() throws IOException {
+    void manyImagesAreAnsweredOneByOneAndCanBeRemoved() throws IOException {
         try (Visit visit = Visit.desktop()) {
             Page page = open(visit);
             FilePayload[] files = new FilePayload[7];
             for (int i = 0; i < files.length; i++) {
-                files[i] = picture("many" + i + ".png", i);
+                files[i] = image("many" + i + ".png", i);
             }
             page.locator("#file").setInputFiles(files);
             assertThat(page.locator(".card .answer")).hasCount(files.length);
@@ -155,13 +155,13 @@ class WebPageTest {
     }
 
     @Test
-    void aFileThatIsNoPictureIsSaidAndTheOthersGoOn() throws IOException {
+    void aFileThatIsNoImageIsSaidAndTheOthersGoOn() throws IOException {
         try (Visit visit = Visit.phone()) {
             Page page = open(visit);
             byte[] text = "no picture at all".getBytes(StandardCharsets.UTF_8);
             page.locator("#camera").setInputFiles(new FilePayload("broken.png", "image/png", text));
             page.locator("#file").setInputFiles(new FilePayload[] {
-                new FilePayload("empty.png", "image/png", new byte[0]), picture("wall.png", 5)
+                new FilePayload("empty.png", "image/png", new byte[0]), image("wall.png", 5)
             });
             assertThat(card(page, "broken.png").locator(".fault")).isVisible();
             assertThat(card(page, "empty.png").locator(".fault")).isVisible();

@@ -35,10 +35,10 @@ class TextureSetTest {
     }
 
     @Test
-    void noTwoPicturesAreAlike() throws IOException {
+    void noTwoImagesAreAlike() throws IOException {
         Set<Integer> seen = new HashSet<>();
         for (TextureKind kind : TextureKind.values()) {
-            for (int number = 0; number < SMALL.pictures(); number++) {
+            for (int number = 0; number < SMALL.images(); number++) {
                 seen.add(Arrays.hashCode(SMALL.bytes(kind, number)));
             }
         }
@@ -65,26 +65,26 @@ class TextureSetTest {
 
     @ParameterizedTest
     @EnumSource
-    void theColourOfAPictureDoesNotTellItsClass(TextureKind kind) throws IOException {
+    void theColourOfAnImageDoesNotTellItsClass(TextureKind kind) throws IOException {
         double[] sums = new double[3];
         int draws = 60;
         for (int number = 0; number < draws; number++) {
-            BufferedImage picture = read(new TextureSet(draws, 32, 11).bytes(kind, number));
+            BufferedImage image = read(new TextureSet(draws, 32, 11).bytes(kind, number));
             for (int i = 0; i < 32 * 32; i++) {
-                int rgb = picture.getRGB(i % 32, i / 32);
+                int rgb = image.getRGB(i % 32, i / 32);
                 for (int channel = 0; channel < 3; channel++) {
                     sums[channel] += (rgb >> (8 * channel)) & 0xff;
                 }
             }
         }
         for (double sum : sums) {
-            // Pictures of any class spread by about 40, so the mean of 60 by about 5.
+            // Images of any class spread by about 40, so the mean of 60 by about 5.
             assertThat(sum / draws / (32 * 32)).isBetween(127.0 - 25, 127.0 + 25);
         }
     }
 
     @Test
-    void aFolderHasAllPicturesOfTheSizeAndKeepsWhatIsThere(@TempDir Path folder) throws IOException {
+    void aFolderHasAllImagesOfTheSizeAndKeepsWhatIsThere(@TempDir Path folder) throws IOException {
         AtomicLong most = new AtomicLong();
         assertThat(SMALL.write(folder, done -> most.accumulateAndGet(done, Math::max), () -> false))
                 .isTrue();
@@ -103,7 +103,7 @@ class TextureSetTest {
     }
 
     @Test
-    void drawingStopsWhenAskedAndLeavesWholePictures(@TempDir Path folder) throws IOException {
+    void drawingStopsWhenAskedAndLeavesWholeImages(@TempDir Path folder) throws IOException {
         AtomicInteger asked = new AtomicInteger();
         assertThat(SMALL.write(folder, _ -> {}, () -> asked.incrementAndGet() > 10))
                 .isFalse();

@@ -18,10 +18,10 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Weights;
-import org.gramian.image.Picture;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.Image;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.model.Engine;
@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Exported files on photographs: networks with their published weights, the first pictures of every class of FMD, and a
+ * Exported files on photographs: networks with their published weights, the first images of every class of FMD, and a
  * classifier by nearest means, so that scores tell classes apart as those of a trained model do.
  */
 class FmdExportTest {
@@ -63,16 +63,16 @@ class FmdExportTest {
                         .sorted()
                         .limit(CLASSES)
                         .toList()) {
-                    try (Stream<Path> pictures = Files.list(one)) {
-                        pictures.sorted().limit(PICTURES_OF_A_CLASS).forEach(files::add);
+                    try (Stream<Path> images = Files.list(one)) {
+                        images.sorted().limit(PICTURES_OF_A_CLASS).forEach(files::add);
                     }
                 }
             }
             MemorySegment memory = arena.allocate(rendering.bytes() * files.size(), 64);
             for (int i = 0; i < files.size(); i++) {
-                Reading reading = rendering.reader().apply(files.get(i));
-                Picture picture = ((Reading.Readable) reading).picture();
-                rendering.write(picture, "", memory.asSlice(i * rendering.bytes(), rendering.bytes()));
+                ReadResult reading = rendering.reader().apply(files.get(i));
+                Image image = ((ReadResult.Readable) reading).image();
+                rendering.write(image, "", memory.asSlice(i * rendering.bytes(), rendering.bytes()));
             }
             return new Crops(memory, files.size());
         }
@@ -102,7 +102,7 @@ class FmdExportTest {
             Weights read = Weights.read(network, file, arena, _ -> {});
             Backbone backbone = Backbone.of(network);
             Head head = new Head(Pooling.parse(method), CLASSES, false);
-            PictureReader reader = new PictureReader(PictureLimits.DEFAULT);
+            ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
             Crops crops = Crops.read(arena, new Rendering(reader::read, CROPS.testing(), read.preprocessing()));
             try (Model model = Model.begin(
                     backbone, read.load(backbone, DType.F32, Device.CPU), head, new SplittableRandom(3), Device.CPU)) {
@@ -120,20 +120,20 @@ class FmdExportTest {
         return new ModelCard(names, weights.preprocessing(), CROPS, 1.5, new LinkedHashMap<>(), new LinkedHashMap<>());
     }
 
-    private Agreement compare(Model model, ModelCard card, Crops crops) throws IOException {
+    private EngineDifference compare(Model model, ModelCard card, Crops crops) throws IOException {
         Path file = folder.resolve("model.onnx");
         OnnxFile.write(file, model, card, OnnxFile.DEFAULT_OPSET);
-        Agreement found = Agreement.none();
+        EngineDifference found = EngineDifference.none();
         try (OnnxEngine onnx = OnnxEngine.open(file, 0)) {
             for (int i = 0; i < crops.count(); i++) {
                 Crops one = crops.one(i);
-                found = found.and(Agreement.of(onnx, Engine.of(model), one.memory(), one.shape()));
+                found = found.and(EngineDifference.of(onnx, Engine.of(model), one.memory(), one.shape()));
             }
         }
         assertThat(found.crops()).isEqualTo(crops.count());
         assertThat(found.largestScore()).isGreaterThan(1);
-        assertThat(found.scores()).as(found.text()).isLessThan(Agreement.MOST);
-        assertThat(found.probabilities()).as(found.text()).isLessThan(Agreement.MOST);
+        assertThat(found.scores()).as(found.text()).isLessThan(EngineDifference.MOST);
+        assertThat(found.probabilities()).as(found.text()).isLessThan(EngineDifference.MOST);
         return found;
     }
 
@@ -186,13 +186,13 @@ class FmdExportTest {
         return Math.sqrt(squares / (rows.size() * bias.length));
     }
 
-    private static void record(String network, String method, Agreement found, int pictures) {
+    private static void record(String network, String method, EngineDifference found, int images) {
         String line = String.format(
                 Locale.ROOT,
                 "| %s | `%s` | %d | %.1f | %.1e | %.1e | %.1e |%n",
                 network,
                 method,
-                pictures,
+                images,
                 found.largestScore(),
                 found.scores(),
                 found.probabilities(),

@@ -22,7 +22,8 @@ class NetworkExportTest {
         Path file = folder.resolve("model.onnx");
         OnnxFile.write(file, small.model(), small.card(), opset);
         try (OnnxEngine onnx = OnnxEngine.open(file, 0)) {
-            Agreement found = Agreement.of(onnx, Engine.of(small.model()), small.crops(2), small.shape(2));
+            EngineDifference found =
+                    EngineDifference.of(onnx, Engine.of(small.model()), small.crops(2), small.shape(2));
             double scale = Math.max(1, found.largestScore());
             assertThat(found.scores() / scale).as(found.toString()).isLessThan(ROUNDING);
             assertThat(found.descriptors() / scale).as(found.toString()).isLessThan(ROUNDING);

@@ -37,7 +37,7 @@ class PoolingExportTest {
         try (OnnxEngine onnx = OnnxEngine.open(file, 1)) {
             Engine libtorch = Engine.of(small.model());
             for (int count : List.of(1, 3, 8)) {
-                Agreement found = Agreement.of(onnx, libtorch, small.crops(count), small.shape(count));
+                EngineDifference found = EngineDifference.of(onnx, libtorch, small.crops(count), small.shape(count));
                 double scale = Math.max(1, found.largestScore());
                 assertThat(found.scores() / scale)
                         .as("scores of %d crops, %s", count, found)

@@ -29,7 +29,7 @@ import org.gramian.tensor.Tensors;
  * @param card three classes, a temperature other than 1
  */
 record SmallModel(Model model, ModelCard card) implements AutoCloseable {
-    /** Pictures that fitted parameters see. */
+    /** Images that fitted parameters see. */
     private static final int FITTED_TO = 24;
 
     static SmallModel of(String pooling, int side) {
@@ -65,10 +65,10 @@ record SmallModel(Model model, ModelCard card) implements AutoCloseable {
     private static void fit(Model model, Pooling pooling, int side, SplittableRandom random) {
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
-            Tensor pictures = Tensors.gaussian(random, Shape.of(FITTED_TO, 3, side, side), DType.F32);
+            Tensor images = Tensors.gaussian(random, Shape.of(FITTED_TO, 3, side, side), DType.F32);
             Tensor features = model.backbone()
                     .apply(
-                            tape.constant(pictures),
+                            tape.constant(images),
                             Bindings.of(model.backboneParameters().variables(tape)))
                     .value();
             Fitting.fit(pooling, features, model.headParameters().under("pooling"), random);

@@ -19,13 +19,13 @@ import java.util.stream.IntStream;
 import javax.imageio.ImageIO;
 import org.gramian.report.CurvePoint.Score;
 import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Curves as pictures: what must be in them, looked up pixel by pixel. */
+/** Curves as images: what must be in them, looked up pixel by pixel. */
 class CurvesTest {
     private static List<CurvePoint> run(int first, int second, boolean held) {
         List<CurvePoint> points = new ArrayList<>();
@@ -104,16 +104,16 @@ class CurvesTest {
                             .map(p -> new CurvePoint(p.stage(), p.epoch(), p.training(), shifted(p, run), p.rate()))
                             .toList());
         }
-        BufferedImage picture = Curves.compare("runs", runs).draw();
+        BufferedImage image = Curves.compare("runs", runs).draw();
         assertThat(Panel.COLOURS)
-                .allSatisfy(colour -> assertThat(pixels(picture, colour)).isGreaterThan(300));
+                .allSatisfy(colour -> assertThat(pixels(image, colour)).isGreaterThan(300));
     }
 
     private static Optional<Score> shifted(CurvePoint point, int by) {
         return point.heldBack().map(score -> new Score(score.loss(), score.accuracy() - 0.02 * by));
     }
 
-    /** One without held-back pictures makes the measure that of training pictures for all. */
+    /** One without held-back images makes the measure that of training images for all. */
     @Test
     void runsAreComparedByAMeasureThatAllHave() {
         SequencedMap<String, List<CurvePoint>> mixed = new LinkedHashMap<>();
@@ -161,7 +161,8 @@ class CurvesTest {
 
     @Test
     void anEpochOfTrainingIsAPoint() {
-        EpochDone done = new EpochDone(2, 4, 0.01, 0.7, 0.8, new Judgement(0.25, 0.9), true, OptionalDouble.empty());
+        EpochDone done =
+                new EpochDone(2, 4, 0.01, 0.7, 0.8, new ValidationScore(0.25, 0.9), true, OptionalDouble.empty());
         assertThat(CurvePoint.of(done, true))
                 .isEqualTo(new CurvePoint(2, 5, new Score(0.7, 0.8), Optional.of(new Score(0.9, 0.75)), 0.01));
         assertThat(CurvePoint.of(done, false).heldBack()).isEmpty();

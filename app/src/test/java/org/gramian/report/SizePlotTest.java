@@ -36,7 +36,7 @@ class SizePlotTest {
     }
 
     @Test
-    void noPicturesAreAnEmptyPlot() {
+    void noImagesAreAnEmptyPlot() {
         assertThat(SizePlot.of(List.of()).dots()).isEmpty();
     }
 }

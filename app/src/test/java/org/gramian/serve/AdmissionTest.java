@@ -15,7 +15,7 @@ class AdmissionTest {
             new Admission(new Limits(new Limits.Upload(1_000, 4, 1_000, Duration.ofSeconds(1)), Limits.Load.DEFAULT));
 
     @Test
-    void manyWhoHaveSentNothingKeepNobodyOut() throws Refusal {
+    void manyWhoHaveSentNothingKeepNobodyOut() throws HttpError {
         for (int i = 0; i < 1_000; i++) {
             admission.enter();
         }
@@ -23,7 +23,7 @@ class AdmissionTest {
     }
 
     @Test
-    void onceThereIsNoRoomWhoeverWantsMoreIsRefusedUntilSomeIsGivenBack() throws Refusal {
+    void onceThereIsNoRoomWhoeverWantsMoreIsRefusedUntilSomeIsGivenBack() throws HttpError {
         Admission.Ticket large = admission.enter();
         Admission.Ticket small = admission.enter();
         large.bytes(ALL - 10);
@@ -35,7 +35,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aRequestThatIsLargerThanAllTheRoomIsServedWhenItIsAlone() throws Refusal {
+    void aRequestThatIsLargerThanAllTheRoomIsServedWhenItIsAlone() throws HttpError {
         Admission.Ticket huge = admission.enter();
         huge.bytes(10);
         huge.bytes(10 * ALL);
@@ -45,7 +45,7 @@ class AdmissionTest {
     }
 
     @Test
-    void aThreadThatAsksForARequestWhichHasEndedTakesNothing() throws Refusal {
+    void aThreadThatAsksForARequestWhichHasEndedTakesNothing() throws HttpError {
         Admission.Ticket ended = admission.enter();
         ended.close();
         assertBusy(() -> ended.bytes(10));
@@ -54,55 +54,55 @@ class AdmissionTest {
     }
 
     @Test
-    void explanationsCountByTheTimeThatTheyTake() throws Refusal {
+    void explanationsCountByTheTimeThatTheyTake() throws HttpError {
         Admission patient = new Admission(Limits.DEFAULT);
         learn(patient);
         Admission.Ticket first = patient.enter();
-        first.pictures(32, 32);
+        first.images(32, 32);
         Admission.Ticket second = patient.enter();
-        assertThatThrownBy(() -> second.pictures(32, 32)).isInstanceOfSatisfying(Refusal.class, it -> {
+        assertThatThrownBy(() -> second.images(32, 32)).isInstanceOfSatisfying(HttpError.class, it -> {
             assertThat(it.code()).isEqualTo("busy");
             // 64 explanations of 0.4 s are to be done within half of 30 s.
             assertThat(it.retryAfter()).hasValue(11);
         });
-        second.pictures(32, 0);
+        second.images(32, 0);
         for (int i = 0; i < 30; i++) {
             first.explained(Duration.ofMillis(400));
         }
-        patient.enter().pictures(32, 32);
+        patient.enter().images(32, 32);
     }
 
     /** A prediction takes 10 ms, an explanation 400 ms. */
-    private static void learn(Admission admission) throws Refusal {
+    private static void learn(Admission admission) throws HttpError {
         try (Admission.Ticket ticket = admission.enter()) {
-            ticket.pictures(1, 1);
+            ticket.images(1, 1);
             admission.computed(1, Duration.ofMillis(10));
             ticket.explained(Duration.ofMillis(400));
         }
     }
 
     @Test
-    void aRequestThatCannotBeAnsweredInTimeEvenAloneIsToldHowManyCan() throws Refusal {
+    void aRequestThatCannotBeAnsweredInTimeEvenAloneIsToldHowManyCan() throws HttpError {
         Admission hasty = new Admission(new Limits(
                 Limits.Upload.DEFAULT, new Limits.Load(256, 16, Duration.ofSeconds(5), Duration.ofSeconds(5))));
-        hasty.enter().pictures(32, 32); // nothing is known yet
+        hasty.enter().images(32, 32); // nothing is known yet
         Admission known = new Admission(new Limits(
                 Limits.Upload.DEFAULT, new Limits.Load(256, 16, Duration.ofSeconds(5), Duration.ofSeconds(5))));
         learn(known);
-        assertThatThrownBy(() -> known.enter().pictures(32, 32))
+        assertThatThrownBy(() -> known.enter().images(32, 32))
                 .isInstanceOfSatisfying(
-                        Refusal.class, it -> assertThat(it.status()).isEqualTo(413))
+                        HttpError.class, it -> assertThat(it.status()).isEqualTo(413))
                 .has(facts("12"));
-        known.enter().pictures(12, 12);
+        known.enter().images(12, 12);
     }
 
     private interface Asking {
-        void ask() throws Refusal;
+        void ask() throws HttpError;
     }
 
     private static void assertBusy(Asking asking) {
         assertThatThrownBy(asking::ask)
                 .isInstanceOfSatisfying(
-                        Refusal.class, it -> assertThat(it.code()).isEqualTo("busy"));
+                        HttpError.class, it -> assertThat(it.code()).isEqualTo("busy"));
     }
 }

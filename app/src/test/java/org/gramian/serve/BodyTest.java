@@ -61,7 +61,7 @@ class BodyTest {
         Limits.Upload limits = new Limits.Upload(1_000_000, 1, 1_000, time);
         try (Admission.Ticket ticket = new Admission(Limits.DEFAULT).enter()) {
             assertThatThrownBy(() -> Body.read(request(wire), limits, ticket))
-                    .isInstanceOfSatisfying(Refusal.class, refusal -> {
+                    .isInstanceOfSatisfying(HttpError.class, refusal -> {
                         assertThat(refusal.status()).isEqualTo(408);
                         assertThat(refusal.code()).isEqualTo("too-slow");
                         assertThat(refusal.message()).has(message);

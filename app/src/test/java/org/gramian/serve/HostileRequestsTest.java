@@ -88,7 +88,7 @@ class HostileRequestsTest {
     }
 
     @Test
-    void aFewBytesThatDeclareAHugePictureAreRefusedWithTheLimit() throws Exception {
+    void aFewBytesThatDeclareAHugeImageAreRefusedWithTheLimit() throws Exception {
         HttpResponse<String> response = served.post("/v1/predict", "image/png", hugePng());
         assertThat(response.statusCode()).isEqualTo(413);
         JsonNode error = Served.json(response).get("results").get(0).get("error");

@@ -12,16 +12,16 @@ import org.gramian.cli.TinyModel;
 import org.gramian.gallery.GalleryBuilder;
 import org.gramian.gallery.Item;
 import org.gramian.gallery.Part;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.batch.Rendering;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 
-/** A tiny model that knows the five pictures that {@link Served#png} makes of the seeds 1 to 5. */
+/** A tiny model that knows the five images that {@link Served#png} makes of the seeds 1 to 5. */
 final class ModelWithGallery {
     private ModelWithGallery() {}
 
@@ -42,8 +42,8 @@ final class ModelWithGallery {
         int size = rendering.crops().size();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(rendering.bytes(), 64);
-            Reading reading = new PictureReader(PictureLimits.DEFAULT).read(Served.png(seed));
-            rendering.write(((Reading.Readable) reading).picture(), "", memory);
+            ReadResult reading = new ImageReader(ImageLimits.DEFAULT).read(Served.png(seed));
+            rendering.write(((ReadResult.Readable) reading).image(), "", memory);
             return model.computing().engine().compute(memory, Shape.of(1, 3, size, size), Engine.Rows.DESCRIPTORS);
         }
     }

@@ -53,7 +53,7 @@ class OpenApiTest {
         assertThat(predict("image/png", PICTURE, "?top=2&explain=true&nearest=2"))
                 .isEqualTo(200);
         assertThat(predict("image/png", NONE, "?explain=true")).isEqualTo(422);
-        assertThat(predict("image/png", Served.picture(1, 1_001, 1_000), "")).isEqualTo(413);
+        assertThat(predict("image/png", Served.image(1, 1_001, 1_000), "")).isEqualTo(413);
         assertThat(predict(
                         "multipart/form-data; boundary=xyz",
                         Served.form("xyz", new Upload("a", NONE)),

@@ -100,7 +100,7 @@ class ReloadingTest {
     }
 
     @Test
-    void aModelThatIsReplacedWhileItIsLoadedIsNotComparedWithThePicturesOfTheFormerOne() throws Exception {
+    void aModelThatIsReplacedWhileItIsLoadedIsNotComparedWithTheImagesOfTheFormerOne() throws Exception {
         ModelSource plain = ModelSource.of(file, Device.CPU);
         LoadedModel without = plain.load(said::add);
         writeGallery(without.header().descriptorSize());

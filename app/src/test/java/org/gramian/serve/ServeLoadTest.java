@@ -26,9 +26,9 @@ import java.util.stream.Stream;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Weights;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.model.Engine;
@@ -43,7 +43,7 @@ import org.gramian.tensor.Shape;
 import org.junit.jupiter.api.Test;
 
 /**
- * 32 clients with real pictures against GoogLeNet and the SPD pooling: how much of the engine's own rate is left, in turns with that.
+ * 32 clients with real images against GoogLeNet and the SPD pooling: how much of the engine's own rate is left, in turns with that.
  *
  * <p>A measurement, which needs a machine that does nothing else: it runs under {@code gramian.full} only, for {@code
  * gramian.load.seconds} (60), and leaves its figures in {@code target/full-results}.
@@ -70,20 +70,20 @@ class ServeLoadTest {
         assumeTrue(Boolean.getBoolean("gramian.full"), "a measurement: under gramian.full");
         Path weights = SHARED.resolve("weights/googlenet-bvlc.safetensors");
         assumeTrue(Files.exists(weights), "needs ../shared/weights");
-        List<byte[]> pictures = pictures();
+        List<byte[]> images = images();
         LoadedModel model = model(weights);
         Seen seen = new Seen(new ConcurrentHashMap<>(), new ConcurrentLinkedQueue<>());
         List<Double> engine = new ArrayList<>();
         double served = 0;
         try (Served server = Served.start(model, ServeOptions.local(0));
                 Arena arena = Arena.ofConfined()) {
-            MemorySegment crops = crops(model, pictures, arena);
-            clients(server, pictures, 5, new Seen(new ConcurrentHashMap<>(), new ConcurrentLinkedQueue<>()));
+            MemorySegment crops = crops(model, images, arena);
+            clients(server, images, 5, new Seen(new ConcurrentHashMap<>(), new ConcurrentLinkedQueue<>()));
             engineRate(model, crops, 3);
             List<String> memory = new ArrayList<>(List.of(memory()));
             for (int i = 0; i < ROUNDS; i++) {
                 engine.add(engineRate(model, crops, Math.max(2, SECONDS / ROUNDS / 2)));
-                served += clients(server, pictures, SECONDS / ROUNDS, seen) / ROUNDS;
+                served += clients(server, images, SECONDS / ROUNDS, seen) / ROUNDS;
                 memory.add(memory());
             }
             double own =
@@ -106,7 +106,7 @@ class ServeLoadTest {
         }
     }
 
-    private static List<byte[]> pictures() throws IOException {
+    private static List<byte[]> images() throws IOException {
         try (Stream<Path> all = Files.walk(SHARED.resolve("data/fmd"))) {
             List<Path> files = all.filter(file -> file.toString().endsWith(".jpg"))
                     .sorted()
@@ -142,20 +142,20 @@ class ServeLoadTest {
         }
     }
 
-    private static MemorySegment crops(LoadedModel model, List<byte[]> pictures, Arena arena) {
+    private static MemorySegment crops(LoadedModel model, List<byte[]> images, Arena arena) {
         Rendering rendering = model.rendering();
         MemorySegment memory = arena.allocate(BATCH * rendering.bytes(), 64);
         for (int i = 0; i < BATCH; i++) {
-            Reading reading = new PictureReader(PictureLimits.DEFAULT).read(pictures.get(i));
+            ReadResult reading = new ImageReader(ImageLimits.DEFAULT).read(images.get(i));
             rendering.write(
-                    ((Reading.Readable) reading).picture(),
+                    ((ReadResult.Readable) reading).image(),
                     "",
                     memory.asSlice(i * rendering.bytes(), rendering.bytes()));
         }
         return memory;
     }
 
-    /** Pictures per second that the engine computes in batches of crops that are ready. */
+    /** Images per second that the engine computes in batches of crops that are ready. */
     private static double engineRate(LoadedModel model, MemorySegment crops, double seconds) {
         long start = System.nanoTime();
         int count = 0;
@@ -166,8 +166,8 @@ class ServeLoadTest {
         return count / ((System.nanoTime() - start) / 1e9);
     }
 
-    /** Pictures per second that clients get answers for, each asking again as soon as it has one. */
-    private static double clients(Served server, List<byte[]> pictures, double seconds, Seen seen) {
+    /** Images per second that clients get answers for, each asking again as soon as it has one. */
+    private static double clients(Served server, List<byte[]> images, double seconds, Seen seen) {
         AtomicInteger next = new AtomicInteger();
         AtomicInteger answered = new AtomicInteger();
         long start = System.nanoTime();
@@ -176,7 +176,7 @@ class ServeLoadTest {
                 var _ = clients.submit(() -> {
                     while (System.nanoTime() - start < seconds * 1e9) {
                         long begun = System.nanoTime();
-                        int status = ask(server, pictures.get(next.getAndIncrement() % pictures.size()));
+                        int status = ask(server, images.get(next.getAndIncrement() % images.size()));
                         seen.statuses()
                                 .computeIfAbsent(status, _ -> new AtomicInteger())
                                 .incrementAndGet();
@@ -191,13 +191,13 @@ class ServeLoadTest {
     }
 
     /** The status; 0 where there was no answer at all. */
-    private static int ask(Served server, byte[] picture) throws InterruptedException {
+    private static int ask(Served server, byte[] image) throws InterruptedException {
         try {
             return server.client()
                     .send(
                             server.to("/v1/predict")
                                     .header("Content-Type", "image/jpeg")
-                                    .POST(HttpRequest.BodyPublishers.ofByteArray(picture))
+                                    .POST(HttpRequest.BodyPublishers.ofByteArray(image))
                                     .build(),
                             HttpResponse.BodyHandlers.discarding())
                     .statusCode();

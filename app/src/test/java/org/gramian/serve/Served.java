@@ -68,12 +68,12 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
         return MAPPER.readTree(response.body());
     }
 
-    /** A picture that its seed alone decides, as a PNG. */
+    /** An image that its seed alone decides, as a PNG. */
     static byte[] png(long seed) {
-        return picture(seed, 48, 40);
+        return image(seed, 48, 40);
     }
 
-    static byte[] picture(long seed, int width, int height) {
+    static byte[] image(long seed, int width, int height) {
         BufferedImage image = new BufferedImage(width, height, BufferedImage.TYPE_INT_RGB);
         SplittableRandom random = new SplittableRandom(seed);
         double across = random.nextDouble(0.05, 0.9);

@@ -15,9 +15,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.gramian.cli.TinyModel;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.model.Answer;
 import org.gramian.model.Classifier;
 import org.junit.jupiter.api.AfterAll;
@@ -48,7 +48,7 @@ class ServerTest {
     }
 
     @Test
-    void aPictureGetsTheAnswerThatTheClassifierGives() throws Exception {
+    void anImageGetsTheAnswerThatTheClassifierGives() throws Exception {
         JsonNode result = Served.json(served.post("/v1/predict?top=2", "image/png", Served.png(1)))
                 .get("results")
                 .get(0);
@@ -64,13 +64,13 @@ class ServerTest {
 
     private Answer expected(byte[] png) throws IOException {
         try (Classifier classifier = Classifier.load(folder.resolve("model.safetensors"))) {
-            Reading reading = new PictureReader(PictureLimits.DEFAULT).read(png);
-            return classifier.predict(((Reading.Readable) reading).picture());
+            ReadResult reading = new ImageReader(ImageLimits.DEFAULT).read(png);
+            return classifier.predict(((ReadResult.Readable) reading).image());
         }
     }
 
     @Test
-    void aFormIsAnsweredInItsOrderAndABadPictureOnlyInItsPlace() throws Exception {
+    void aFormIsAnsweredInItsOrderAndABadImageOnlyInItsPlace() throws Exception {
         byte[] form = Served.form(
                 "xyz",
                 new Upload("a.png", Served.png(1)),
@@ -89,7 +89,7 @@ class ServerTest {
     }
 
     @Test
-    void aRequestOfOnePictureThatCannotBeReadIsRefusedByItsStatusToo() throws Exception {
+    void aRequestOfOneImageThatCannotBeReadIsRefusedByItsStatusToo() throws Exception {
         for (byte[] body : List.of("no picture".getBytes(UTF_8), new byte[0])) {
             for (String path : List.of("/v1/predict", "/v1/embed")) {
                 HttpResponse<String> response = served.post(path, "image/png", body);

@@ -94,8 +94,8 @@ class UnderLoadTest {
         }
     }
 
-    private static void awaitWaiting(Served served, int pictures) throws Exception {
-        String wanted = "gramian_pictures_waiting " + pictures + ".0";
+    private static void awaitWaiting(Served served, int images) throws Exception {
+        String wanted = "gramian_pictures_waiting " + images + ".0";
         for (int i = 0; i < 400; i++) {
             if (served.get("/metrics").body().contains(wanted)) {
                 return;
@@ -109,11 +109,11 @@ class UnderLoadTest {
     void explanationsThatCannotBeDoneInTimeAreRefusedAtOnceAndWhatWasTakenOnIsAnswered() throws Exception {
         Gate gate = new Gate();
         try (Served served = start(gate, load(256, Duration.ofSeconds(60)))) {
-            Upload[] pictures = new Upload[32];
-            Arrays.setAll(pictures, i -> new Upload(i + ".png", Served.png(i)));
+            Upload[] images = new Upload[32];
+            Arrays.setAll(images, i -> new Upload(i + ".png", Served.png(i)));
             HttpRequest request = served.to("/v1/predict?explain=true")
                     .header("Content-Type", "multipart/form-data; boundary=xyz")
-                    .POST(HttpRequest.BodyPublishers.ofByteArray(Served.form("xyz", pictures)))
+                    .POST(HttpRequest.BodyPublishers.ofByteArray(Served.form("xyz", images)))
                     .build();
             var taken = served.client().sendAsync(request, HttpResponse.BodyHandlers.ofString());
             awaitWaiting(served, 32);
@@ -149,7 +149,7 @@ class UnderLoadTest {
         CompletableFuture<HttpResponse<String>> taken = ask(served, 1);
         awaitWaiting(served, 1);
         CompletableFuture<Void> end = CompletableFuture.runAsync(served.server()::close);
-        // What is no picture is answered without the engine, until the server takes nothing more.
+        // What is no image is answered without the engine, until the server takes nothing more.
         HttpResponse<String> late = served.post("/v1/predict", "image/png", new byte[1]);
         for (int i = 0; i < 400 && late.statusCode() == 422; i++) {
             Thread.sleep(10);

@@ -57,7 +57,7 @@ public final class Bench {
         Report report = Report.of(settings(), ceilings, comparisons);
         for (BenchPlan.Case each : cases) {
             List<Side> sides = sides(each.workload());
-            List<Outcome> outcomes = Measurement.of(each.workload(), each.spec(), sides, plan.runs(), listener::say);
+            List<SideResult> outcomes = Measurement.of(each.workload(), each.spec(), sides, plan.runs(), listener::say);
             comparisons.add(new Comparison(each.workload(), each.spec(), outcomes, trajectory(each, outcomes)));
             report = Report.of(settings(), ceilings, comparisons);
             listener.measured(report);
@@ -109,11 +109,11 @@ public final class Bench {
     }
 
     /** By fresh workers, of Gramian and of the first other side that was measured. */
-    private Optional<Trajectory> trajectory(BenchPlan.Case each, List<Outcome> outcomes) {
+    private Optional<Trajectory> trajectory(BenchPlan.Case each, List<SideResult> outcomes) {
         int steps = plan.runs().trajectory();
         Optional<Side> other = others.stream()
                 .filter(side -> outcomes.stream()
-                        .anyMatch(outcome -> outcome instanceof Outcome.Measured
+                        .anyMatch(outcome -> outcome instanceof SideResult.Measured
                                 && outcome.label().equals(side.label())))
                 .findFirst();
         if (steps == 0 || !each.workload().moves() || other.isEmpty()) {

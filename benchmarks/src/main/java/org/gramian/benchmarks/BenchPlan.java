@@ -22,7 +22,7 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
     /**
      * What is varied, and where it runs.
      *
-     * @param batches pictures at once; none for the usual number of each workload
+     * @param batches images at once; none for the usual number of each workload
      * @param precisions in which numbers; none for all that make sense
      * @param device of all sides
      * @param threads of all sides
@@ -47,7 +47,7 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
      * @param backbone the network, cut at its default layer
      * @param channels of the maps that a head alone is given
      * @param side of these maps
-     * @param pixels side of the pictures that a network is given
+     * @param pixels side of the images that a network is given
      * @param classes of the classifier
      */
     public record Sizes(String pooling, String backbone, int channels, int side, int pixels, int classes) {

@@ -12,7 +12,7 @@ import java.util.OptionalDouble;
  * @param outcomes of each side, Gramian's first
  * @param trajectory losses of many steps, where they were asked for
  */
-record Comparison(Workload workload, TaskSpec spec, List<Outcome> outcomes, Optional<Trajectory> trajectory) {
+record Comparison(Workload workload, TaskSpec spec, List<SideResult> outcomes, Optional<Trajectory> trajectory) {
     Comparison {
         outcomes = List.copyOf(outcomes);
     }
@@ -26,13 +26,13 @@ record Comparison(Workload workload, TaskSpec spec, List<Outcome> outcomes, Opti
     OptionalDouble timesAsFast(Timing timing) {
         return outcomes.stream()
                 .skip(1)
-                .filter(Outcome.Measured.class::isInstance)
-                .mapToDouble(other -> ((Outcome.Measured) other).timing().median() / timing.median())
+                .filter(SideResult.Measured.class::isInstance)
+                .mapToDouble(other -> ((SideResult.Measured) other).timing().median() / timing.median())
                 .findFirst();
     }
 
-    /** Pictures in a second, by the median; nothing where one picture's matrix is the work. */
-    OptionalDouble picturesPerSecond(Timing timing) {
+    /** Images in a second, by the median; nothing where one image's matrix is the work. */
+    OptionalDouble imagesPerSecond(Timing timing) {
         return workload == Workload.DEFINITION
                 ? OptionalDouble.empty()
                 : OptionalDouble.of(spec.number("batch") / timing.median());
@@ -46,6 +46,7 @@ record Comparison(Workload workload, TaskSpec spec, List<Outcome> outcomes, Opti
 
     /** Whether a side's numbers were others than Gramian's. */
     boolean disagrees() {
-        return outcomes.stream().anyMatch(outcome -> outcome instanceof Outcome.Missing missing && missing.disagrees());
+        return outcomes.stream()
+                .anyMatch(outcome -> outcome instanceof SideResult.Missing missing && missing.disagrees());
     }
 }

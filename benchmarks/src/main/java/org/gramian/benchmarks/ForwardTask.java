@@ -4,9 +4,9 @@ import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 import java.util.function.Function;
 import org.gramian.autodiff.Tape;
+import org.gramian.tensor.CapturedWork;
 import org.gramian.tensor.CudaStream;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.RepeatedWork;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
@@ -18,14 +18,14 @@ final class ForwardTask implements Task {
     private final Subject subject;
     private final CudaStream stream;
     private final Tensor result;
-    private final RepeatedWork work;
+    private final CapturedWork work;
 
     ForwardTask(Subject subject) {
         this.subject = subject;
         Device device = subject.labels().device();
         this.stream = CudaStream.open(device);
         this.result = forward(Tensors::copy);
-        this.work = new RepeatedWork(
+        this.work = new CapturedWork(
                 device,
                 () -> forward(output -> {
                     result.copyFrom(output);

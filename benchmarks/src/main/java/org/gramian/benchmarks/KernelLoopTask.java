@@ -4,7 +4,7 @@ import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 
 /**
- * The Gaussian kernel matrix of one picture as the paper defines it, element by element: {@code K_ij = exp(−‖f_i − f_j‖² /
+ * The Gaussian kernel matrix of one image as the paper defines it, element by element: {@code K_ij = exp(−‖f_i − f_j‖² /
  * 2σ²)} with σ the mean distance of different maps.
  */
 final class KernelLoopTask implements Task {

@@ -11,7 +11,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.jspecify.annotations.Nullable;
 
-/** The Gaussian kernel matrix of one picture by matrix products, as {@link Rbf} makes it. */
+/** The Gaussian kernel matrix of one image by matrix products, as {@link Rbf} makes it. */
 final class KernelMatrixTask implements Task {
     private static final Rbf KERNEL = new Rbf(new Sigma.Mean(), 0);
 
@@ -21,7 +21,7 @@ final class KernelMatrixTask implements Task {
         this.maps = Pattern.uniform(shape(spec), 1, 1, spec.device());
     }
 
-    /** One picture's maps, {@code [1, C, N]}. */
+    /** One image's maps, {@code [1, C, N]}. */
     static Shape shape(TaskSpec spec) {
         return Shape.of(1, spec.number("channels"), (long) spec.number("side") * spec.number("side"));
     }

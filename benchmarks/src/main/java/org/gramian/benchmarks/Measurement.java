@@ -34,8 +34,8 @@ final class Measurement implements AutoCloseable {
     private final Consumer<String> log;
     private final List<String> order = new ArrayList<>();
     private final SequencedMap<String, WorkerProcess> workers = new LinkedHashMap<>();
-    private final Map<String, Outcome.Missing> missing = new LinkedHashMap<>();
-    private final Map<String, Agreement> agreements = new LinkedHashMap<>();
+    private final Map<String, SideResult.Missing> missing = new LinkedHashMap<>();
+    private final Map<String, SideDifference> agreements = new LinkedHashMap<>();
     private int steps = 1;
     /** Whether every turn begins with a step that is not timed: what another side left of caches and huge pages is not this one's. */
     private boolean entering;
@@ -48,7 +48,7 @@ final class Measurement implements AutoCloseable {
     }
 
     /** Outcomes of all sides, in their order; the first is Gramian's, whose failure is the run's. */
-    static List<Outcome> of(
+    static List<SideResult> of(
             Workload workload, TaskSpec spec, List<Side> sides, BenchPlan.Runs runs, Consumer<String> log) {
         try (Measurement measurement = new Measurement(workload, spec, log)) {
             log.accept(measurement.title + ": starting "
@@ -73,11 +73,11 @@ final class Measurement implements AutoCloseable {
             if (label.equals(order.getFirst())) {
                 throw new IllegalStateException(label + ": " + failed.getMessage(), failed);
             }
-            drop(new Outcome.Missing(label, String.valueOf(failed.getMessage()), false));
+            drop(new SideResult.Missing(label, String.valueOf(failed.getMessage()), false));
         }
     }
 
-    private void drop(Outcome.Missing why) {
+    private void drop(SideResult.Missing why) {
         log.accept(title + ": " + why.label() + " is not measured: " + why.reason());
         missing.put(why.label(), why);
         WorkerProcess worker = workers.remove(why.label());
@@ -107,13 +107,13 @@ final class Measurement implements AutoCloseable {
             Precision precision) {
         double tolerance = precision.tolerance();
         double loose = Math.max(tolerance, workload.looseTolerance(precision));
-        Agreement all = Agreement.of(expected, found);
-        Agreement agreement = Agreement.of(strict(expected), strict(found));
+        SideDifference all = SideDifference.of(expected, found);
+        SideDifference agreement = SideDifference.of(strict(expected), strict(found));
         if (agreement.holds(tolerance) && all.holds(loose)) {
             log.accept(title + ": " + label + ": " + all);
             agreements.put(label, all);
         } else {
-            drop(new Outcome.Missing(
+            drop(new SideResult.Missing(
                     label,
                     "its values differ by %.1e in '%s' (tolerance %.0e) and by %.1e in '%s' (tolerance %.0e)"
                             .formatted(
@@ -134,7 +134,7 @@ final class Measurement implements AutoCloseable {
         return strict;
     }
 
-    private List<Outcome> time(BenchPlan.Runs runs) {
+    private List<SideResult> time(BenchPlan.Runs runs) {
         // one round at least, to find out how many steps fit
         for (int round = 0; round < Math.max(1, runs.warmups()); round++) {
             double fastest = round(round % 2 == 1).values().stream()
@@ -154,15 +154,15 @@ final class Measurement implements AutoCloseable {
         return order.stream().map(label -> outcome(label, seconds)).toList();
     }
 
-    private Outcome outcome(String label, Map<String, List<Double>> seconds) {
+    private SideResult outcome(String label, Map<String, List<Double>> seconds) {
         WorkerProcess worker = workers.get(label);
         if (worker == null) {
-            return missing.getOrDefault(label, new Outcome.Missing(label, "its process has ended", false));
+            return missing.getOrDefault(label, new SideResult.Missing(label, "its process has ended", false));
         }
         SequencedMap<String, String> about = new LinkedHashMap<>(worker.about());
         about.put("steps per timing", "" + steps);
         Timing timing = new Timing(label, seconds.getOrDefault(label, List.of()), worker.peakMemory(), about);
-        return new Outcome.Measured(timing, Optional.ofNullable(agreements.get(label)));
+        return new SideResult.Measured(timing, Optional.ofNullable(agreements.get(label)));
     }
 
     private Map<String, Double> round(boolean reversed) {

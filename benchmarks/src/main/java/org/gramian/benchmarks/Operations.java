@@ -22,7 +22,7 @@ import org.gramian.tensor.Shape;
  * Floating-point operations of a workload: those of its convolutions and matrix products, a multiplication and an addition
  * counted as two, symmetry not made use of, anything elementwise and the optimizer not counted.
  *
- * <p>Forward, for one picture:
+ * <p>Forward, for one image:
  *
  * <ul>
  *   <li>a convolution of k filters of c·s² inputs at P positions: {@code 2·k·c·s²·P}
@@ -32,7 +32,7 @@ import org.gramian.tensor.Shape;
  * </ul>
  *
  * <p>A training step is three times that, since each product has two in its adjoint; of a network's first convolution twice,
- * since pictures get no gradient. The paper's head with C = C′ = 512 at 14×14, 47 classes: 0.76 GFLOP a picture forward, 72
+ * since images get no gradient. The paper's head with C = C′ = 512 at 14×14, 47 classes: 0.76 GFLOP an image forward, 72
  * GFLOP a step of 32. Poolings and networks with other products have no formula here, and no rate is shown for them.
  */
 final class Operations {
@@ -51,9 +51,9 @@ final class Operations {
         if (workload.hasBackbone()) {
             Backbone backbone = Backbone.of(spec.text("backbone"));
             int pixels = spec.number("pixels");
-            Shape pictures = Shape.of(3, pixels, pixels);
-            double forward = ofStage(new Chain("all", backbone.stages()), pictures);
-            double first = ofStage(backbone.stages().getFirst(), pictures);
+            Shape images = Shape.of(3, pixels, pixels);
+            double forward = ofStage(new Chain("all", backbone.stages()), images);
+            double first = ofStage(backbone.stages().getFirst(), images);
             each += workload.trains() ? 3 * forward - first : forward;
             maps = backbone.features(pixels, pixels);
         }

@@ -10,9 +10,9 @@ import java.util.SplittableRandom;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
 import org.gramian.image.batch.Prefetch;
@@ -30,7 +30,7 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 
 /**
- * Scores of pictures in batches of {@value Scoring#DEFAULT_BATCH}, as {@code gramian predict} computes them: from their files,
+ * Scores of images in batches of {@value Scoring#DEFAULT_BATCH}, as {@code gramian predict} computes them: from their files,
  * or, to compare with, from crops that lie in memory already. How the two rates compare tells what decoding costs beside the
  * network.
  */
@@ -40,7 +40,7 @@ final class PredictionTask implements Task {
 
     private static final int BATCH = Scoring.DEFAULT_BATCH;
 
-    private final PaintedPictures pictures;
+    private final SyntheticImageFolder images;
     private final Model model;
     private final Scoring scoring;
     private final Arena arena = Arena.ofShared();
@@ -49,9 +49,9 @@ final class PredictionTask implements Task {
 
     PredictionTask(TaskSpec spec) {
         this.model = model(spec);
-        this.pictures = new PaintedPictures(spec.number("batch"));
+        this.images = new SyntheticImageFolder(spec.number("batch"));
         Rendering rendering = new Rendering(
-                new PictureReader(PictureLimits.DEFAULT)::read,
+                new ImageReader(ImageLimits.DEFAULT)::read,
                 CropPlan.parse("center").withSize(spec.number("pixels")).testing(),
                 model.backbone().preprocessing());
         this.scoring = new Scoring(Engine.of(model), rendering, Prefetch.of(BATCH));
@@ -77,9 +77,9 @@ final class PredictionTask implements Task {
     /** All crops, with zeros up to a whole number of batches, as the loader pads them. */
     private MemorySegment loaded(Rendering rendering) {
         long bytes = BATCH * rendering.bytes();
-        long batches = Math.ceilDiv(pictures.samples().size(), BATCH);
+        long batches = Math.ceilDiv(images.samples().size(), BATCH);
         MemorySegment all = arena.allocate(batches * bytes, 64);
-        List<Work> list = Work.all(pictures.samples(), rendering.crops());
+        List<Work> list = Work.all(images.samples(), rendering.crops());
         try (BatchLoader loader = new BatchLoader(rendering, list, scoring.prefetch())) {
             for (long i = 0; i < batches; i++) {
                 try (Batch batch = loader.next()) {
@@ -104,7 +104,7 @@ final class PredictionTask implements Task {
         if (crops.isPresent()) {
             fromMemory(crops.get());
         } else {
-            scoring.run(pictures.samples(), Engine.Rows.SCORES, new Adding(), _ -> {});
+            scoring.run(images.samples(), Engine.Rows.SCORES, new Adding(), _ -> {});
         }
     }
 
@@ -112,7 +112,7 @@ final class PredictionTask implements Task {
         int size = scoring.rendering().crops().size();
         long bytes = BATCH * scoring.rendering().bytes();
         Shape shape = Shape.of(BATCH, 3, size, size);
-        int count = pictures.samples().size();
+        int count = images.samples().size();
         for (int start = 0; start < count; start += BATCH) {
             float[][] rows =
                     scoring.engine().compute(all.asSlice(start / BATCH * bytes, bytes), shape, Engine.Rows.SCORES);
@@ -145,6 +145,6 @@ final class PredictionTask implements Task {
     public void close() {
         model.close();
         arena.close();
-        pictures.close();
+        images.close();
     }
 }

@@ -7,33 +7,33 @@ import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.tensor.CapturedWork;
 import org.gramian.tensor.CudaStream;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.RepeatedWork;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.CudaGraphOptimizer;
+import org.gramian.train.GpuStepState;
 import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
-import org.gramian.train.StepCells;
 
 /** A training step as training takes it on a GPU: recorded, with parameters moved by {@link CudaGraphOptimizer}. */
 final class RecordedTrainingStep implements TrainingStep {
     private final Subject subject;
     private final List<ParameterGroup> groups;
     private final CudaStream stream;
-    private final StepCells cells;
+    private final GpuStepState cells;
     private final Optimizer velocities = new Optimizer(TapeTrainingStep.OPTIONS);
     private final CudaGraphOptimizer sgd;
-    private final RepeatedWork work;
+    private final CapturedWork work;
 
     RecordedTrainingStep(Subject subject) {
         this.subject = subject;
         this.groups = subject.groups();
         Device device = subject.labels().device();
         this.stream = CudaStream.open(device);
-        this.cells = new StepCells(device);
+        this.cells = new GpuStepState(device);
         this.sgd = new CudaGraphOptimizer(velocities, cells);
-        this.work = new RepeatedWork(device, this::step);
+        this.work = new CapturedWork(device, this::step);
         sgd.prepare(TapeTrainingStep.OPTIONS.learningRate(), 0);
         cells.begin(0);
     }
@@ -62,7 +62,7 @@ final class RecordedTrainingStep implements TrainingStep {
 
     @Override
     public double loss() {
-        StepCells.Outcome outcome = cells.read();
+        GpuStepState.Outcome outcome = cells.read();
         if (outcome.wrong()) {
             throw new IllegalStateException("step " + outcome.steps() + " went wrong: its loss was "
                     + outcome.last() / subject.labels().size(0));

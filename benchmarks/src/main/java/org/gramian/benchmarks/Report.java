@@ -29,7 +29,7 @@ public record Report(
         comparisons.stream()
                 .flatMap(comparison -> comparison.outcomes().stream())
                 .forEach(outcome -> {
-                    if (outcome instanceof Outcome.Measured(Timing timing, var _)
+                    if (outcome instanceof SideResult.Measured(Timing timing, var _)
                             && timing.about().getOrDefault("runtime", "").startsWith("Python")) {
                         facts.putIfAbsent("Python", python(timing.about()));
                     }
@@ -65,11 +65,11 @@ public record Report(
         List<List<String>> rows = new ArrayList<>();
         for (Comparison comparison : comparisons) {
             String title = comparison.title();
-            for (Outcome outcome : comparison.outcomes()) {
+            for (SideResult outcome : comparison.outcomes()) {
                 rows.add(
                         switch (outcome) {
-                            case Outcome.Measured(Timing timing, var _) -> row(title, comparison, timing);
-                            case Outcome.Missing(String label, String reason, var _) ->
+                            case SideResult.Measured(Timing timing, var _) -> row(title, comparison, timing);
+                            case SideResult.Missing(String label, String reason, var _) ->
                                 List.of(title, label, "–", "–", "–", "–", "–", "–", "not measured: " + reason);
                         });
                 title = "";
@@ -79,18 +79,18 @@ public record Report(
     }
 
     private List<String> row(String title, Comparison comparison, Timing timing) {
-        OptionalDouble pictures = comparison.picturesPerSecond(timing);
+        OptionalDouble images = comparison.imagesPerSecond(timing);
         return List.of(
                 title,
                 timing.label(),
                 Units.time(timing.median()),
-                pictures.isPresent() ? Units.rate(pictures.getAsDouble()) : "–",
+                images.isPresent() ? Units.rate(images.getAsDouble()) : "–",
                 Units.tera(comparison.operationsPerSecond(timing)),
                 Units.percent(ofCeiling(comparison, timing)),
                 Units.memory(timing.peakMemory()),
                 Units.ratio(comparison.timesAsFast(timing)),
                 comparison.workload() == Workload.PICTURES
-                        ? String.format(Locale.ROOT, "expected: at least %d img/s", PicturesTask.ASKED)
+                        ? String.format(Locale.ROOT, "expected: at least %d img/s", ImagesTask.ASKED)
                         : "");
     }
 
@@ -104,8 +104,8 @@ public record Report(
     List<String> agreements() {
         List<String> lines = new ArrayList<>();
         for (Comparison comparison : comparisons) {
-            for (Outcome outcome : comparison.outcomes()) {
-                if (outcome instanceof Outcome.Measured(Timing timing, var agreement)) {
+            for (SideResult outcome : comparison.outcomes()) {
+                if (outcome instanceof SideResult.Measured(Timing timing, var agreement)) {
                     agreement.ifPresent(found -> lines.add(comparison.title() + ": " + timing.label() + ": " + found));
                 }
             }
@@ -139,17 +139,17 @@ public record Report(
         return tree;
     }
 
-    private SequencedMap<String, Object> tree(Comparison comparison, Outcome outcome) {
+    private SequencedMap<String, Object> tree(Comparison comparison, SideResult outcome) {
         SequencedMap<String, Object> tree = new LinkedHashMap<>();
         tree.put("side", outcome.label());
         switch (outcome) {
-            case Outcome.Missing missing -> tree.put("notMeasured", missing.reason());
-            case Outcome.Measured(Timing timing, var agreement) -> {
+            case SideResult.Missing missing -> tree.put("notMeasured", missing.reason());
+            case SideResult.Measured(Timing timing, var agreement) -> {
                 tree.put("median", timing.median());
                 tree.put("min", timing.min());
                 tree.put("max", timing.max());
                 tree.put("seconds", timing.seconds());
-                comparison.picturesPerSecond(timing).ifPresent(rate -> tree.put("picturesPerSecond", rate));
+                comparison.imagesPerSecond(timing).ifPresent(rate -> tree.put("picturesPerSecond", rate));
                 comparison.operationsPerSecond(timing).ifPresent(rate -> tree.put("teraflops", rate / 1e12));
                 ofCeiling(comparison, timing).ifPresent(share -> tree.put("ofCeiling", share));
                 timing.peakMemory().ifPresent(bytes -> tree.put("peakMemory", bytes));

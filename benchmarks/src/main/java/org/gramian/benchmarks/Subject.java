@@ -92,8 +92,8 @@ final class Subject implements AutoCloseable {
         Bindings bindings = Bindings.of(variables);
         Var maps;
         if (backbone.isPresent()) {
-            Var pictures = tape.constant(input);
-            Var entering = precision == Precision.BF16 ? Arithmetic.cast(pictures, DType.BF16) : pictures;
+            Var images = tape.constant(input);
+            Var entering = precision == Precision.BF16 ? Arithmetic.cast(images, DType.BF16) : images;
             maps = Arithmetic.cast(backbone.get().apply(entering, bindings), DType.F32);
         } else {
             maps = tape.variable(input);

@@ -12,19 +12,19 @@ public enum Workload {
     HEAD_FORWARD("head, forward", "scores of given feature maps"),
     /** One step of training of the head: forward, backward to the maps, and both optimizers. */
     HEAD_TRAINING("head, training step", "forward, backward to the feature maps, SGD, Riemannian SGD on W"),
-    /** Scores of pictures. */
+    /** Scores of images. */
     NETWORK_FORWARD("backbone and head, forward", "scores of images"),
     /** One step of training of everything: forward, backward, and both optimizers. */
     NETWORK_TRAINING("backbone and head, training step", "forward, backward, SGD, Riemannian SGD on W"),
-    /** Feature maps of pictures. */
+    /** Feature maps of images. */
     BACKBONE_FORWARD("backbone, forward", "feature maps of images"),
     /** Gradients of the mean of the feature maps, without an optimizer. */
     BACKBONE_TRAINING("backbone, forward and backward", "gradients of the mean of the feature maps"),
-    /** The kernel matrix of one picture: the matrix form against the paper's double loop in plain Java. */
+    /** The kernel matrix of one image: the matrix form against the paper's double loop in plain Java. */
     DEFINITION("kernel matrix of one image", "the matrix form against the paper's double loop in plain Java"),
-    /** Pictures from their files to crops, with no network behind: enough of them to take a second. */
+    /** Images from their files to crops, with no network behind: enough of them to take a second. */
     PICTURES("JPEG files decoded, resized and cropped", "image files of 512x384 to crops"),
-    /** Scores of pictures from their files, as {@code predict} computes them, against those of crops in memory. */
+    /** Scores of images from their files, as {@code predict} computes them, against those of crops in memory. */
     PREDICTION("image files to scores", "scores from files against scores of crops in memory");
 
     private final String title;
@@ -133,7 +133,7 @@ public enum Workload {
             case HEAD_TRAINING, NETWORK_TRAINING, BACKBONE_TRAINING -> new TrainingTask(Subject.of(workload, spec));
             case HEAD_FORWARD, NETWORK_FORWARD, BACKBONE_FORWARD -> new ForwardTask(Subject.of(workload, spec));
             case DEFINITION -> new KernelMatrixTask(spec);
-            case PICTURES -> new PicturesTask(spec);
+            case PICTURES -> new ImagesTask(spec);
             case PREDICTION -> new PredictionTask(spec);
         };
     }

@@ -68,8 +68,8 @@ class BenchmarkTest {
     void predictionFromFilesIsComparedWithThatFromMemory() {
         Report report = Bench.run(Tiny.plan(Workload.PREDICTION), null, List.of(), listener);
         Comparison comparison = report.comparisons().getFirst();
-        assertThat(comparison.outcomes()).extracting(Outcome::label).containsExactly("from files", "from memory");
-        assertThat(comparison.outcomes()).allMatch(Outcome.Measured.class::isInstance); // so the scores agree
+        assertThat(comparison.outcomes()).extracting(SideResult::label).containsExactly("from files", "from memory");
+        assertThat(comparison.outcomes()).allMatch(SideResult.Measured.class::isInstance); // so the scores agree
         assertThat(comparison.disagrees()).isFalse();
     }
 
@@ -86,7 +86,7 @@ class BenchmarkTest {
                 .anySatisfy(line -> assertThat(line).containsPattern("\\b10 steps\\b.*1e-03"));
         assertThat(report.comparisons().getFirst().outcomes().getFirst())
                 .isInstanceOfSatisfying(
-                        Outcome.Measured.class,
+                        SideResult.Measured.class,
                         measured -> assertThat(report.comparisons().getFirst().timesAsFast(measured.timing()))
                                 .isPresent());
     }
@@ -143,10 +143,13 @@ class BenchmarkTest {
                 Task other = new KernelLoopTask(spec.with(Map.of("side", "5")))) {
             var expected = loop.check();
             double tolerance = Precision.F32.tolerance();
-            assertThat(Agreement.of(matrix.check(), expected).holds(tolerance)).isTrue();
-            assertThat(Agreement.of(other.check(), expected).holds(tolerance)).isFalse();
+            assertThat(SideDifference.of(matrix.check(), expected).holds(tolerance))
+                    .isTrue();
+            assertThat(SideDifference.of(other.check(), expected).holds(tolerance))
+                    .isFalse();
             expected.replaceAll((_, _) -> Double.NaN);
-            assertThat(Agreement.of(matrix.check(), expected).holds(tolerance)).isFalse();
+            assertThat(SideDifference.of(matrix.check(), expected).holds(tolerance))
+                    .isFalse();
         }
     }
 

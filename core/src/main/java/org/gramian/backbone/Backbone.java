@@ -121,12 +121,12 @@ public final class Backbone {
         return network.cuts().fineTunedLayers();
     }
 
-    /** Title, citation, size of pictures, origin of weights. */
-    public About about() {
+    /** Title, citation, size of images, origin of weights. */
+    public BackboneInfo about() {
         return network.about();
     }
 
-    /** What the usual weights expect of pictures. */
+    /** What the usual weights expect of images. */
     public Preprocessing preprocessing() {
         return network.about().preprocessing();
     }
@@ -186,9 +186,9 @@ public final class Backbone {
     }
 
     /**
-     * The shape {@code [c, h', w']} of the features of one picture.
+     * The shape {@code [c, h', w']} of the features of one image.
      *
-     * @throws IllegalArgumentException if pictures of that size do not fit
+     * @throws IllegalArgumentException if images of that size do not fit
      */
     public Shape features(int height, int width) {
         if (height < 1 || width < 1) {
@@ -206,7 +206,7 @@ public final class Backbone {
         return cut.features(height, width);
     }
 
-    /** Whether pictures of that size can be used. */
+    /** Whether images of that size can be used. */
     public boolean fits(int height, int width) {
         return height > 0 && width > 0 && cut.features(height, width).elements() > 0;
     }
@@ -219,23 +219,23 @@ public final class Backbone {
                 .orElse("no square of up to " + LARGEST_MINIMUM + " fits");
     }
 
-    /** Features of preprocessed pictures. */
-    public Var apply(Var pictures, Bindings parameters) {
-        return trace(pictures, parameters, (layer, maps) -> {});
+    /** Features of preprocessed images. */
+    public Var apply(Var images, Bindings parameters) {
+        return trace(images, parameters, (layer, maps) -> {});
     }
 
     /**
      * The same, with a listener that is told what leaves every layer as soon as it is computed; on a tape that does not
      * record, the maps are gone after the call.
      */
-    public Var trace(Var pictures, Bindings parameters, BiConsumer<String, Var> listener) {
-        Shape shape = pictures.shape();
+    public Var trace(Var images, Bindings parameters, BiConsumer<String, Var> listener) {
+        Shape shape = images.shape();
         if (shape.rank() != 4 || shape.at(1) != Network.COLOURS || shape.at(0) == 0) {
             throw new IllegalArgumentException(
-                    this + ": expected images [n, 3, height, width], found " + pictures.value());
+                    this + ": expected images [n, 3, height, width], found " + images.value());
         }
         features(Math.toIntExact(shape.at(2)), Math.toIntExact(shape.at(3)));
-        return run(stages.stages(), pictures, new ArrayList<>(), parameters, listener);
+        return run(stages.stages(), images, new ArrayList<>(), parameters, listener);
     }
 
     /**

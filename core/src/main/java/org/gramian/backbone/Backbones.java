@@ -13,7 +13,7 @@ import org.gramian.image.crop.Preprocessing.Order;
  * last layers with as many positions are taken: second order pays most where a layer has many positions. Of
  * EfficientNet-Lite4 an independent PyTorch program measured both kinds (Flickr materials, frozen, the paper's head, in
  * percent): 81.1 for {@code block20} with 14×14 positions, 86.2 for {@code block28} with 7×7. Depth was worth more than
- * positions there, and positions can also be had by larger pictures; so for it, and by analogy for ResNets, the default
+ * positions there, and positions can also be had by larger images; so for it, and by analogy for ResNets, the default
  * is the last layer before the classifier's own. For fine-grained classes the earlier layer is worth more: frozen, iSQRT-COV of
  * {@code block20} reaches 91 % on cars39 where average pooling of {@code block28} has 67 %, so that {@code --pooling auto} looks at
  * both (docs/results.md).
@@ -23,11 +23,11 @@ public final class Backbones {
     private static final Preprocessing CENTRED =
             new Preprocessing(Order.RGB, List.of(127.5, 127.5, 127.5), List.of(127.5, 127.5, 127.5));
 
-    private static final About.Weights TORCH_WEIGHTS =
-            new About.Weights("torchvision (PyTorch)", Licence.TORCHVISION.text());
+    private static final BackboneInfo.Weights TORCH_WEIGHTS =
+            new BackboneInfo.Weights("torchvision (PyTorch)", Licence.TORCHVISION.text());
 
-    private static final About.Weights VGG_WEIGHTS =
-            new About.Weights("torchvision (PyTorch), or the authors' Caffe models", Licence.TORCHVISION_OR_VGG.text());
+    private static final BackboneInfo.Weights VGG_WEIGHTS = new BackboneInfo.Weights(
+            "torchvision (PyTorch), or the authors' Caffe models", Licence.TORCHVISION_OR_VGG.text());
 
     private static final List<Network> ALL = List.of(
             new Network("vgg16", Vgg.sixteen(), new Cuts("conv5_3", "fc6"), vgg("VGG-16")),
@@ -38,47 +38,47 @@ public final class Backbones {
                     "googlenet",
                     GoogLeNet.stages(),
                     new Cuts("inception_4e", Backbone.LOGITS),
-                    new About(
+                    new BackboneInfo(
                             "GoogLeNet (BVLC)",
                             "Szegedy et al., Going Deeper with Convolutions, CVPR 2015",
                             224,
                             Preprocessing.CAFFE,
-                            new About.Weights("BVLC Caffe model zoo", Licence.BVLC.text()))),
+                            new BackboneInfo.Weights("BVLC Caffe model zoo", Licence.BVLC.text()))),
             new Network(
                     "squeezenet",
                     SqueezeNet.stages(),
                     new Cuts("fire9", "conv10"),
-                    new About(
+                    new BackboneInfo(
                             "SqueezeNet 1.1",
                             "Iandola et al., SqueezeNet: AlexNet-level accuracy with 50x fewer parameters, 2016",
                             224,
                             Preprocessing.CAFFE,
-                            new About.Weights("the authors (DeepScale), Caffe", Licence.DEEPSCALE.text()))),
+                            new BackboneInfo.Weights("the authors (DeepScale), Caffe", Licence.DEEPSCALE.text()))),
             new Network(
                     "efficientnet-lite4",
                     EfficientNetLite4.stages(),
                     new Cuts("block28", Backbone.LOGITS).with("block20+block28", "block20+block29"),
-                    new About(
+                    new BackboneInfo(
                             "EfficientNet-Lite4",
                             "Tan and Le, EfficientNet: Rethinking Model Scaling, ICML 2019; Lite by Liu, 2020",
                             300,
                             Preprocessing.TENSORFLOW,
-                            new About.Weights("Google (TensorFlow TPU models)", Licence.GOOGLE.text()))),
+                            new BackboneInfo.Weights("Google (TensorFlow TPU models)", Licence.GOOGLE.text()))),
             new Network(
                     "filters",
                     List.of(new FilterBank("bank")),
                     Cuts.withoutClassifier("bank"),
-                    new About(
+                    new BackboneInfo(
                             "Fixed bank of Gabor and Gaussian derivative filters",
                             "Daugman, Uncertainty relation for resolution in space, JOSA A 1985",
                             224,
                             CENTRED,
-                            About.Weights.NOT_NEEDED)));
+                            BackboneInfo.Weights.NOT_NEEDED)));
 
     private Backbones() {}
 
-    private static About vgg(String title) {
-        return new About(
+    private static BackboneInfo vgg(String title) {
+        return new BackboneInfo(
                 title,
                 "Simonyan and Zisserman, Very Deep Convolutional Networks for Large-Scale Image Recognition, ICLR 2015",
                 224,
@@ -86,8 +86,8 @@ public final class Backbones {
                 VGG_WEIGHTS);
     }
 
-    private static About resNet(String title) {
-        return new About(
+    private static BackboneInfo resNet(String title) {
+        return new BackboneInfo(
                 title,
                 "He, Zhang, Ren and Sun, Deep Residual Learning for Image Recognition, CVPR 2016",
                 224,

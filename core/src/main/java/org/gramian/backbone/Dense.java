@@ -44,14 +44,14 @@ public record Dense(String name, int channels, int side, Activation activation) 
 
     @Override
     public Var apply(Var maps, Bindings parameters) {
-        long pictures = maps.shape().at(0);
+        long images = maps.shape().at(0);
         Bindings own = parameters.under(name);
         Var weight = own.get("weight");
         Var rows = Arithmetic.cast(
-                Shapes.reshape(maps, pictures, maps.shape().elements() / pictures),
+                Shapes.reshape(maps, images, maps.shape().elements() / images),
                 weight.value().type());
         Var sums = Matrices.linear(rows, weight, own.get("bias"));
         Var ended = activation == Activation.RELU ? Arithmetic.relu(sums) : sums;
-        return Shapes.reshape(ended, pictures, channels, 1, 1);
+        return Shapes.reshape(ended, images, channels, 1, 1);
     }
 }

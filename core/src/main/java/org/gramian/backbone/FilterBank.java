@@ -18,10 +18,10 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Window;
 
 /**
- * A fixed bank of oriented filters over three octaves, for a start without any weights: pictures {@code [n, 3, h, w]} to
+ * A fixed bank of oriented filters over three octaves, for a start without any weights: images {@code [n, 3, h, w]} to
  * maps {@code [n, 120, ⌈h/8⌉, ⌈w/8⌉]}.
  *
- * <p>The picture is smoothed and halved into a pyramid (Burt and Adelson, 1983). Each of its first three levels is
+ * <p>The image is smoothed and halved into a pyramid (Burt and Adelson, 1983). Each of its first three levels is
  * convolved at every second place with the 19 filters of {@link FilterFormulas}; a response r becomes two maps, {@code
  * max(r, 0)} and {@code max(−r, 0)}, and each is averaged over windows of 4, 2 and 1 so that all levels have one size. The
  * fourth level gives the plain colours, rectified in the same way. That makes {@code 3·2·19 + 2·3} maps.
@@ -76,9 +76,9 @@ public record FilterBank(String name) implements Stage {
     }
 
     @Override
-    public Var apply(Var pictures, Bindings parameters) {
+    public Var apply(Var images, Bindings parameters) {
         List<Var> parts = new ArrayList<>();
-        Var level = pictures;
+        Var level = images;
         for (int i = 0; i < LEVELS; i++) {
             Var responses = convolve(level, parameters.get("bank.weight"), BANK);
             parts.add(Maps.averagePool(Arithmetic.relu(responses), averaging(i)));

@@ -18,7 +18,7 @@ public enum Licence {
         this.terms = terms;
     }
 
-    /** The publisher's terms, and that the pictures they were trained on have their own. */
+    /** The publisher's terms, and that the images they were trained on have their own. */
     public String text() {
         return terms + ON_IMAGENET;
     }

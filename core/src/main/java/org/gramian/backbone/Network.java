@@ -9,12 +9,12 @@ import java.util.Set;
  * An architecture: its stages in order, of which it may be cut after any.
  *
  * @param name what users type
- * @param stages from the picture to the class scores, under distinct names
+ * @param stages from the image to the class scores, under distinct names
  * @param cuts where features end
  * @param about what one should know of it
  */
-record Network(String name, List<Stage> stages, Cuts cuts, About about) {
-    /** Channels of a picture. */
+record Network(String name, List<Stage> stages, Cuts cuts, BackboneInfo about) {
+    /** Channels of an image. */
     static final int COLOURS = 3;
 
     Network {

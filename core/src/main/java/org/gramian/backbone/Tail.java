@@ -24,7 +24,7 @@ import org.gramian.tensor.Shape;
  * and the mean. SqueezeNet's class scores are means of the maps of {@code conv10}, which therefore is the last layer of its
  * tail.
  *
- * <p>Fully connected layers fit maps of one size only: the {@code 14×14} that pictures of 224×224 leave at VGG's
+ * <p>Fully connected layers fit maps of one size only: the {@code 14×14} that images of 224×224 leave at VGG's
  * {@code conv5_3}.
  *
  * <p>A network cut at several layers of different sizes gives the last layer's maps enlarged to the grid of the first. The tail

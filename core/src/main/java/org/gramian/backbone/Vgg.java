@@ -9,7 +9,7 @@ import org.gramian.tensor.Activation;
  *
  * <p>Simonyan and Zisserman, <i>Very Deep Convolutional Networks for Large-Scale Image Recognition</i>, ICLR 2015. Layers
  * {@code conv1_1}, …, {@code pool5}, {@code fc6}, {@code fc7}, {@code logits} (parameters {@code fc8}); the fully connected
- * ones fit pictures of 224×224 only. Dropout does nothing outside of the authors' own training and is left out.
+ * ones fit images of 224×224 only. Dropout does nothing outside of the authors' own training and is left out.
  */
 final class Vgg {
     private static final int[] WIDTHS = {64, 128, 256, 512, 512};

@@ -4,7 +4,7 @@
  * <p>{@link org.gramian.backbone.Backbones} lists the networks; a {@link org.gramian.backbone.Backbone} is one of them, cut
  * at a layer. It is a description without numbers: it says which parameters it has, what shape its features have, and how
  * they are computed from variables bound to those parameters. {@link org.gramian.backbone.About} says where weights come
- * from, under which licence, and what they expect of pictures.
+ * from, under which licence, and what they expect of images.
  *
  * <pre>{@code
  * Backbone backbone = Backbone.of("googlenet", "inception_4e");
@@ -12,7 +12,7 @@
  * try (ParameterSet parameters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
  *         Tape tape = Tape.inference()) {
  *     parameters.assign(weights);
- *     Var features = backbone.apply(tape.constant(pictures), Bindings.of(parameters.variables(tape)));
+ *     Var features = backbone.apply(tape.constant(images), Bindings.of(parameters.variables(tape)));
  * }
  * }</pre>
  *

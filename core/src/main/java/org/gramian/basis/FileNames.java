@@ -26,7 +26,7 @@ public final class FileNames {
 
     /** What is wrong with a name and what to do, as {@code NAME cannot be represented in ...}. */
     public static String problem(String name) {
-        return "the file name " + Found.text(name) + " cannot be represented in the character set " + charset()
+        return "the file name " + QuotedText.text(name) + " cannot be represented in the character set " + charset()
                 + " of this locale; run it again with: export LC_ALL=C.UTF-8";
     }
 }

@@ -86,7 +86,8 @@ public final class JsonText {
             tree = JSON.readTree(json);
         } catch (JacksonException wrong) {
             throw new IllegalArgumentException(
-                    "expected " + wanted + " in JSON as " + key + ", found: " + Found.bare(wrong.getOriginalMessage()),
+                    "expected " + wanted + " in JSON as " + key + ", found: "
+                            + QuotedText.bare(wrong.getOriginalMessage()),
                     wrong);
         }
         if (!isWanted.test(tree)) {
@@ -96,6 +97,6 @@ public final class JsonText {
     }
 
     private static IllegalArgumentException unexpected(String key, String wanted, String found) {
-        return new IllegalArgumentException("expected " + wanted + " as " + key + ", found " + Found.text(found));
+        return new IllegalArgumentException("expected " + wanted + " as " + key + ", found " + QuotedText.text(found));
     }
 }

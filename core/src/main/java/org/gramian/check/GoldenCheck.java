@@ -41,9 +41,9 @@ public record GoldenCheck(DType type, Device device) {
      * @param outcomes one per reference tensor
      * @param others files that belong to no layer known here
      */
-    public record Report(List<Outcome> outcomes, List<String> others) {
+    public record Report(List<CheckResult> outcomes, List<String> others) {
         public boolean passed() {
-            return !outcomes.isEmpty() && outcomes.stream().allMatch(Outcome::passed);
+            return !outcomes.isEmpty() && outcomes.stream().allMatch(CheckResult::passed);
         }
     }
 
@@ -53,7 +53,7 @@ public record GoldenCheck(DType type, Device device) {
      * @throws IOException if the folder or a file cannot be read
      */
     public Report compare(Path folder) throws IOException {
-        List<Outcome> outcomes = new ArrayList<>();
+        List<CheckResult> outcomes = new ArrayList<>();
         List<String> others = new ArrayList<>();
         for (Path file : files(folder)) {
             String name = file.getFileName().toString().replace(".safetensors", "");
@@ -91,16 +91,16 @@ public record GoldenCheck(DType type, Device device) {
         }
     }
 
-    private List<Outcome> compare(String name, Path path) throws IOException {
+    private List<CheckResult> compare(String name, Path path) throws IOException {
         try (Arena arena = Arena.ofShared();
                 Scope _ = Scope.open()) {
             TensorFile file = Safetensors.read(path, arena);
             GoldenValues values = new GoldenValues(file, type, device);
-            List<Outcome> outcomes = new ArrayList<>();
+            List<CheckResult> outcomes = new ArrayList<>();
             for (Map.Entry<String, Tensor> computed :
                     GoldenLayers.compute(name, values).entrySet()) {
                 Tensor expected = file.get(computed.getKey()).toTensor();
-                outcomes.add(new Outcome(
+                outcomes.add(new CheckResult(
                         name + ": " + computed.getKey(),
                         error(computed.getValue(), expected),
                         TOLERANCES.getOrDefault(type, 0.0)));

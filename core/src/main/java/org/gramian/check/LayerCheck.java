@@ -70,7 +70,7 @@ public final class LayerCheck {
             "covariance:shrinkage=0.3/log/triu");
 
     private final RandomGenerator random = new SplittableRandom(5);
-    private final List<Outcome> outcomes = new ArrayList<>();
+    private final List<CheckResult> outcomes = new ArrayList<>();
     private final Device device;
 
     private LayerCheck(Device device) {
@@ -78,7 +78,7 @@ public final class LayerCheck {
     }
 
     /** Checks everything; takes a second or two. */
-    public static List<Outcome> run(Device device) {
+    public static List<CheckResult> run(Device device) {
         Libtorch libtorch = Libtorch.load();
         int threads = libtorch.threads();
         libtorch.setThreads(
@@ -218,6 +218,7 @@ public final class LayerCheck {
     }
 
     private void check(String name, Function<List<Var>, Var> function, Tensor... inputs) {
-        outcomes.add(new Outcome(name, GradientCheck.of(function).check(inputs).worst(), TOLERANCE));
+        outcomes.add(
+                new CheckResult(name, GradientCheck.of(function).check(inputs).worst(), TOLERANCE));
     }
 }

@@ -137,9 +137,9 @@ public record PoolingCheck(Pooling pooling, List<GradientComparison> formulas, L
     }
 
     /** The comparisons of the inputs with what is stated, as other self-checks give theirs. */
-    List<Outcome> outcomes() {
+    List<CheckResult> outcomes() {
         return inputs.stream()
-                .map(input -> new Outcome(pooling + ": " + input.subject(), input.fromStated(), input.tolerance()))
+                .map(input -> new CheckResult(pooling + ": " + input.subject(), input.fromStated(), input.tolerance()))
                 .toList();
     }
 

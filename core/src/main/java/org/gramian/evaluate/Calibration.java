@@ -18,11 +18,11 @@ public record Calibration(double logLoss, double brier, double error, List<Bin> 
     public static final int BINS = 15;
 
     /**
-     * Pictures whose highest probability lies in {@code (low, high]}.
+     * Images whose highest probability lies in {@code (low, high]}.
      *
      * @param low where it begins
      * @param high where it ends
-     * @param count how many pictures; the means are 0 where there are none
+     * @param count how many images; the means are 0 where there are none
      * @param confidence the mean of their highest probabilities
      * @param accuracy which part of them was right
      */

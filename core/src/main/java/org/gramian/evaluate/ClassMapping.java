@@ -3,17 +3,17 @@ package org.gramian.evaluate;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.gramian.basis.Found;
-import org.gramian.basis.Names;
+import org.gramian.basis.NameList;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Sample;
 
 /**
- * From the classes of a data set to those of a model, by their names: the orders may differ, and the data set may lack some.
+ * From the classes of a dataset to those of a model, by their names: the orders may differ, and the dataset may lack some.
  *
- * @param targets for each class of the data set, its index among the model's
+ * @param targets for each class of the dataset, its index among the model's
  */
 record ClassMapping(List<Integer> targets) {
     ClassMapping {
@@ -21,10 +21,10 @@ record ClassMapping(List<Integer> targets) {
     }
 
     /**
-     * Of a data set to a model.
+     * Of a dataset to a model.
      *
      * @param known the model's classes, all different
-     * @throws DatasetException if the data set has a class that the model cannot answer with
+     * @throws DatasetException if the dataset has a class that the model cannot answer with
      */
     static ClassMapping of(Dataset dataset, List<String> known) throws DatasetException {
         Map<String, Integer> indexes = new HashMap<>();
@@ -40,10 +40,10 @@ record ClassMapping(List<Integer> targets) {
 
     private static String problem(List<String> unknown, List<String> known) {
         List<String> names = unknown.stream()
-                .map(name -> Found.text(name) + NearestWord.suggestion(name, known))
+                .map(name -> QuotedText.text(name) + NearestWord.suggestion(name, known))
                 .toList();
-        return "expected only classes of the model, found " + Names.some(names) + "; its classes are "
-                + Names.some(known.stream().map(Found::text).toList())
+        return "expected only classes of the model, found " + NameList.some(names) + "; its classes are "
+                + NameList.some(known.stream().map(QuotedText::text).toList())
                 + ": rename the folders or labels, remove these classes, or train a model on them";
     }
 

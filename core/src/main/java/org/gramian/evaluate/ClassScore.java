@@ -4,8 +4,8 @@ package org.gramian.evaluate;
  * How one class fared.
  *
  * @param name the class
- * @param support how many pictures are of it
- * @param predicted how many pictures were taken for it
+ * @param support how many images are of it
+ * @param predicted how many images were taken for it
  * @param right how many of these are of it
  */
 public record ClassScore(String name, int support, int predicted, int right) {
@@ -14,7 +14,7 @@ public record ClassScore(String name, int support, int predicted, int right) {
         return predicted == 0 ? 0 : (double) right / predicted;
     }
 
-    /** {@code right / support}; 0 for a class without pictures. */
+    /** {@code right / support}; 0 for a class without images. */
     public double recall() {
         return support == 0 ? 0 : (double) right / support;
     }

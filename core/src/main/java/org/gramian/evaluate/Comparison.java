@@ -7,13 +7,13 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * Two models held against each other over the same folds: the numbers of each, and one {@link PairedTest} over all pictures.
+ * Two models held against each other over the same folds: the numbers of each, and one {@link PairedTest} over all images.
  *
  * @param first mean and spread of the first model's numbers
  * @param second those of the second
- * @param test the pictures of all folds as of one test
- * @param repeated how often a picture was tested again in a further fold. The test takes these for
- *     different pictures and so believes too much in what it finds
+ * @param test the images of all folds as of one test
+ * @param repeated how often an image was tested again in a further fold. The test takes these for
+ *     different images and so believes too much in what it finds
  */
 public record Comparison(FoldSummary first, FoldSummary second, PairedTest test, int repeated) {
     /**

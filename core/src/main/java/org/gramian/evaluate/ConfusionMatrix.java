@@ -11,7 +11,7 @@ import java.util.stream.IntStream;
  * Who was taken for whom: <b>rows are the truth, columns are the prediction</b>.
  *
  * @param classes names of rows and of columns
- * @param counts {@code counts[i][j]}: pictures of class {@code i} that were taken for class {@code j}
+ * @param counts {@code counts[i][j]}: images of class {@code i} that were taken for class {@code j}
  */
 public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) {
     /** What stands beside the matrix wherever it is written. */
@@ -46,7 +46,7 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
                         .toList());
     }
 
-    /** How many pictures of one class were taken for another, or for itself. */
+    /** How many images of one class were taken for another, or for itself. */
     public int count(int truth, int predicted) {
         return counts.get(truth).get(predicted);
     }
@@ -76,13 +76,13 @@ public record ConfusionMatrix(List<String> classes, List<List<Integer>> counts) 
                 .toList();
     }
 
-    /** Balanced accuracy: the mean recall over the classes that have pictures. */
+    /** Balanced accuracy: the mean recall over the classes that have images. */
     public double macroRecall() {
         return mean(ClassScore::recall);
     }
 
     /**
-     * The mean F1 over the classes that have pictures. One that was never predicted counts as 0; one without pictures
+     * The mean F1 over the classes that have images. One that was never predicted counts as 0; one without images
      * does not count.
      */
     public double macroF1() {

@@ -4,7 +4,7 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 
 /**
  * All predictions of one fold, from which every number follows.
@@ -27,7 +27,7 @@ public record Evaluation(Setting setting, List<String> classes, List<Prediction>
             if (prediction.logits().size() != classes.size()) {
                 throw new IllegalArgumentException("%s: expected a score for each of %d classes, found %d"
                         .formatted(
-                                Found.bare(prediction.name()),
+                                QuotedText.bare(prediction.name()),
                                 classes.size(),
                                 prediction.logits().size()));
             }
@@ -39,17 +39,17 @@ public record Evaluation(Setting setting, List<String> classes, List<Prediction>
         this(setting, classes, predictions, Temperature.NONE);
     }
 
-    /** The same scores under another temperature, which should come from pictures that are not among these. */
+    /** The same scores under another temperature, which should come from images that are not among these. */
     public Evaluation calibrated(Temperature other) {
         return new Evaluation(setting, classes, predictions, other);
     }
 
-    /** How many pictures got their class first. */
+    /** How many images got their class first. */
     public Proportion accuracy() {
         return top(1);
     }
 
-    /** How many pictures got their class among the first {@code count}: all, where there are no more classes. */
+    /** How many images got their class among the first {@code count}: all, where there are no more classes. */
     public Proportion top(int count) {
         long right = predictions.stream()
                 .filter(prediction -> prediction.logits().rank(prediction.truth()) < count)
@@ -75,7 +75,7 @@ public record Evaluation(Setting setting, List<String> classes, List<Prediction>
         for (String name : names) {
             if (!seen.add(name)) {
                 throw new IllegalArgumentException(
-                        "expected different " + what + " to evaluate, found " + Found.text(name) + " twice");
+                        "expected different " + what + " to evaluate, found " + QuotedText.text(name) + " twice");
             }
         }
     }

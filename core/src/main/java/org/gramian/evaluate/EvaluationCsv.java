@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
-import org.gramian.basis.WholeText;
+import org.gramian.basis.AtomicTextFile;
 
 /** Tables of an evaluation for spreadsheets and data frames: UTF-8, commas, a point in every number, {@code \n} lines. */
 public final class EvaluationCsv {
@@ -49,7 +49,7 @@ public final class EvaluationCsv {
     }
 
     private static void write(Path path, Consumer<Consumer<List<String>>> content) throws IOException {
-        WholeText.write(path, text -> {
+        AtomicTextFile.write(path, text -> {
             CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text);
             content.accept(csv::writeRecord);
             csv.flush();

@@ -11,8 +11,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.gramian.basis.Found;
-import org.gramian.basis.WholeText;
+import org.gramian.basis.AtomicTextFile;
+import org.gramian.basis.QuotedText;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
@@ -54,7 +54,7 @@ public final class EvaluationFile {
 
     /** Writes or replaces a file, whole or not at all. */
     public static void write(Path path, Evaluation evaluation) throws IOException {
-        WholeText.write(path, text -> {
+        AtomicTextFile.write(path, text -> {
             try {
                 MAPPER.writerWithDefaultPrettyPrinter().writeValue(text, EvaluationDocument.of(evaluation, MAPPER));
                 text.write('\n');
@@ -153,8 +153,8 @@ public final class EvaluationFile {
                 .map(step ->
                         step.getPropertyName() == null ? "[" + step.getIndex() + "]" : "." + step.getPropertyName())
                 .collect(Collectors.joining());
-        String place = where.isEmpty() ? "" : " at " + Found.text(where.substring(where.startsWith(".") ? 1 : 0));
+        String place = where.isEmpty() ? "" : " at " + QuotedText.text(where.substring(where.startsWith(".") ? 1 : 0));
         String message = ADVICE.split(e.getOriginalMessage(), 2)[0].replaceAll("org\\.gramian\\.[\\w.]*\\$?", "");
-        return "expected an evaluation in JSON, found" + place + ": " + Found.bare(message);
+        return "expected an evaluation in JSON, found" + place + ": " + QuotedText.bare(message);
     }
 }

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import org.gramian.basis.Names;
+import org.gramian.basis.NameList;
 
 /**
  * The evaluations of a run where it left them: {@code evaluation.json} in its folder; of several folds, {@code
@@ -65,7 +65,7 @@ public final class EvaluationFolder {
                         ? "expected a file with an evaluation, or a run with %s or %s/%s, found none"
                                 .formatted(FILE, FOLDS, FILE)
                         : "expected a run, found a folder of runs; choose from: "
-                                + Names.some(runs.stream().sorted().toList()));
+                                + NameList.some(runs.stream().sorted().toList()));
     }
 
     /** By length first, so that 10 comes after 9. */

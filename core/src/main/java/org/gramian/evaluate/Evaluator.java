@@ -8,9 +8,9 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
-import org.gramian.basis.Found;
-import org.gramian.image.Reading;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.basis.QuotedText;
+import org.gramian.image.ReadResult;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Sample;
@@ -22,18 +22,18 @@ import org.gramian.model.RowSink;
 import org.gramian.model.Scoring;
 
 /**
- * Measures a model on labelled pictures: every crop is scored, the crops of a picture become one answer by {@link
+ * Measures a model on labelled images: every crop is scored, the crops of an image become one answer by {@link
  * Logits#ofCrops}, and the answers an {@link Evaluation} under the model's own temperature.
  *
  * <p>Classes are matched by name; truths and scores of the evaluation are in the order of the model's classes, whatever
- * the order of the data set's. Pictures that cannot be read are named and do not count.
+ * the order of the dataset's. Images that cannot be read are named and do not count.
  *
- * @param scoring the model, and how it sees pictures
+ * @param scoring the model, and how it sees images
  * @param card the model's classes and temperature
  */
 public record Evaluator(Scoring scoring, ModelCard card) {
-    /** Of a model that sees pictures as its card says. */
-    public static Evaluator of(Model model, ModelCard card, Function<Path, Reading> reader) {
+    /** Of a model that sees images as its card says. */
+    public static Evaluator of(Model model, ModelCard card, Function<Path, ReadResult> reader) {
         int scores = model.head().classes();
         if (scores != card.classes().size()) {
             throw new IllegalArgumentException("expected a name for each of the model's " + scores + " scores, found "
@@ -43,12 +43,12 @@ public record Evaluator(Scoring scoring, ModelCard card) {
     }
 
     /**
-     * Measures on some pictures of a data set.
+     * Measures on some images of a dataset.
      *
      * @param indexes into {@link Dataset#samples}, at least one
-     * @param setting what these pictures are, as a result will be known by
-     * @param progress told the number of pictures done so far
-     * @throws DatasetException if the data set has a class that the model does not know, or no picture can be read
+     * @param setting what these images are, as a result will be known by
+     * @param progress told the number of images done so far
+     * @throws DatasetException if the dataset has a class that the model does not know, or no image can be read
      */
     public Measurement measure(Dataset dataset, List<Integer> indexes, Setting setting, LongConsumer progress)
             throws DatasetException {
@@ -76,7 +76,7 @@ public record Evaluator(Scoring scoring, ModelCard card) {
         }
         Map.Entry<String, String> first = unreadable.entrySet().iterator().next();
         return "expected readable test images, found %d unreadable ones; the first is %s: %s"
-                .formatted(unreadable.size(), Found.text(first.getKey()), first.getValue());
+                .formatted(unreadable.size(), QuotedText.text(first.getKey()), first.getValue());
     }
 
     /** Makes predictions of rows as they come. */
@@ -93,8 +93,8 @@ public record Evaluator(Scoring scoring, ModelCard card) {
 
         @Override
         public void rows(int sample, float[][] rows) {
-            Sample picture = samples.get(sample);
-            predictions.add(new Prediction(picture.name(), mapping.truth(picture), Logits.ofCrops(rows)));
+            Sample image = samples.get(sample);
+            predictions.add(new Prediction(image.name(), mapping.truth(image), Logits.ofCrops(rows)));
         }
 
         @Override

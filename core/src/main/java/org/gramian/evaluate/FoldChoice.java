@@ -12,14 +12,14 @@ import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.image.dataset.protocol.Protocols;
 
 /**
- * Finds the fold that somebody asks for, unless the model has learned its pictures.
+ * Finds the fold that somebody asks for, unless the model has learned its images.
  *
- * @param dataset the pictures
+ * @param dataset the images
  * @param trained what the model was trained under, as far as it says
- * @param learned what it has learned of this data set, if it was trained on it
+ * @param learned what it has learned of this dataset, if it was trained on it
  */
-record FoldChoice(Dataset dataset, Optional<TrainedOn> trained, Optional<Learned> learned) {
-    TestPictures choose(TestRequest request, Duplicates duplicates) {
+record FoldChoice(Dataset dataset, Optional<TrainedOn> trained, Optional<TrainedSplit> learned) {
+    TestImages choose(TestRequest request, Duplicates duplicates) {
         Protocol protocol = request.protocol()
                 .or(() -> trained.map(one -> Protocols.parse(one.setting().protocol())))
                 .orElseThrow(() -> new IllegalArgumentException(
@@ -31,7 +31,7 @@ record FoldChoice(Dataset dataset, Optional<TrainedOn> trained, Optional<Learned
         Plan plan = protocol.plan(dataset, duplicates, seed);
         Fold fold = request.fold().map(name -> named(plan, name)).orElseGet(() -> only(plan));
         learned.ifPresent(one -> requireNew(one, fold));
-        return new TestPictures(
+        return new TestImages(
                 fold.test(),
                 Setting.of(plan, fold),
                 plan.notes().stream().map(Note::text).toList());
@@ -48,7 +48,7 @@ record FoldChoice(Dataset dataset, Optional<TrainedOn> trained, Optional<Learned
                                 plan.protocol().text(),
                                 name,
                                 NearestWord.suggestion(name, names),
-                                Learned.names(plan))));
+                                TrainedSplit.names(plan))));
     }
 
     /** By number from 1 on, as {@code train} counts them; a name goes before it. */
@@ -65,12 +65,12 @@ record FoldChoice(Dataset dataset, Optional<TrainedOn> trained, Optional<Learned
             return plan.folds().getFirst();
         }
         return learned.filter(one -> one.plan().fingerprint().equals(plan.fingerprint()))
-                .map(Learned::fold)
+                .map(TrainedSplit::fold)
                 .orElseThrow(() -> new IllegalArgumentException("%s has several folds: choose one of %s"
-                        .formatted(plan.protocol().text(), Learned.names(plan))));
+                        .formatted(plan.protocol().text(), TrainedSplit.names(plan))));
     }
 
-    private static void requireNew(Learned learned, Fold fold) {
+    private static void requireNew(TrainedSplit learned, Fold fold) {
         if (learned.count(fold.test()) > 0) {
             throw new IllegalArgumentException(
                     ("%s, so the result on '%s' would be biased: evaluate on '%s' of %s instead, which it was not"

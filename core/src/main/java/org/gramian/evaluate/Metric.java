@@ -4,7 +4,7 @@ import java.util.Locale;
 
 /** The numbers by which a model is judged, each of one {@link Evaluation}. */
 public enum Metric {
-    /** Which part of the pictures got their class first. */
+    /** Which part of the images got their class first. */
     ACCURACY("accuracy", "accuracy", true),
 
     /** Which part got it among the first five; with five classes or fewer this is all. */

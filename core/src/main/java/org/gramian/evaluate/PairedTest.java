@@ -4,13 +4,13 @@ import java.util.Locale;
 import org.apache.commons.statistics.distribution.BinomialDistribution;
 
 /**
- * Whether one of two models is better, asked of the same pictures: McNemar's test. Only pictures that exactly one of them
+ * Whether one of two models is better, asked of the same images: McNemar's test. Only images that exactly one of them
  * got right tell them apart; were both equally good, each of these would be a fair coin.
  *
- * @param bothRight pictures that both got right
- * @param onlyFirst pictures that only the first got right
- * @param onlySecond pictures that only the second got right
- * @param bothWrong pictures that both got wrong
+ * @param bothRight images that both got right
+ * @param onlyFirst images that only the first got right
+ * @param onlySecond images that only the second got right
+ * @param bothWrong images that both got wrong
  */
 public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothWrong) {
     /** Below it three decimals would read as if the difference were certain. */
@@ -32,13 +32,13 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
     /**
      * Between two evaluations of one fold.
      *
-     * @throws IllegalArgumentException if they were not measured on the same pictures under the same division
+     * @throws IllegalArgumentException if they were not measured on the same images under the same division
      */
     public static PairedTest of(Evaluation first, Evaluation second) {
         return Pairing.of(first, second).test();
     }
 
-    /** Both tests as one, of the pictures of both. */
+    /** Both tests as one, of the images of both. */
     public PairedTest plus(PairedTest other) {
         return new PairedTest(
                 Math.addExact(bothRight, other.bothRight),
@@ -47,14 +47,14 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
                 Math.addExact(bothWrong, other.bothWrong));
     }
 
-    /** How many pictures there are. */
-    public int pictures() {
+    /** How many images there are. */
+    public int images() {
         return bothRight + onlyFirst + onlySecond + bothWrong;
     }
 
     /**
      * The exact two-sided p-value: {@code min(1, 2 P(X <= min(b, c)))}, {@code X} binomial of {@code b + c} fair coins
-     * with {@code b} and {@code c} the pictures that only one got right; 1 where there are none. McNemar 1947.
+     * with {@code b} and {@code c} the images that only one got right; 1 where there are none. McNemar 1947.
      */
     public double exactP() {
         return onlyFirst + onlySecond == 0 ? 1 : Math.min(1, 2 * coins().cumulativeProbability(fewer()));
@@ -80,7 +80,7 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
 
     /** Accuracy of the first less that of the second. */
     public double difference() {
-        return (double) (onlyFirst - onlySecond) / pictures();
+        return (double) (onlyFirst - onlySecond) / images();
     }
 
     /**
@@ -89,8 +89,8 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
      * added, with the correlation of the pairs.
      */
     public Interval differenceInterval() {
-        Proportion first = new Proportion(bothRight + onlyFirst, pictures());
-        Proportion second = new Proportion(bothRight + onlySecond, pictures());
+        Proportion first = new Proportion(bothRight + onlyFirst, images());
+        Proportion second = new Proportion(bothRight + onlySecond, images());
         double firstDown = first.value() - first.interval().low();
         double firstUp = first.interval().high() - first.value();
         double secondDown = second.value() - second.interval().low();
@@ -113,11 +113,11 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
             return 0;
         }
         double determinant = (double) bothRight * bothWrong - (double) onlyFirst * onlySecond;
-        double corrected = determinant > 0 ? Math.max(0, determinant - pictures() / 2.0) : determinant;
+        double corrected = determinant > 0 ? Math.max(0, determinant - images() / 2.0) : determinant;
         return corrected / Math.sqrt(product);
     }
 
-    /** In points, as {@code +3.2 points (0.4 to 6.1), p = 0.026 (McNemar, exact): 41 against 25 of 940 pictures}. */
+    /** In points, as {@code +3.2 points (0.4 to 6.1), p = 0.026 (McNemar, exact): 41 against 25 of 940 images}. */
     public String text() {
         Interval interval = differenceInterval();
         return String.format(
@@ -129,6 +129,6 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
                 exactP() < SMALLEST_SHOWN ? "< 0.001" : String.format(Locale.ROOT, "= %.3f", exactP()),
                 onlyFirst,
                 onlySecond,
-                pictures());
+                images());
     }
 }

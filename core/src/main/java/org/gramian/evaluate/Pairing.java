@@ -4,18 +4,18 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.gramian.basis.Found;
-import org.gramian.basis.Names;
+import org.gramian.basis.NameList;
+import org.gramian.basis.QuotedText;
 
 /**
- * Two evaluations brought together picture by picture, or refused with the reason why comparing them would mean nothing.
+ * Two evaluations brought together image by image, or refused with the reason why comparing them would mean nothing.
  *
- * @param rows of each picture, whether the first and whether the second was right
+ * @param rows of each image, whether the first and whether the second was right
  */
 record Pairing(List<Row> rows) {
     private static final String ADVICE = "; evaluate both models on the same dataset with the same protocol and seed";
 
-    /** One picture. */
+    /** One image. */
     record Row(boolean first, boolean second) {}
 
     static Pairing of(Evaluation first, Evaluation second) {
@@ -69,8 +69,8 @@ record Pairing(List<Row> rows) {
         String truth = first.classes().get(one.truth());
         String otherTruth = second.classes().get(other.truth());
         if (!truth.equals(otherTruth)) {
-            throw refused(Found.text(one.name()) + " is of class " + Found.text(truth) + " in the first and "
-                    + Found.text(otherTruth) + " in the second");
+            throw refused(QuotedText.text(one.name()) + " is of class " + QuotedText.text(truth) + " in the first and "
+                    + QuotedText.text(otherTruth) + " in the second");
         }
         return new Row(one.right(), other.right());
     }
@@ -78,7 +78,7 @@ record Pairing(List<Row> rows) {
     static String shown(List<String> names) {
         return names.isEmpty()
                 ? "none"
-                : Names.some(names.stream().map(Found::text).toList());
+                : NameList.some(names.stream().map(QuotedText::text).toList());
     }
 
     static IllegalArgumentException refused(String reason) {

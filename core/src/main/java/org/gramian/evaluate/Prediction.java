@@ -1,12 +1,12 @@
 package org.gramian.evaluate;
 
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.model.Logits;
 
 /**
- * What a model said about one picture, beside what is true.
+ * What a model said about one image, beside what is true.
  *
- * @param name the picture's name in its data set
+ * @param name the image's name in its dataset
  * @param truth index of its class
  * @param logits finite, one per class, of magnitude at most {@value #MOST}; of several crops, {@link
  *     Logits#meanProbability}
@@ -15,20 +15,21 @@ public record Prediction(String name, int truth, Logits logits) {
     /** Far beyond any network, and small enough that no sum or quotient of scores overflows. */
     public static final double MOST = 1e100;
 
-    /** @throws IllegalArgumentException with the picture's name, if a score is not finite or the truth is no class */
+    /** @throws IllegalArgumentException with the image's name, if a score is not finite or the truth is no class */
     public Prediction {
         if (name.isEmpty()) {
             throw new IllegalArgumentException("expected the name of an image, found an empty one");
         }
         if (truth < 0 || truth >= logits.size()) {
             throw new IllegalArgumentException("%s: expected a class from 0 to %d as truth, found %d"
-                    .formatted(Found.bare(name), logits.size() - 1, truth));
+                    .formatted(QuotedText.bare(name), logits.size() - 1, truth));
         }
         for (int k = 0; k < logits.size(); k++) {
             if (!(Math.abs(logits.get(k)) <= MOST)) {
-                throw new IllegalArgumentException(Found.bare(name) + ": expected finite scores of magnitude at most "
-                        + MOST + ", found " + logits.get(k) + " for class " + k
-                        + "; check the image and the model's weights");
+                throw new IllegalArgumentException(
+                        QuotedText.bare(name) + ": expected finite scores of magnitude at most "
+                                + MOST + ", found " + logits.get(k) + " for class " + k
+                                + "; check the image and the model's weights");
             }
         }
     }

@@ -15,7 +15,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.PredictionTable.Row;
 
 /** Reads the CSV file of a {@link PredictionTable} line by line, and says in which line something is wrong. */
@@ -54,7 +54,7 @@ final class PredictionReader {
             }
         }
         return new EvaluationFileException(
-                path, "expected a CSV file of predictions, found: " + Found.bare(failure.toString()), failure);
+                path, "expected a CSV file of predictions, found: " + QuotedText.bare(failure.toString()), failure);
     }
 
     private PredictionTable table(CsvReader<CsvRecord> csv) throws EvaluationFileException {
@@ -84,7 +84,7 @@ final class PredictionReader {
                     path,
                     "expected a header " + String.join(",", PredictionTable.COLUMNS) + " and a column "
                             + PredictionTable.CLASS_COLUMN + "NAME per class, found "
-                            + Found.text(String.join(",", header)));
+                            + QuotedText.text(String.join(",", header)));
         }
         return columns.stream()
                 .map(column -> column.substring(PredictionTable.CLASS_COLUMN.length()))
@@ -102,18 +102,18 @@ final class PredictionReader {
         }
         for (String name : fields.subList(1, 3)) {
             if (!classes.contains(name)) {
-                throw wrong(line, "a class of the header", Found.text(name));
+                throw wrong(line, "a class of the header", QuotedText.text(name));
             }
         }
         Row row = new Row(fields.get(0), fields.get(1), fields.get(2), probability(line, fields.get(3)), probabilities);
         if (row.probability() != probabilities.get(classes.indexOf(row.prediction()))) {
             throw wrong(
                     line,
-                    "the probability of " + Found.text(row.prediction()) + " to be that of its column",
+                    "the probability of " + QuotedText.text(row.prediction()) + " to be that of its column",
                     fields.get(3));
         }
         if (!fields.get(4).equals(Boolean.toString(row.right()))) {
-            throw wrong(line, row.right() + " in the column right", Found.text(fields.get(4)));
+            throw wrong(line, row.right() + " in the column right", QuotedText.text(fields.get(4)));
         }
         return row;
     }
@@ -127,7 +127,7 @@ final class PredictionReader {
         } catch (NumberFormatException _) {
             // said below, as for a number out of range
         }
-        throw wrong(line, "a probability from 0 to 1", Found.text(field));
+        throw wrong(line, "a probability from 0 to 1", QuotedText.text(field));
     }
 
     private EvaluationFileException wrong(CsvRecord line, String expected, String found) {

@@ -21,7 +21,7 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
     static final String CLASS_COLUMN = "p:";
 
     /**
-     * One picture.
+     * One image.
      *
      * @param name its name
      * @param truth its class

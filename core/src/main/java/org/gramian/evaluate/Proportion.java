@@ -21,7 +21,7 @@ public record Proportion(int right, int count) {
         return (double) right / count;
     }
 
-    /** Wilson's interval of 95 %. It knows of these pictures only: not of another training run or another camera. */
+    /** Wilson's interval of 95 %. It knows of these images only: not of another training run or another camera. */
     public Interval interval() {
         return Interval.wilson(right, count);
     }

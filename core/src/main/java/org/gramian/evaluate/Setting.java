@@ -11,7 +11,7 @@ import org.gramian.image.dataset.protocol.Plan;
  *
  * @param protocol the text of the protocol, as {@code thirds:3}
  * @param fold the fold's name, as {@code third 2}
- * @param fingerprint of pictures, labels and all folds
+ * @param fingerprint of images, labels and all folds
  * @param seed what the run started from
  */
 public record Setting(String protocol, String fold, Fingerprint fingerprint, long seed) {
@@ -20,7 +20,7 @@ public record Setting(String protocol, String fold, Fingerprint fingerprint, lon
         return new Setting(plan.protocol().text(), fold.name(), plan.fingerprint(), plan.seed());
     }
 
-    /** All pictures of a data set, divided by nothing. */
+    /** All images of a dataset, divided by nothing. */
     public static Setting all(Dataset dataset) {
         return new Setting("all", "all images", Fingerprint.of(dataset, List.of()), 0);
     }

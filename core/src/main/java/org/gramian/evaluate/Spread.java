@@ -9,7 +9,7 @@ import java.util.OptionalDouble;
  * @param count how many folds
  * @param mean their mean
  * @param deviation their sample standard deviation {@code sqrt(sum (x - mean)² / (n - 1))}; none for one fold. Folds share
- *     training pictures, so it shows how results vary and is no standard error
+ *     training images, so it shows how results vary and is no standard error
  */
 public record Spread(int count, double mean, OptionalDouble deviation) {
     /** Of at least one value. */

@@ -7,7 +7,7 @@ import java.util.List;
  * takes confidence away, {@code T < 1} adds some; the predicted class stays the same. Guo et al. 2017, On Calibration of
  * Modern Neural Networks.
  *
- * <p>It is fitted on pictures that neither trained the model nor test it.
+ * <p>It is fitted on images that neither trained the model nor test it.
  *
  * @param value {@code T}
  * @param outcome how it came about
@@ -60,7 +60,7 @@ public record Temperature(double value, Outcome outcome) {
      * the value is 1. On the given predictions the log loss is never higher than without it. Scores times {@code c} give
      * {@code T} times {@code c}.
      *
-     * @param heldBack predictions for at least one picture; their order plays no part
+     * @param heldBack predictions for at least one image; their order plays no part
      */
     public static Temperature fit(List<Prediction> heldBack) {
         return new TemperatureFit(heldBack).fit();

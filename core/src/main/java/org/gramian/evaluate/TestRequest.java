@@ -4,19 +4,19 @@ import java.util.Optional;
 import org.gramian.image.dataset.protocol.Protocol;
 
 /**
- * Which pictures somebody wants a model measured on; what is left open follows from the model.
+ * Which images somebody wants a model measured on; what is left open follows from the model.
  *
- * @param protocol what divides the data set
- * @param fold the name of the fold whose test pictures are wanted
+ * @param protocol what divides the dataset
+ * @param fold the name of the fold whose test images are wanted
  * @param seed what the division starts from
- * @param all whether every picture is wanted, also those that trained the model
+ * @param all whether every image is wanted, also those that trained the model
  */
 public record TestRequest(Optional<Protocol> protocol, Optional<String> fold, Optional<Long> seed, boolean all) {
     /** Whatever suits the model. */
     public static final TestRequest USUAL =
             new TestRequest(Optional.empty(), Optional.empty(), Optional.empty(), false);
 
-    /** Every picture, whatever the model has seen of them. */
+    /** Every image, whatever the model has seen of them. */
     public static final TestRequest ALL = new TestRequest(Optional.empty(), Optional.empty(), Optional.empty(), true);
 
     public TestRequest {

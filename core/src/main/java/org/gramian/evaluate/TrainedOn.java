@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fingerprint;
@@ -15,7 +15,7 @@ import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.model.ModelCard;
 
 /**
- * Which division of which pictures a model was trained under, as its card's origin says by the keys {@value #PROTOCOL},
+ * Which division of which images a model was trained under, as its card's origin says by the keys {@value #PROTOCOL},
  * {@value #FOLD}, {@value #FINGERPRINT}, {@value #SEED} and, where there are some, {@value #NEAR_DUPLICATES}.
  *
  * @param setting the division, and the fold that the model was kept from
@@ -71,7 +71,7 @@ public record TrainedOn(Setting setting, List<List<Integer>> near) {
         } catch (NumberFormatException wrong) {
             throw new IllegalArgumentException(
                     "expected groups of numbers as " + NEAR_DUPLICATES + " in the model's origin, found "
-                            + Found.text(text),
+                            + QuotedText.text(text),
                     wrong);
         }
     }
@@ -81,11 +81,11 @@ public record TrainedOn(Setting setting, List<List<Integer>> near) {
             return Long.parseLong(seed);
         } catch (NumberFormatException wrong) {
             throw new IllegalArgumentException(
-                    "expected a whole number as the seed in the model's origin, found " + Found.text(seed), wrong);
+                    "expected a whole number as the seed in the model's origin, found " + QuotedText.text(seed), wrong);
         }
     }
 
-    /** The division, if this data set is the one that was divided: the protocol, done again, gives the same fingerprint. */
+    /** The division, if this dataset is the one that was divided: the protocol, done again, gives the same fingerprint. */
     Optional<Plan> again(Dataset dataset, Duplicates duplicates) {
         try {
             if (near.stream()

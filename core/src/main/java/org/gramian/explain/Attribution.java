@@ -1,6 +1,6 @@
 package org.gramian.explain;
 
-import org.gramian.basis.Choice;
+import org.gramian.basis.EnumWords;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Tensor;
@@ -14,7 +14,7 @@ public enum Attribution {
     /** {@code Σ_c G F}: the score's first-order change, were the features of a position to vanish. */
     GRADIENT_TIMES_FEATURE(Baseline.ZERO, 1),
     /**
-     * {@code Σ_c G (F − F_0)} with the features F_0 of a picture that is all of the mean colour: the first-order change, were
+     * {@code Σ_c G (F − F_0)} with the features F_0 of an image that is all of the mean colour: the first-order change, were
      * there nothing to see at a position.
      */
     GRADIENT_AGAINST_BLANK(Baseline.BLANK, 1),
@@ -27,7 +27,7 @@ public enum Attribution {
      * 2017): sums to the score less that of features that are all 0.
      */
     INTEGRATED(Baseline.ZERO, 4),
-    /** {@code Σ_c (F − F_0) ∫ G(F_0 + α(F − F_0)) dα}: sums to the score less that of the blank picture. */
+    /** {@code Σ_c (F − F_0) ∫ G(F_0 + α(F − F_0)) dα}: sums to the score less that of the blank image. */
     INTEGRATED_AGAINST_BLANK(Baseline.BLANK, 4);
 
     /** What features are compared with. */
@@ -46,19 +46,19 @@ public enum Attribution {
 
     /** Reads a name as {@link #text} writes it. */
     public static Attribution parse(String text) {
-        return Choice.parse(Attribution.class, "the attribution", text);
+        return EnumWords.parse(Attribution.class, "the attribution", text);
     }
 
     /** The name in small letters, as {@code grad-cam}. */
     public String text() {
-        return Choice.text(this);
+        return EnumWords.text(this);
     }
 
     Baseline baseline() {
         return baseline;
     }
 
-    /** At how many features between the baseline and those of the picture the gradient is taken. */
+    /** At how many features between the baseline and those of the image the gradient is taken. */
     int steps() {
         return steps;
     }

@@ -3,24 +3,24 @@ package org.gramian.explain;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.image.crop.Crop;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 
 /**
- * The crops of a picture as a network reads them, with one more that is all of the picture's mean colour, if wanted.
+ * The crops of an image as a network reads them, with one more that is all of the image's mean colour, if wanted.
  *
- * @param scaled the picture at the size that all crops are cut from
+ * @param scaled the image at the size that all crops are cut from
  * @param crops windows of it
  * @param preprocessing what bytes become
  */
-record CropPixels(Picture scaled, List<Crop> crops, Preprocessing preprocessing) {
+record CropPixels(Image scaled, List<Crop> crops, Preprocessing preprocessing) {
     /** What keeps crops aligned as libtorch likes them. */
     private static final long ALIGNMENT = 64;
 
-    static CropPixels of(Picture picture, List<Crop> crops, Preprocessing preprocessing) {
-        return new CropPixels(crops.getFirst().scale(picture), crops, preprocessing);
+    static CropPixels of(Image image, List<Crop> crops, Preprocessing preprocessing) {
+        return new CropPixels(crops.getFirst().scale(image), crops, preprocessing);
     }
 
     /** The shape {@code [n, 3, s, s]}, of one crop more with the blank one. */
@@ -38,7 +38,7 @@ record CropPixels(Picture scaled, List<Crop> crops, Preprocessing preprocessing)
             preprocessing.write(scaled, crops.get(i), memory.asSlice(i * bytes, bytes));
         }
         if (blank) {
-            Picture nothing = Blanking.blank(scaled);
+            Image nothing = MeanColourMask.blank(scaled);
             preprocessing.write(nothing, crops.getFirst(), memory.asSlice(crops.size() * bytes, bytes));
         }
         return memory;

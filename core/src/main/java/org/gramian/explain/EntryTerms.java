@@ -10,12 +10,12 @@ import org.gramian.spd.Polynomial;
 import org.gramian.spd.Rbf;
 
 /**
- * What a picture adds to an entry {@code K_ij} of a kernel matrix, and where.
+ * What an image adds to an entry {@code K_ij} of a kernel matrix, and where.
  *
  * <p>Every kernel is a function of a sum over positions, {@code K_ij = h(Σ_x q(x))}: of squared differences, {@code q = (f_i −
  * f_j)²}, for {@code rbf} and {@code laplacian}, of products {@code f_i f_j} for the others, less the means for {@code
- * covariance}. Without a picture, all maps 0, the entry is {@code h(0)}: 1 where maps are compared by their difference. What the
- * picture adds is {@code K_ij − h(0)}, and a position's share of it is in proportion to {@code q(x)}: that is the integrated
+ * covariance}. Without an image, all maps 0, the entry is {@code h(0)}: 1 where maps are compared by their difference. What the
+ * image adds is {@code K_ij − h(0)}, and a position's share of it is in proportion to {@code q(x)}: that is the integrated
  * gradient of the entry over the way from no features to these (Sundararajan, Taly and Yan, 2017), since {@code q} is quadratic
  * in them; the width of {@code rbf} is held as it is.
  *
@@ -39,12 +39,12 @@ record EntryTerms(Kind kind, double nothing, double jitter) {
         };
     }
 
-    /** Whether the diagonal depends on the picture: every map equals itself. */
+    /** Whether the diagonal depends on the image: every map equals itself. */
     boolean onDiagonal() {
         return kind != Kind.DIFFERENCES;
     }
 
-    /** The entry without a picture. */
+    /** The entry without an image. */
     double without(boolean diagonal) {
         return nothing + (diagonal ? jitter : 0);
     }

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import org.gramian.explain.Attribution.Baseline;
-import org.gramian.explain.Mosaic.Grid;
-import org.gramian.image.Picture;
+import org.gramian.explain.CropMosaic.Grid;
+import org.gramian.image.Image;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -21,14 +21,14 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Tells why a model gives a picture its score for a class, by the gradient of that score with respect to feature maps.
+ * Tells why a model gives an image its score for a class, by the gradient of that score with respect to feature maps.
  *
- * <p>The crops are those that the model answers by, its card's test crops of the whole picture; what lies outside all of them
+ * <p>The crops are those that the model answers by, its card's test crops of the whole image; what lies outside all of them
  * is not explained, since the model does not see it. The score is the class's before the softmax, the mean over the crops.
  * Any number of threads may ask at once; the model stays the caller's.
  *
  * @param model what is explained
- * @param card what it expects of pictures, and the names of classes
+ * @param card what it expects of images, and the names of classes
  * @param settings how
  */
 public record Explainer(Model model, ModelCard card, Settings settings) {
@@ -73,8 +73,8 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
     }
 
     /** Explains one score as usual. */
-    public static Explanation explain(Model model, ModelCard card, Picture picture, int label) {
-        return of(model, card).explain(picture, label);
+    public static Explanation explain(Model model, ModelCard card, Image image, int label) {
+        return of(model, card).explain(image, label);
     }
 
     /** Why nothing of a model can be explained; empty where it can. */
@@ -86,20 +86,20 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
                         + " cannot be explained: its hard assignment to visual words passes no gradient");
     }
 
-    /** What of the crops of a picture one way through the model needs. */
+    /** What of the crops of an image one way through the model needs. */
     private record Seen(Tensor features, Tensor difference) {}
 
     /**
-     * Explains the score of a class for a picture.
+     * Explains the score of a class for an image.
      *
-     * @throws IllegalArgumentException if there is no such class, or no crops can be taken of such a picture
+     * @throws IllegalArgumentException if there is no such class, or no crops can be taken of such an image
      */
-    public Explanation explain(Picture picture, int label) {
-        return explain(View.of(picture, card), label);
+    public Explanation explain(Image image, int label) {
+        return explain(View.of(image, card), label);
     }
 
     /**
-     * Explains the score of a class for a picture that was looked at before.
+     * Explains the score of a class for an image that was looked at before.
      *
      * @param view under this explainer's card
      * @throws IllegalArgumentException if there is no such class
@@ -115,10 +115,10 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
     /**
      * Explains the score of the class that the model answers with.
      *
-     * @throws IllegalArgumentException if no crops can be taken of such a picture
+     * @throws IllegalArgumentException if no crops can be taken of such an image
      */
-    public Explanation explain(Picture picture) {
-        return explain(View.of(picture, card), OptionalInt.empty());
+    public Explanation explain(Image image) {
+        return explain(View.of(image, card), OptionalInt.empty());
     }
 
     private Explanation explain(View view, OptionalInt wanted) {
@@ -169,7 +169,7 @@ public record Explainer(Model model, ModelCard card, Settings settings) {
         return Optional.of(sum);
     }
 
-    private Explanation explanation(ScoreGradient.Found found, HeatMap heat, Mosaic mosaic, int label) {
+    private Explanation explanation(ScoreGradient.Found found, HeatMap heat, CropMosaic mosaic, int label) {
         Logits logits = Logits.ofCrops(found.scores());
         double probability = logits.probabilities(card.temperature())[label];
         double score = Arrays.stream(found.scores())

@@ -3,13 +3,13 @@ package org.gramian.explain;
 import java.util.List;
 
 /**
- * Why a model gives a picture a score for a class: which regions speak for it, and which feature maps.
+ * Why a model gives an image a score for a class: which regions speak for it, and which feature maps.
  *
  * @param className the class that is explained
  * @param score its score before the softmax, the mean over the crops; this is what is differentiated
  * @param probability its probability, as the model answers
  * @param isAnswer whether it is the class that the model answers with
- * @param heat where in the picture lies what raises the score
+ * @param heat where in the image lies what raises the score
  * @param parts what is said of feature maps
  * @param pairs those that contribute most, either way, first; none that contributes nothing, or has a map that is 0 everywhere
  */

@@ -5,17 +5,17 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.image.crop.Crop;
 import org.gramian.model.Engine;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 
 /**
- * Tries whether a heat map tells the truth: takes the hottest part out of the picture, and a region of the same size and shape
+ * Tries whether a heat map tells the truth: takes the hottest part out of the image, and a region of the same size and shape
  * that lies elsewhere, and compares what becomes of the score.
  *
- * <p>Taken out means painted over with the picture's mean colour. The other region is the hottest part shifted by a random
+ * <p>Taken out means painted over with the image's mean colour. The other region is the hottest part shifted by a random
  * number of places, never none, along the rows of what the crops reach, what leaves a row going on in the next and what
  * leaves the last row coming back in the first: it has as many places, all of which the model sees. Of several such draws
  * the mean is taken.
@@ -25,7 +25,7 @@ import org.gramian.model.ModelCard;
  * @param seed where they lie
  */
 public record Faithfulness(double share, int draws, long seed) {
-    /** A fifth of the picture against eight other regions. */
+    /** A fifth of the image against eight other regions. */
     public static final Faithfulness USUAL = new Faithfulness(0.2, 8, 1);
 
     public Faithfulness {
@@ -38,9 +38,9 @@ public record Faithfulness(double share, int draws, long seed) {
     /**
      * Scores of a class, each the mean over the crops.
      *
-     * @param whole of the picture as it is
-     * @param withoutHottest of the picture without its hottest part
-     * @param withoutOther of the picture without a region elsewhere, the mean of all draws
+     * @param whole of the image as it is
+     * @param withoutHottest of the image without its hottest part
+     * @param withoutOther of the image without a region elsewhere, the mean of all draws
      */
     public record Trial(double whole, double withoutHottest, double withoutOther) {
         /** Whether the hottest part matters more than others. */
@@ -49,10 +49,10 @@ public record Faithfulness(double share, int draws, long seed) {
         }
     }
 
-    /** Tries the map of one picture. */
-    public Trial of(Model model, ModelCard card, Picture picture, Explained explained) {
-        List<Crop> crops = card.crops().whole().testing().of(picture.width(), picture.height(), "");
-        CropPixels pixels = CropPixels.of(picture, crops, card.preprocessing());
+    /** Tries the map of one image. */
+    public Trial of(Model model, ModelCard card, Image image, Explained explained) {
+        List<Crop> crops = card.crops().whole().testing().of(image.width(), image.height(), "");
+        CropPixels pixels = CropPixels.of(image, crops, card.preprocessing());
         HeatMap heat = explained.heat();
         BitSet hottest = heat.top(share);
         SplittableRandom random = new SplittableRandom(seed);
@@ -71,7 +71,7 @@ public record Faithfulness(double share, int draws, long seed) {
     public record Explained(HeatMap heat, int label) {}
 
     private static CropPixels without(CropPixels pixels, BitSet places, HeatMap heat) {
-        Picture part = Blanking.blank(pixels.scaled(), places, heat.width(), heat.height());
+        Image part = MeanColourMask.blank(pixels.scaled(), places, heat.width(), heat.height());
         return new CropPixels(part, pixels.crops(), pixels.preprocessing());
     }
 

@@ -5,11 +5,11 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import javax.imageio.ImageIO;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 
-/** Heat as a picture: alone with transparency, to be laid over a picture, or over the picture already. */
+/** Heat as an image: alone with transparency, to be laid over an image, or over the image already. */
 public final class HeatImage {
-    /** What of the picture shows through where heat is greatest, of 255: nothing would hide what is explained. */
+    /** What of the image shows through where heat is greatest, of 255: nothing would hide what is explained. */
     private static final int MOST_OPAQUE = 190;
 
     /** How opaque the grey is that lies over what no crop reaches. */
@@ -22,7 +22,7 @@ public final class HeatImage {
 
     private HeatImage() {}
 
-    /** The heat alone, of its own size, which has the picture's aspect ratio: the stronger, the less transparent. */
+    /** The heat alone, of its own size, which has the image's aspect ratio: the stronger, the less transparent. */
     public static BufferedImage overlay(HeatMap heat) {
         BufferedImage image = new BufferedImage(heat.width(), heat.height(), BufferedImage.TYPE_INT_ARGB);
         for (int y = 0; y < heat.height(); y++) {
@@ -55,15 +55,15 @@ public final class HeatImage {
     /**
      * An explanation on one sheet.
      *
-     * @param image the picture, the picture under its heat, a legend, and the feature maps that contribute most
+     * @param image the image, the image under its heat, a legend, and the feature maps that contribute most
      * @param lettered whether it has words: not where this Java finds no fonts
      */
     public record Sheet(BufferedImage image, boolean lettered) {}
 
-    /** The sheet of an explanation of a picture. */
-    public static Sheet sheet(Picture picture, Explanation why) {
-        Lettering lettering = Lettering.find();
-        return new Sheet(new HeatSheet(picture, why, lettering).draw(), lettering.isPresent());
+    /** The sheet of an explanation of an image. */
+    public static Sheet sheet(Image image, Explanation why) {
+        TextOverlay lettering = TextOverlay.find();
+        return new Sheet(new HeatSheet(image, why, lettering).draw(), lettering.isPresent());
     }
 
     /** The content of a PNG file of an image. */
@@ -76,18 +76,18 @@ public final class HeatImage {
         }
     }
 
-    /** A picture as an image of Java. */
-    static BufferedImage image(Picture picture) {
-        BufferedImage image = new BufferedImage(picture.width(), picture.height(), BufferedImage.TYPE_INT_RGB);
-        byte[] rgb = picture.rgb();
+    /** Converts an image to one of {@code java.awt}. */
+    static BufferedImage image(Image image) {
+        BufferedImage buffered = new BufferedImage(image.width(), image.height(), BufferedImage.TYPE_INT_RGB);
+        byte[] rgb = image.rgb();
         for (int i = 0; i < rgb.length; i += 3) {
             int pixel = ((rgb[i] & 0xff) << 16) | ((rgb[i + 1] & 0xff) << 8) | (rgb[i + 2] & 0xff);
-            image.setRGB(i / 3 % picture.width(), i / 3 / picture.width(), pixel);
+            buffered.setRGB(i / 3 % image.width(), i / 3 / image.width(), pixel);
         }
-        return image;
+        return buffered;
     }
 
-    /** The same without colours, so that those of the heat are told from those of the picture. */
+    /** The same without colours, so that those of the heat are told from those of the image. */
     static BufferedImage grey(BufferedImage image) {
         BufferedImage grey = new BufferedImage(image.getWidth(), image.getHeight(), BufferedImage.TYPE_INT_RGB);
         for (int y = 0; y < image.getHeight(); y++) {

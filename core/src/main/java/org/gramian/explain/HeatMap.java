@@ -5,11 +5,11 @@ import java.util.BitSet;
 import java.util.stream.IntStream;
 
 /**
- * A number for every pixel of a picture, or of a smaller one with its aspect ratio: how much what is seen there speaks for a
+ * A number for every pixel of an image, or of a smaller one with its aspect ratio: how much what is seen there speaks for a
  * class.
  *
  * <p>Positive values raise the score of the class, negative ones lower it; {@link #strength} is what people are shown. Crops
- * need not reach all of a picture: where none does, the value is 0 and {@link #covers} says no.
+ * need not reach all of an image: where none does, the value is 0 and {@link #covers} says no.
  */
 public final class HeatMap {
     /** Share of places that are less than full strength. */
@@ -96,7 +96,7 @@ public final class HeatMap {
         return covered.get(y * width + x);
     }
 
-    /** What share of the picture the crops reach, from 0 to 1. */
+    /** What share of the image the crops reach, from 0 to 1. */
     public double coverage() {
         return (double) covered.cardinality() / values.length;
     }

@@ -6,10 +6,10 @@ import java.awt.RenderingHints;
 import java.awt.image.BufferedImage;
 import java.util.List;
 import java.util.Locale;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 
 /**
- * An explanation on one sheet: the picture, beside it the picture under its heat with a legend, below the feature maps that
+ * An explanation on one sheet: the image, beside it the image under its heat with a legend, below the feature maps that
  * contribute most and where that comes from, all on one scale, so that a trace looks like a trace.
  */
 final class HeatSheet {
@@ -19,33 +19,33 @@ final class HeatSheet {
     private static final int SMALL = 12;
     private static final int BAR = 10;
 
-    /** Longer side of the pictures, and pairs beside each other. */
+    /** Longer side of the images, and pairs beside each other. */
     private static final int SIDE = 360;
 
     private static final int COLUMNS = 3;
 
     private final Explanation why;
-    private final BufferedImage picture;
+    private final BufferedImage image;
     private final BufferedImage grey;
-    private final Lettering lettering;
+    private final TextOverlay lettering;
     private final int width;
     private final int height;
     private final int smallWidth;
     private final int smallHeight;
 
-    HeatSheet(Picture picture, Explanation why, Lettering lettering) {
+    HeatSheet(Image image, Explanation why, TextOverlay lettering) {
         this.why = why;
-        this.picture = HeatImage.image(picture);
-        this.grey = HeatImage.grey(this.picture);
+        this.image = HeatImage.image(image);
+        this.grey = HeatImage.grey(this.image);
         this.lettering = lettering;
-        double scale = (double) SIDE / Math.max(picture.width(), picture.height());
-        this.width = (int) Math.max(1, Math.round(picture.width() * scale));
-        this.height = (int) Math.max(1, Math.round(picture.height() * scale));
+        double scale = (double) SIDE / Math.max(image.width(), image.height());
+        this.width = (int) Math.max(1, Math.round(image.width() * scale));
+        this.height = (int) Math.max(1, Math.round(image.height() * scale));
         this.smallWidth = Math.max(1, (sheetWidth() - (COLUMNS + 1) * MARGIN) / COLUMNS);
         this.smallHeight = (int) Math.max(1, Math.min(SIDE, (long) height * smallWidth / width));
     }
 
-    /** A narrow picture still leaves room for words. */
+    /** A narrow image still leaves room for words. */
     private int sheetWidth() {
         return Math.max(2 * width, SIDE) + 3 * MARGIN;
     }
@@ -76,14 +76,14 @@ final class HeatSheet {
 
     private void regions(Graphics2D graphics) {
         int room = sheetWidth() - 2 * MARGIN;
-        lettering.write(graphics, headline(), new Lettering.Place(MARGIN, MARGIN + LETTERS, room, LETTERS));
+        lettering.write(graphics, headline(), new TextOverlay.Place(MARGIN, MARGIN + LETTERS, room, LETTERS));
         String covered = String.format(
                 Locale.ROOT,
                 "the crops cover %.0f %% of the image",
                 100 * why.heat().coverage());
-        lettering.write(graphics, covered, new Lettering.Place(MARGIN, MARGIN + LINE + SMALL, room, SMALL));
+        lettering.write(graphics, covered, new TextOverlay.Place(MARGIN, MARGIN + LINE + SMALL, room, SMALL));
         int top = MARGIN + 2 * LINE;
-        graphics.drawImage(picture, MARGIN, top, width, height, null);
+        graphics.drawImage(image, MARGIN, top, width, height, null);
         int right = 2 * MARGIN + width;
         graphics.drawImage(grey, right, top, width, height, null);
         graphics.drawImage(HeatImage.overlay(why.heat()), right, top, width, height, null);
@@ -107,12 +107,12 @@ final class HeatSheet {
             graphics.fillRect(left + x, top, 1, BAR);
         }
         lettering.write(
-                graphics, "evidence: low to high", new Lettering.Place(left, top + BAR + SMALL + 2, length, SMALL));
+                graphics, "evidence: low to high", new TextOverlay.Place(left, top + BAR + SMALL + 2, length, SMALL));
     }
 
     private void pairs(Graphics2D graphics) {
         int room = sheetWidth() - 2 * MARGIN;
-        lettering.write(graphics, why.parts().text(), new Lettering.Place(MARGIN, pairsTop() + SMALL, room, SMALL));
+        lettering.write(graphics, why.parts().text(), new TextOverlay.Place(MARGIN, pairsTop() + SMALL, room, SMALL));
         List<ChannelPair> pairs = why.pairs();
         if (!pairs.isEmpty()) {
             colours(graphics, pairsTop() + LINE);
@@ -129,7 +129,7 @@ final class HeatSheet {
             lettering.write(
                     graphics,
                     words(pairs.get(i)),
-                    new Lettering.Place(x, y + smallHeight + SMALL + 2, smallWidth, SMALL));
+                    new TextOverlay.Place(x, y + smallHeight + SMALL + 2, smallWidth, SMALL));
         }
     }
 
@@ -142,7 +142,7 @@ final class HeatSheet {
             lettering.write(
                     graphics,
                     colour == HeatImage.RAISES ? "raises the score" : "lowers the score; one scale for all panels",
-                    new Lettering.Place(left + BAR + 4, top + SMALL, half - BAR - 4, SMALL));
+                    new TextOverlay.Place(left + BAR + 4, top + SMALL, half - BAR - 4, SMALL));
             left += half;
         }
     }

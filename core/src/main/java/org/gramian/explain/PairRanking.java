@@ -21,10 +21,10 @@ import org.gramian.tensor.Views;
 
 /**
  * Which pairs of feature maps, or which maps, contribute most to a score: where the parts of a head meet, gradient times what
- * the picture adds to an entry ({@link EntryTerms}), summed over crops, and over positions where single maps meet.
+ * the image adds to an entry ({@link EntryTerms}), summed over crops, and over positions where single maps meet.
  *
  * @param aggregation of the head
- * @param found in all crops of a picture
+ * @param found in all crops of an image
  */
 record PairRanking(Aggregation aggregation, ScoreGradient.Found found) {
     /** A pair, or the same map twice, with what it contributes in each crop. */

@@ -40,10 +40,10 @@ record ScoreGradient(Model model, String layer) {
     /** The layer's maps of crops {@code [n, 3, s, s]}, in the scope that is open. */
     Tensor features(MemorySegment crops, Shape shape) {
         try (Tape tape = Tape.inference()) {
-            Tensor pictures = Tensors.to(Tensors.viewOf(crops, DType.F32, shape), model.device());
+            Tensor images = Tensors.to(Tensors.viewOf(crops, DType.F32, shape), model.device());
             Var maps = model.backbone()
                     .cutAt(layer)
-                    .apply(tape.constant(pictures), frozen(model.backboneParameters(), tape));
+                    .apply(tape.constant(images), frozen(model.backboneParameters(), tape));
             return Tensors.copy(maps.value());
         }
     }

@@ -13,7 +13,7 @@ import org.gramian.spd.Sigma;
 /**
  * The same pooling with the derivative on the way back wherever training leaves something out of it.
  *
- * <p>{@code rbf} with {@code sigma=mean} trains as if the width did not depend on the picture, and poolings of the paper's
+ * <p>{@code rbf} with {@code sigma=mean} trains as if the width did not depend on the image, and poolings of the paper's
  * fidelity by formulas as they are printed. Values are the same, but what explains a score must be its own gradient.
  */
 final class TrueGradient {

@@ -6,12 +6,12 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 
 /**
- * What a run leaves beside its model for people: of each picture its name, class, part, a thumbnail and a short descriptor.
+ * What a run leaves beside its model for people: of each image its name, class, part, a thumbnail and a short descriptor.
  *
- * <p>From it come the pictures of a report, its map of embeddings, and the training pictures that a new one resembles:
+ * <p>From it come the images of a report, its map of embeddings, and the training images that a new one resembles:
  *
  * <pre>{@code
  * Optional<Gallery> gallery = Gallery.beside(Path.of("run/model.safetensors"));
@@ -19,13 +19,13 @@ import org.gramian.basis.Found;
  * Neighbours.of(gallery.get(), Part.TRAINING).nearest(sketch.describe(descriptorsOfCrops), 6);
  * }</pre>
  *
- * <p>It holds at most {@value #MOST_OF_A_PART} pictures of each part. Immutable, and safe for use by many threads.
+ * <p>It holds at most {@value #MOST_OF_A_PART} images of each part. Immutable, and safe for use by many threads.
  */
 public final class Gallery {
     /** Its name beside the model. */
     public static final String FILE = "gallery.safetensors";
 
-    /** Pictures of a part: enough for a page and for neighbours, some 100 MB. */
+    /** Images of a part: enough for a page and for neighbours, some 100 MB. */
     public static final int MOST_OF_A_PART = 20_000;
 
     private final About about;
@@ -34,35 +34,35 @@ public final class Gallery {
     private final short[][] vectors;
 
     /**
-     * What holds for all pictures.
+     * What holds for all images.
      *
      * @param classes the names that labels count
      * @param model SHA-256 of the model's file, in hexadecimal digits
      * @param descriptorSize length of the model's descriptors
-     * @param leftOut how many pictures of a part are not here
+     * @param leftOut how many images of a part are not here
      */
     record About(List<String> classes, String model, int descriptorSize, Map<Part, Integer> leftOut) {
         About {
             classes = List.copyOf(classes);
             leftOut = new EnumMap<>(leftOut.isEmpty() ? new EnumMap<>(Part.class) : leftOut);
-            if (descriptorSize < 1 || descriptorSize > Sketch.LONGEST) {
+            if (descriptorSize < 1 || descriptorSize > CountSketch.LONGEST) {
                 throw new IllegalArgumentException(
-                        "expected descriptors of 1 to " + Sketch.LONGEST + " numbers, found " + descriptorSize);
+                        "expected descriptors of 1 to " + CountSketch.LONGEST + " numbers, found " + descriptorSize);
             }
             if (!model.matches("[0-9a-f]{64}")) {
                 throw new IllegalArgumentException(
-                        "expected the SHA-256 of a model in 64 digits, found " + Found.text(model));
+                        "expected the SHA-256 of a model in 64 digits, found " + QuotedText.text(model));
             }
-            leftOut.forEach((part, pictures) -> {
-                if (pictures < 0) {
+            leftOut.forEach((part, images) -> {
+                if (images < 0) {
                     throw new IllegalArgumentException(
-                            "expected a number of skipped images, found " + pictures + " of " + part.words());
+                            "expected a number of skipped images, found " + images + " of " + part.words());
                 }
             });
         }
     }
 
-    /** @throws IllegalArgumentException if pictures do not fit what is said of all, or there are too many */
+    /** @throws IllegalArgumentException if images do not fit what is said of all, or there are too many */
     Gallery(About about, List<Item> items, byte[][] thumbnails, short[][] vectors) {
         this.about = about;
         this.items = List.copyOf(items);
@@ -114,12 +114,12 @@ public final class Gallery {
         return about.classes();
     }
 
-    /** The pictures: those trained on, then those held back, then those to test. */
+    /** The images: those trained on, then those held back, then those to test. */
     public List<Item> items() {
         return items;
     }
 
-    /** How many pictures of a part are not here, for there are too many or they could not be read. */
+    /** How many images of a part are not here, for there are too many or they could not be read. */
     public int leftOut(Part part) {
         return about.leftOut().getOrDefault(part, 0);
     }
@@ -136,15 +136,15 @@ public final class Gallery {
 
     /** Length of the short descriptors. */
     public int vectorSize() {
-        return Sketch.lengthOf(about.descriptorSize());
+        return CountSketch.lengthOf(about.descriptorSize());
     }
 
-    /** The content of a small JPEG file of a picture. */
+    /** The content of a small JPEG file of an image. */
     public byte[] thumbnail(int index) {
         return thumbnails[index].clone();
     }
 
-    /** The short descriptor of a picture: of length 1 up to the error of a {@link Sketch}. */
+    /** The short descriptor of an image: of length 1 up to the error of a {@link CountSketch}. */
     public float[] vector(int index) {
         short[] halves = vectors[index];
         float[] vector = new float[halves.length];
@@ -154,7 +154,7 @@ public final class Gallery {
         return vector;
     }
 
-    /** {@code ‖u − v‖²} of a picture's vector and another. */
+    /** {@code ‖u − v‖²} of an image's vector and another. */
     double squaredDistance(int index, float[] other) {
         short[] halves = vectors[index];
         if (halves.length != other.length) {

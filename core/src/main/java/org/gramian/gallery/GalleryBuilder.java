@@ -5,10 +5,10 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** Puts a gallery together, picture by picture, in the order in which they are to stand. */
+/** Puts a gallery together, image by image, in the order in which they are to stand. */
 public final class GalleryBuilder {
     private final List<String> classes;
-    private final Sketch sketch;
+    private final CountSketch sketch;
     private final String model;
     private final int descriptorSize;
     private final List<Item> items = new ArrayList<>();
@@ -25,13 +25,13 @@ public final class GalleryBuilder {
      */
     public GalleryBuilder(List<String> classes, long descriptorSize, String model) {
         this.classes = List.copyOf(classes);
-        this.sketch = Sketch.of(descriptorSize);
+        this.sketch = CountSketch.of(descriptorSize);
         this.descriptorSize = (int) descriptorSize;
         this.model = model;
     }
 
     /**
-     * Adds a picture.
+     * Adds an image.
      *
      * @param thumbnail the content of a small JPEG file
      * @param crops the descriptors of its crops
@@ -48,9 +48,9 @@ public final class GalleryBuilder {
         return this;
     }
 
-    /** Notes that pictures of a part are not in the gallery. */
-    public GalleryBuilder leaveOut(Part part, int pictures) {
-        leftOut.merge(part, pictures, Integer::sum);
+    /** Notes that images of a part are not in the gallery. */
+    public GalleryBuilder leaveOut(Part part, int images) {
+        leftOut.merge(part, images, Integer::sum);
         return this;
     }
 

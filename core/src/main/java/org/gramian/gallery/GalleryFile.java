@@ -31,7 +31,7 @@ import org.gramian.tensor.file.TensorFileException;
  * thumbnails        U8 [t]       JPEG files, one after the other; thumbnail_ends I64 [n] are their ends in it
  * </pre>
  *
- * <p>What holds for all pictures is metadata, see {@link GalleryMetadata}. Nothing is believed: every tensor must be there, of
+ * <p>What holds for all images is metadata, see {@link GalleryMetadata}. Nothing is believed: every tensor must be there, of
  * its type and shape, with contents that make a {@link Gallery}, and no other.
  */
 final class GalleryFile {
@@ -114,7 +114,7 @@ final class GalleryFile {
 
     private Gallery gallery() {
         Gallery.About about = GalleryMetadata.read(file.metadata());
-        int length = Sketch.lengthOf(about.descriptorSize());
+        int length = CountSketch.lengthOf(about.descriptorSize());
         MemorySegment vectors = tensor("vectors", DType.F16, Shape.of(count, length));
         MemorySegment labels = tensor("labels", DType.I32, Shape.of(count));
         MemorySegment parts = tensor("parts", DType.U8, Shape.of(count));

@@ -4,8 +4,8 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.gramian.basis.Found;
 import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
 
 /**
  * The metadata of a gallery's file: text by key.
@@ -16,7 +16,7 @@ import org.gramian.basis.JsonText;
  * classes      ["fabric","foliage"]
  * model        SHA-256 of the model's file
  * descriptor   8256                             length of the model's descriptors
- * left_out     {"TRAINING":0,"TEST":1200}       pictures that are not here
+ * left_out     {"TRAINING":0,"TEST":1200}       images that are not here
  * </pre>
  */
 final class GalleryMetadata {
@@ -43,7 +43,7 @@ final class GalleryMetadata {
             throw new IllegalArgumentException(
                     "expected a gallery written by 'gramian train', found a safetensors file "
                             + (texts.containsKey("format")
-                                    ? "of format " + Found.text(text(texts, "format"))
+                                    ? "of format " + QuotedText.text(text(texts, "format"))
                                     : "without a format"));
         }
         int version = number("version", text(texts, "version"));
@@ -54,7 +54,7 @@ final class GalleryMetadata {
         for (String key : texts.keySet()) {
             if (!KEYS.contains(key)) {
                 throw new IllegalArgumentException("expected the metadata " + String.join(", ", KEYS) + ", found "
-                        + Found.text(key) + " in addition");
+                        + QuotedText.text(key) + " in addition");
             }
         }
         return new Gallery.About(
@@ -66,11 +66,11 @@ final class GalleryMetadata {
 
     private static Map<Part, Integer> leftOut(String json) {
         Map<Part, Integer> all = new EnumMap<>(Part.class);
-        JsonText.numbers("left_out", json).forEach((name, pictures) -> {
-            if (pictures != Math.rint(pictures) || pictures > Integer.MAX_VALUE) {
-                throw new IllegalArgumentException("expected whole numbers as left_out, found " + pictures);
+        JsonText.numbers("left_out", json).forEach((name, images) -> {
+            if (images != Math.rint(images) || images > Integer.MAX_VALUE) {
+                throw new IllegalArgumentException("expected whole numbers as left_out, found " + images);
             }
-            all.put(part(name), pictures.intValue());
+            all.put(part(name), images.intValue());
         });
         return all;
     }
@@ -81,13 +81,13 @@ final class GalleryMetadata {
                 return part;
             }
         }
-        throw new IllegalArgumentException("expected the name of a part in left_out, found " + Found.text(name));
+        throw new IllegalArgumentException("expected the name of a part in left_out, found " + QuotedText.text(name));
     }
 
     private static int number(String key, String text) {
         if (!text.matches("[1-9][0-9]{0,8}")) {
             throw new IllegalArgumentException(
-                    "expected a whole number of at least 1 as " + key + ", found " + Found.text(text));
+                    "expected a whole number of at least 1 as " + key + ", found " + QuotedText.text(text));
         }
         return Integer.parseInt(text);
     }
@@ -95,7 +95,7 @@ final class GalleryMetadata {
     private static String text(Map<String, String> texts, String key) {
         String text = texts.get(key);
         if (text == null) {
-            throw new IllegalArgumentException("expected the metadata " + Found.text(key) + ", found none");
+            throw new IllegalArgumentException("expected the metadata " + QuotedText.text(key) + ", found none");
         }
         return text;
     }

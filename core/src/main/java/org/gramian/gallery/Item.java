@@ -1,9 +1,9 @@
 package org.gramian.gallery;
 
 /**
- * One picture of a gallery.
+ * One image of a gallery.
  *
- * @param name as in its data set
+ * @param name as in its dataset
  * @param label index of its class
  * @param part what it was to the model
  */

@@ -7,10 +7,10 @@ import java.util.PriorityQueue;
 import java.util.stream.IntStream;
 
 /**
- * Finds the pictures of one part of a gallery that a model sees as most alike: exactly, by comparing with each of them.
+ * Finds the images of one part of a gallery that a model sees as most alike: exactly, by comparing with each of them.
  *
- * <p>The distance is the Euclidean one of short descriptors, {@code ‖u − v‖}; among equal distances the picture that comes
- * first in the gallery wins. Takes {@code O(n·m)} for {@code n} pictures and vectors of {@code m} numbers: some milliseconds
+ * <p>The distance is the Euclidean one of short descriptors, {@code ‖u − v‖}; among equal distances the image that comes
+ * first in the gallery wins. Takes {@code O(n·m)} for {@code n} images and vectors of {@code m} numbers: some milliseconds
  * for thousands. Safe for use by many threads.
  */
 public final class Neighbours {
@@ -25,7 +25,7 @@ public final class Neighbours {
         this.indexes = indexes;
     }
 
-    /** Among the pictures of one part. */
+    /** Among the images of one part. */
     public static Neighbours of(Gallery gallery, Part part) {
         List<Item> items = gallery.items();
         return new Neighbours(
@@ -36,9 +36,9 @@ public final class Neighbours {
     }
 
     /**
-     * The nearest pictures, the nearest first; fewer than wanted where the part has fewer.
+     * The nearest images, the nearest first; fewer than wanted where the part has fewer.
      *
-     * @param vector a short descriptor, as {@link Sketch#describe} makes it
+     * @param vector a short descriptor, as {@link CountSketch#describe} makes it
      * @param count how many are wanted
      * @throws IllegalArgumentException if the vector is not as long as those of the gallery, or less than one is wanted
      */

@@ -1,6 +1,6 @@
 package org.gramian.gallery;
 
-/** What a picture of a gallery was to the model: the order is that of the pictures in a gallery. */
+/** What an image of a gallery was to the model: the order is that of the images in a gallery. */
 public enum Part {
     /** The model was trained on it. */
     TRAINING("training", 0),

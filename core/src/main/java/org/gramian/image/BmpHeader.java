@@ -2,7 +2,7 @@ package org.gramian.image;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.gramian.image.Reading.Problem;
+import org.gramian.image.ReadResult.Problem;
 
 /** Looks at the header of a BMP: its size, and that the pixels it promises are there. */
 final class BmpHeader {

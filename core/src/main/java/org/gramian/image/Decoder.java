@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 import javax.imageio.ImageReader;
 import javax.imageio.ImageTypeSpecifier;
-import org.gramian.basis.Found;
-import org.gramian.image.Reading.Problem;
+import org.gramian.basis.QuotedText;
+import org.gramian.image.ReadResult.Problem;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,13 +21,13 @@ final class Decoder implements AutoCloseable {
     /** Enough to find the first that matters; a hostile file can cause millions. */
     private static final int MOST_WARNINGS = 100;
 
-    private final PictureFormat format;
+    private final ImageFormat format;
     private final boolean complete;
     private final ImageReader reader;
     private final MemoryInput input;
     private final List<String> warnings = new ArrayList<>();
 
-    private Decoder(PictureFormat format, ImageReader reader, byte[] content, boolean complete) {
+    private Decoder(ImageFormat format, ImageReader reader, byte[] content, boolean complete) {
         this.format = format;
         this.complete = complete;
         this.reader = reader;
@@ -43,15 +43,15 @@ final class Decoder implements AutoCloseable {
     /**
      * A decoder by the reader that forgives most.
      *
-     * @param complete whether the file is known to go on to the end of the picture
+     * @param complete whether the file is known to go on to the end of the image
      */
-    static Decoder of(PictureFormat format, byte[] content, boolean complete) {
+    static Decoder of(ImageFormat format, byte[] content, boolean complete) {
         return new Decoder(format, Readers.forgiving(format), content, complete);
     }
 
     /** A decoder of a JPEG by the reader that is quickest, if it is there. */
     static Optional<Decoder> quick(byte[] content, boolean complete) {
-        return Readers.quickJpeg().map(reader -> new Decoder(PictureFormat.JPEG, reader, content, complete));
+        return Readers.quickJpeg().map(reader -> new Decoder(ImageFormat.JPEG, reader, content, complete));
     }
 
     /** A step that runs foreign code over hostile data. */
@@ -68,11 +68,11 @@ final class Decoder implements AutoCloseable {
             Samples.check(type.getColorModel(), type.getSampleModel(1, 1));
             input.allowPixels();
             RowCount rows = new RowCount();
-            if (format == PictureFormat.GIF) {
+            if (format == ImageFormat.GIF) {
                 reader.addIIOReadProgressListener(rows);
             }
             BufferedImage image = reader.read(0);
-            if (format == PictureFormat.GIF && !rows.complete()) {
+            if (format == ImageFormat.GIF && !rows.complete()) {
                 throw new UnreadableException(
                         Problem.TRUNCATED, "expected " + image.getHeight() + " rows, found data for fewer");
             }
@@ -93,7 +93,7 @@ final class Decoder implements AutoCloseable {
 
     /**
      * Runs a step, and turns all that can come of hostile data into an {@link UnreadableException}, but for a lack of memory,
-     * which {@link PictureReader} deals with for all steps alike. What is made of the decoder's result belongs in a step too:
+     * which {@link ImageReader} deals with for all steps alike. What is made of the decoder's result belongs in a step too:
      * it may be of a kind that nobody thought of.
      */
     <T> T guarded(Step<T> step) throws UnreadableException {
@@ -127,11 +127,11 @@ final class Decoder implements AutoCloseable {
         return new UnreadableException(
                 ranOut ? Problem.TRUNCATED : Problem.CORRUPT,
                 "expected a " + format + " that can be decoded, found " + (ranOut ? "truncated data: " : "damage: ")
-                        + Complaint.of(failure));
+                        + DecoderMessage.of(failure));
     }
 
     /**
-     * Refuses a picture over a warning that means damage. libjpeg tells only its first one: where that is harmless (spare
+     * Refuses an image over a warning that means damage. libjpeg tells only its first one: where that is harmless (spare
      * bytes, an unknown version of JFIF), it is silent about an end that comes too early, so that the end marker must be
      * there.
      */
@@ -139,21 +139,21 @@ final class Decoder implements AutoCloseable {
         for (String warning : warnings) {
             boolean spare = warning.contains("extraneous bytes") && complete;
             if (warning.startsWith("Out-of-sequence") || (warning.startsWith("Corrupt JPEG data") && !spare)) {
-                boolean cut = warning.contains("premature end") || (format == PictureFormat.JPEG && !complete);
+                boolean cut = warning.contains("premature end") || (format == ImageFormat.JPEG && !complete);
                 throw new UnreadableException(
                         cut ? Problem.TRUNCATED : Problem.CORRUPT,
-                        "expected a " + format + " with whole image data, found: " + Found.bare(warning));
+                        "expected a " + format + " with whole image data, found: " + QuotedText.bare(warning));
             }
         }
         Optional<String> hiding = warnings.stream()
                 .filter(warning -> !warning.startsWith("Truncated File")) // the JDK's own: only the marker is missing
                 .findFirst();
-        if (format == PictureFormat.JPEG && !complete && hiding.isPresent()) {
+        if (format == ImageFormat.JPEG && !complete && hiding.isPresent()) {
             throw new UnreadableException(
                     Problem.TRUNCATED,
                     "expected a JPEG with an end marker, since the decoder's warning may hide an early end, found"
                             + " none: "
-                            + Found.bare(hiding.get()));
+                            + QuotedText.bare(hiding.get()));
         }
     }
 

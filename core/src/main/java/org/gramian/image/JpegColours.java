@@ -31,7 +31,7 @@ final class JpegColours {
         return (int) Math.round(factor * (1 << FRACTION_BITS));
     }
 
-    /** RGB of the interleaved components of a whole picture, in the same array where that has room. */
+    /** RGB of the interleaved components of a whole image, in the same array where that has room. */
     static byte[] rgb(byte[] components, JpegHeader.Coding coding, boolean inverted) {
         return switch (coding) {
             case RGB -> components;

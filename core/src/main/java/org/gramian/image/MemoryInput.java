@@ -2,7 +2,7 @@ package org.gramian.image;
 
 import java.util.Locale;
 import javax.imageio.stream.ImageInputStreamImpl;
-import org.gramian.image.Reading.Problem;
+import org.gramian.image.ReadResult.Problem;
 
 /**
  * The content of a file as decoders read it, with an end to what they may read.

@@ -1,10 +1,10 @@
 package org.gramian.image;
 
 /**
- * The eight ways in which a camera may have stored a picture, as EXIF numbers them, and the way back to upright.
+ * The eight ways in which a camera may have stored an image, as EXIF numbers them, and the way back to upright.
  *
- * <p>The names say what was done to the upright picture when it was stored. A stored pixel of column {@code u} and row {@code v}
- * in a {@code w×h} picture is the upright pixel {@code (x, y)} with
+ * <p>The names say what was done to the upright image when it was stored. A stored pixel of column {@code u} and row {@code v}
+ * in a {@code w×h} image is the upright pixel {@code (x, y)} with
  *
  * <pre>
  * 1  u = x          v = y            5  u = y          v = x
@@ -51,8 +51,8 @@ public enum Orientation {
         return number >= TRANSPOSED.number;
     }
 
-    /** Turns a picture that was stored in this orientation upright; one that is upright is returned as it is. */
-    public Picture upright(Picture stored) {
+    /** Turns an image that was stored in this orientation upright; one that is upright is returned as it is. */
+    public Image upright(Image stored) {
         if (this == UPRIGHT) {
             return stored;
         }
@@ -72,7 +72,7 @@ public enum Orientation {
     /** Size of the result, and the stored pixel it starts with. */
     private record Walk(int width, int height, int start) {}
 
-    private static Picture gather(Picture stored, Walk walk, int right, int down) {
+    private static Image gather(Image stored, Walk walk, int right, int down) {
         byte[] from = stored.rgb();
         byte[] to = new byte[from.length];
         int target = 0;
@@ -85,6 +85,6 @@ public enum Orientation {
                 source += 3 * right;
             }
         }
-        return new Picture(walk.width, walk.height, to);
+        return new Image(walk.width, walk.height, to);
     }
 }

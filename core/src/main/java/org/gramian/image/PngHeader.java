@@ -2,8 +2,8 @@ package org.gramian.image;
 
 import java.nio.ByteBuffer;
 import java.util.Optional;
-import org.gramian.image.Origin.Colour;
-import org.gramian.image.Reading.Problem;
+import org.gramian.image.ImageInfo.Colour;
+import org.gramian.image.ReadResult.Problem;
 
 /** Looks at the chunks of a PNG: size, colours, EXIF. */
 final class PngHeader {

@@ -18,12 +18,12 @@ final class Readers {
     private static final String JDK = "com.sun.imageio.";
 
     /** Found once: looking for it makes a reader of every kind. */
-    private static final Optional<ImageReaderSpi> QUICK_JPEG = provider(JDK, PictureFormat.JPEG);
+    private static final Optional<ImageReaderSpi> QUICK_JPEG = provider(JDK, ImageFormat.JPEG);
 
     private Readers() {}
 
     /** TwelveMonkeys' where there is one, since it forgives more of what cameras write, else the JDK's. */
-    static ImageReader forgiving(PictureFormat format) {
+    static ImageReader forgiving(ImageFormat format) {
         Iterator<ImageReader> readers = ImageIO.getImageReadersByFormatName(name(format));
         @Nullable ImageReader first = null;
         while (readers.hasNext()) {
@@ -53,7 +53,7 @@ final class Readers {
         });
     }
 
-    private static Optional<ImageReaderSpi> provider(String maker, PictureFormat format) {
+    private static Optional<ImageReaderSpi> provider(String maker, ImageFormat format) {
         Iterator<ImageReaderSpi> all = IIORegistry.getDefaultInstance().getServiceProviders(ImageReaderSpi.class, true);
         while (all.hasNext()) {
             ImageReaderSpi provider = all.next();
@@ -65,7 +65,7 @@ final class Readers {
         return Optional.empty();
     }
 
-    private static String name(PictureFormat format) {
+    private static String name(ImageFormat format) {
         return format.name().toLowerCase(Locale.ROOT);
     }
 }

@@ -14,7 +14,7 @@ import java.util.Arrays;
  *
  * divided by their sum, which also settles the edges. Columns first, then rows, each rounded to bytes; that is Pillow's {@code
  * BILINEAR}. The weights are whole numbers before they are divided and sums are whole numbers too, so that no order of adding
- * matters: the mirror image of a resized picture is exactly the resized mirror image. Constant areas stay constant.
+ * matters: the mirror image of a resized image is exactly the resized mirror image. Constant areas stay constant.
  */
 public final class Resize {
     /** Greater reductions go in steps, so that no weight becomes too small to be a whole number. */
@@ -23,7 +23,7 @@ public final class Resize {
     private Resize() {}
 
     /**
-     * A part of a picture.
+     * A part of an image.
      *
      * @param left first column
      * @param top first row
@@ -31,25 +31,25 @@ public final class Resize {
     public record Window(int left, int top, int width, int height) {}
 
     /**
-     * A picture of the given size, each pixel a weighted mean of the area it covers; the aspect ratio may change.
+     * An image of the given size, each pixel a weighted mean of the area it covers; the aspect ratio may change.
      *
-     * @throws IllegalArgumentException if the size has no pixels or more than a picture can hold
+     * @throws IllegalArgumentException if the size has no pixels or more than an image can hold
      */
-    public static Picture to(Picture picture, int width, int height) {
-        requireSize(picture, width, height);
-        Picture narrowed = picture.width() == width ? picture : columns(picture, width);
+    public static Image to(Image image, int width, int height) {
+        requireSize(image, width, height);
+        Image narrowed = image.width() == width ? image : columns(image, width);
         return narrowed.height() == height ? narrowed : rows(narrowed, height);
     }
 
     /**
-     * What {@code to(picture, width, height)} has in a window, to the last bit, without computing the rest.
+     * What {@code to(image, width, height)} has in a window, to the last bit, without computing the rest.
      *
      * @throws IllegalArgumentException if the size is one that {@link #to} refuses, or the window does not lie inside it
      */
-    public static Picture part(Picture picture, int width, int height, Window window) {
-        requireSize(picture, width, height);
-        if (goesInSteps(picture.width(), width) || goesInSteps(picture.height(), height)) {
-            return to(picture, width, height).crop(window.left, window.top, window.width, window.height);
+    public static Image part(Image image, int width, int height, Window window) {
+        requireSize(image, width, height);
+        if (goesInSteps(image.width(), width) || goesInSteps(image.height(), height)) {
+            return to(image, width, height).crop(window.left, window.top, window.width, window.height);
         }
         int right = window.left + window.width;
         int bottom = window.top + window.height;
@@ -62,20 +62,20 @@ public final class Resize {
             throw new IllegalArgumentException(
                     "expected a window inside " + width + "×" + height + " pixels, found " + window);
         }
-        boolean sameRows = picture.height() == height;
-        FilterWeights down = FilterWeights.of(picture.height(), height).part(window.top, bottom);
+        boolean sameRows = image.height() == height;
+        FilterWeights down = FilterWeights.of(image.height(), height).part(window.top, bottom);
         int first = sameRows ? window.top : down.first(0);
         int end = sameRows ? bottom : down.end();
-        Picture narrowed = picture.width() == width
-                ? picture.crop(window.left, first, window.width, end - first)
-                : columns(picture, FilterWeights.of(picture.width(), width).part(window.left, right), first, end);
+        Image narrowed = image.width() == width
+                ? image.crop(window.left, first, window.width, end - first)
+                : columns(image, FilterWeights.of(image.width(), width).part(window.left, right), first, end);
         return sameRows ? narrowed : rows(narrowed, down, first);
     }
 
-    private static void requireSize(Picture picture, int width, int height) {
-        if (width < 1 || height < 1 || 3L * width * Math.max(height, picture.height()) > Integer.MAX_VALUE - 8) {
+    private static void requireSize(Image image, int width, int height) {
+        if (width < 1 || height < 1 || 3L * width * Math.max(height, image.height()) > Integer.MAX_VALUE - 8) {
             throw new IllegalArgumentException("expected a size of at least one pixel and of less than 2 GiB, found "
-                    + width + "×" + height + " for an image of " + picture);
+                    + width + "×" + height + " for an image of " + image);
         }
     }
 
@@ -83,13 +83,13 @@ public final class Resize {
         return Math.ceilDiv(from, MOST_REDUCTION) > to;
     }
 
-    /** The picture with its shorter side of the given length and its aspect ratio kept, up to rounding. */
-    public static Picture shortSide(Picture picture, int side) {
-        int width = picture.width();
-        int height = picture.height();
+    /** The image with its shorter side of the given length and its aspect ratio kept, up to rounding. */
+    public static Image shortSide(Image image, int side) {
+        int width = image.width();
+        int height = image.height();
         return width <= height
-                ? to(picture, side, scaled(height, side, width))
-                : to(picture, scaled(width, side, height), side);
+                ? to(image, side, scaled(height, side, width))
+                : to(image, scaled(width, side, height), side);
     }
 
     /** {@code length·side/shorter}, rounded; not less than {@code side}, since {@code length} is not less than {@code shorter}. */
@@ -97,27 +97,27 @@ public final class Resize {
         return Math.toIntExact(Math.round((double) length * side / shorter));
     }
 
-    private static Picture columns(Picture picture, int width) {
-        if (goesInSteps(picture.width(), width)) {
-            return columns(columns(picture, Math.ceilDiv(picture.width(), MOST_REDUCTION)), width);
+    private static Image columns(Image image, int width) {
+        if (goesInSteps(image.width(), width)) {
+            return columns(columns(image, Math.ceilDiv(image.width(), MOST_REDUCTION)), width);
         }
-        return columns(picture, FilterWeights.of(picture.width(), width), 0, picture.height());
+        return columns(image, FilterWeights.of(image.width(), width), 0, image.height());
     }
 
     /** The rows from {@code top} to before {@code bottom} with other columns. */
-    private static Picture columns(Picture picture, FilterWeights weights, int top, int bottom) {
+    private static Image columns(Image image, FilterWeights weights, int top, int bottom) {
         byte[] to = new byte[3 * weights.size() * (bottom - top)];
         boolean fours = weights.areFours();
         for (int y = top; y < bottom; y++) {
-            int start = 3 * y * picture.width();
+            int start = 3 * y * image.width();
             int target = 3 * (y - top) * weights.size();
             if (fours) {
-                fours(weights, picture.rgb(), start, new Row(to, target));
+                fours(weights, image.rgb(), start, new Row(to, target));
             } else {
-                windows(weights, picture.rgb(), start, new Row(to, target));
+                windows(weights, image.rgb(), start, new Row(to, target));
             }
         }
-        return new Picture(weights.size(), bottom - top, to);
+        return new Image(weights.size(), bottom - top, to);
     }
 
     /** Where a row is written. */
@@ -166,17 +166,17 @@ public final class Resize {
         }
     }
 
-    private static Picture rows(Picture picture, int height) {
-        if (goesInSteps(picture.height(), height)) {
-            return rows(rows(picture, Math.ceilDiv(picture.height(), MOST_REDUCTION)), height);
+    private static Image rows(Image image, int height) {
+        if (goesInSteps(image.height(), height)) {
+            return rows(rows(image, Math.ceilDiv(image.height(), MOST_REDUCTION)), height);
         }
-        return rows(picture, FilterWeights.of(picture.height(), height), 0);
+        return rows(image, FilterWeights.of(image.height(), height), 0);
     }
 
-    /** @param top number of the picture's first row among those that the weights are of */
-    private static Picture rows(Picture picture, FilterWeights weights, int top) {
+    /** @param top number of the image's first row among those that the weights are of */
+    private static Image rows(Image image, FilterWeights weights, int top) {
         int height = weights.size();
-        int stride = 3 * picture.width();
+        int stride = 3 * image.width();
         byte[] to = new byte[stride * height];
         int[] sums = new int[stride];
         for (int y = 0; y < height; y++) {
@@ -184,7 +184,7 @@ public final class Resize {
             int row = weights.first(y) - top;
             for (int weight : weights.at(y)) {
                 if (weight != 0) {
-                    add(sums, picture.rgb(), stride * row, weight);
+                    add(sums, image.rgb(), stride * row, weight);
                 }
                 row++;
             }
@@ -192,7 +192,7 @@ public final class Resize {
                 to[stride * y + i] = (byte) (sums[i] >> FilterWeights.SHIFT);
             }
         }
-        return new Picture(picture.width(), height, to);
+        return new Image(image.width(), height, to);
     }
 
     private static void add(int[] sums, byte[] values, int from, int weight) {

@@ -9,8 +9,8 @@ import java.awt.image.IndexColorModel;
 import java.awt.image.PixelInterleavedSampleModel;
 import java.awt.image.Raster;
 import java.awt.image.SampleModel;
-import org.gramian.image.Origin.Colour;
-import org.gramian.image.Reading.Problem;
+import org.gramian.image.ImageInfo.Colour;
+import org.gramian.image.ReadResult.Problem;
 
 /**
  * Turns a decoded image into opaque RGB bytes by its samples, not by Java's colour management.
@@ -101,7 +101,7 @@ final class Samples {
         return last > 0;
     }
 
-    Picture picture() throws UnreadableException {
+    Image image() throws UnreadableException {
         byte[] rgb = new byte[3 * width * height];
         if (model instanceof IndexColorModel palette) {
             indexed(palette, rgb);
@@ -110,7 +110,7 @@ final class Samples {
         } else {
             general(rgb);
         }
-        return new Picture(width, height, rgb);
+        return new Image(width, height, rgb);
     }
 
     private int channels() {

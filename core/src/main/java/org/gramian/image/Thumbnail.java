@@ -12,7 +12,7 @@ import javax.imageio.ImageWriteParam;
 import javax.imageio.ImageWriter;
 import javax.imageio.stream.MemoryCacheImageOutputStream;
 
-/** Small copies of pictures as JPEG, for pages and galleries; the longer side has {@value #SIDE} pixels at most. */
+/** Small copies of images as JPEG, for pages and galleries; the longer side has {@value #SIDE} pixels at most. */
 public final class Thumbnail {
     /** The longer side: two beside each other still fit on a telephone. */
     public static final int SIDE = 96;
@@ -22,12 +22,12 @@ public final class Thumbnail {
 
     private Thumbnail() {}
 
-    /** The content of a JPEG file: the picture reduced to fit, never enlarged. */
-    public static byte[] of(Picture picture) {
-        double scale = Math.min(1, (double) SIDE / Math.max(picture.width(), picture.height()));
-        int width = (int) Math.max(1, Math.round(picture.width() * scale));
-        int height = (int) Math.max(1, Math.round(picture.height() * scale));
-        return jpeg(scale == 1 ? picture : Resize.to(picture, width, height));
+    /** The content of a JPEG file: the image reduced to fit, never enlarged. */
+    public static byte[] of(Image image) {
+        double scale = Math.min(1, (double) SIDE / Math.max(image.width(), image.height()));
+        int width = (int) Math.max(1, Math.round(image.width() * scale));
+        int height = (int) Math.max(1, Math.round(image.height() * scale));
+        return jpeg(scale == 1 ? image : Resize.to(image, width, height));
     }
 
     /** A JPEG as the text of an {@code img} element's source, which then needs no file. */
@@ -35,7 +35,7 @@ public final class Thumbnail {
         return "data:image/jpeg;base64," + Base64.getEncoder().encodeToString(jpeg);
     }
 
-    private static byte[] jpeg(Picture picture) {
+    private static byte[] jpeg(Image image) {
         ImageWriter writer = ImageIO.getImageWritersByFormatName("jpeg").next();
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (MemoryCacheImageOutputStream out = new MemoryCacheImageOutputStream(bytes)) {
@@ -43,7 +43,7 @@ public final class Thumbnail {
             parameters.setCompressionMode(ImageWriteParam.MODE_EXPLICIT);
             parameters.setCompressionQuality(QUALITY);
             writer.setOutput(out);
-            writer.write(null, new IIOImage(image(picture), null, null), parameters);
+            writer.write(null, new IIOImage(buffered(image), null, null), parameters);
         } catch (IOException impossible) {
             throw new UncheckedIOException(impossible); // it goes to memory
         } finally {
@@ -52,15 +52,15 @@ public final class Thumbnail {
         return bytes.toByteArray();
     }
 
-    private static BufferedImage image(Picture picture) {
-        BufferedImage image = new BufferedImage(picture.width(), picture.height(), BufferedImage.TYPE_3BYTE_BGR);
-        byte[] bgr = ((DataBufferByte) image.getRaster().getDataBuffer()).getData();
-        byte[] rgb = picture.rgb();
+    private static BufferedImage buffered(Image image) {
+        BufferedImage buffered = new BufferedImage(image.width(), image.height(), BufferedImage.TYPE_3BYTE_BGR);
+        byte[] bgr = ((DataBufferByte) buffered.getRaster().getDataBuffer()).getData();
+        byte[] rgb = image.rgb();
         for (int i = 0; i < rgb.length; i += 3) {
             bgr[i] = rgb[i + 2];
             bgr[i + 1] = rgb[i + 1];
             bgr[i + 2] = rgb[i];
         }
-        return image;
+        return buffered;
     }
 }

@@ -1,10 +1,10 @@
 package org.gramian.image;
 
-import org.gramian.image.Reading.Problem;
+import org.gramian.image.ReadResult.Problem;
 
 /** Looks at the first directory of a TIFF, for claims that its decoder would set memory aside for. */
 final class TiffHeader {
-    /** More than any picture that is read has: five, for four inks and transparency. */
+    /** More than any image that is read has: five, for four inks and transparency. */
     private static final int MOST_SAMPLES = 64;
 
     /** The version that BigTIFF has in place of 42. */

@@ -1,9 +1,9 @@
 package org.gramian.image;
 
 import java.io.IOException;
-import org.gramian.image.Reading.Problem;
+import org.gramian.image.ReadResult.Problem;
 
-/** Carries a problem out of the decoding of one picture; never leaves the package. */
+/** Carries a problem out of the decoding of one image; never leaves the package. */
 final class UnreadableException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -22,7 +22,7 @@ final class UnreadableException extends IOException {
                         + " MiB; if the file is intact, give Java more with -Xmx");
     }
 
-    Reading.Unreadable reading() {
-        return new Reading.Unreadable(problem, String.valueOf(getMessage()));
+    ReadResult.Unreadable reading() {
+        return new ReadResult.Unreadable(problem, String.valueOf(getMessage()));
     }
 }

@@ -4,17 +4,17 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
-import org.gramian.image.Reading.Problem;
+import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.WebpHeader.Size;
 
 /**
- * Reads the transparency of a lossy WebP: a byte for each pixel, stored as it is or as the green of a lossless picture, after a
+ * Reads the transparency of a lossy WebP: a byte for each pixel, stored as it is or as the green of a lossless image, after a
  * filter that leaves small differences.
  *
  * <p>Reference: RFC 9649, WebP Image Format, section 2.7.1.2.
  */
 final class WebpAlpha {
-    /** Bytes of a lossless picture before its data: those of file and chunk, and five with mark and size. */
+    /** Bytes of a lossless image before its data: those of file and chunk, and five with mark and size. */
     private static final int LOSSLESS_HEADER = 25;
 
     private static final byte LOSSLESS_MARK = 0x2f;
@@ -65,8 +65,8 @@ final class WebpAlpha {
     }
 
     private byte[] compressed(Bounds bounds) throws UnreadableException {
-        try (Decoder decoder = Decoder.of(PictureFormat.WEBP, lossless(), true)) {
-            byte[] rgb = new Samples(decoder.image(bounds)).picture().rgb();
+        try (Decoder decoder = Decoder.of(ImageFormat.WEBP, lossless(), true)) {
+            byte[] rgb = new Samples(decoder.image(bounds)).image().rgb();
             byte[] green = new byte[rgb.length / 3];
             for (int i = 0; i < green.length; i++) {
                 green[i] = rgb[3 * i + 1];

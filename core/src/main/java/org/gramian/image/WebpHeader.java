@@ -4,7 +4,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Optional;
-import org.gramian.image.Reading.Problem;
+import org.gramian.image.ReadResult.Problem;
 
 /** Looks at the chunks of a WebP: that they are all there, and that every size in them agrees with the first. */
 final class WebpHeader {
@@ -20,7 +20,7 @@ final class WebpHeader {
 
     private static final int PROFILE_FLAG = 0x20;
 
-    /** Bytes that the decoder of lossless pictures may read beyond the last. */
+    /** Bytes that the decoder of lossless images may read beyond the last. */
     static final int READ_AHEAD = 16;
 
     private static final int CHUNK_HEADER = 8;
@@ -41,22 +41,22 @@ final class WebpHeader {
     }
 
     /**
-     * The lossy picture of a file.
+     * The lossy image of a file.
      *
-     * @param picture its VP8 frame
+     * @param image its VP8 frame
      * @param size the size of the frame
      * @param alpha its transparency, if there is any
      * @param exif where EXIF data lies, if there is any
      */
-    record Lossy(Span picture, Size size, Optional<Span> alpha, Optional<Span> exif) {}
+    record Lossy(Span image, Size size, Optional<Span> alpha, Optional<Span> exif) {}
 
-    /** The first picture of a file, if it is a lossy one. */
+    /** The first image of a file, if it is a lossy one. */
     static Optional<Lossy> lossy(byte[] content, Bounds bounds) throws UnreadableException {
         WebpHeader header = of(content, bounds);
-        return header.lossy.map(found -> new Lossy(found.picture, found.size, found.alpha, header.exif));
+        return header.lossy.map(found -> new Lossy(found.image, found.size, found.alpha, header.exif));
     }
 
-    /** A file whose first picture is lossless, for the decoder. */
+    /** A file whose first image is lossless, for the decoder. */
     static Prepared prepare(byte[] content, Bounds bounds) throws UnreadableException {
         WebpHeader header = of(content, bounds);
         return new Prepared(header.forDecoder(), header.exif, Optional.empty(), true);
@@ -80,7 +80,7 @@ final class WebpHeader {
     /** Columns and rows; zero while nothing has claimed any. */
     record Size(int width, int height) {}
 
-    /** Walks over chunks up to the first picture and the EXIF data. */
+    /** Walks over chunks up to the first image and the EXIF data. */
     private void chunks(Span span, Size claimed) throws UnreadableException {
         Size size = claimed;
         long position = span.from();

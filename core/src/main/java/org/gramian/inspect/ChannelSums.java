@@ -13,7 +13,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
-/** Adds up how feature maps vary together over positions, each about its mean in its picture, and judges the channels by it. */
+/** Adds up how feature maps vary together over positions, each about its mean in its image, and judges the channels by it. */
 final class ChannelSums {
     private static final double STILL = 1e-12;
     private static final double NEARLY_ALL = 0.95;
@@ -23,7 +23,7 @@ final class ChannelSums {
     private int[] still = new int[0];
     private int channels;
     private long positions;
-    private int pictures;
+    private int images;
 
     /** Takes maps {@code [n, C, N]}. */
     void add(Tensor maps) {
@@ -42,8 +42,8 @@ final class ChannelSums {
             Arrays.setAll(products, i -> products[i] + together[i]);
             double[] squares =
                     Reductions.sum(Elementwise.mul(centred, centred), 2).toDoubles();
-            for (int picture = 0; picture < maps.size(0); picture++) {
-                count(Arrays.copyOfRange(squares, picture * channels, (picture + 1) * channels));
+            for (int image = 0; image < maps.size(0); image++) {
+                count(Arrays.copyOfRange(squares, image * channels, (image + 1) * channels));
             }
         }
     }
@@ -53,7 +53,7 @@ final class ChannelSums {
         for (int c = 0; c < channels; c++) {
             still[c] += squares[c] <= STILL * liveliest ? 1 : 0;
         }
-        pictures++;
+        images++;
     }
 
     MapChannels judge() {
@@ -72,11 +72,11 @@ final class ChannelSums {
                 }
             }
         }
-        return new MapChannels(channels, positions, pictures, dead, duplicates);
+        return new MapChannels(channels, positions, images, dead, duplicates);
     }
 
     private boolean isDead(int channel) {
-        return still[channel] >= NEARLY_ALL * pictures;
+        return still[channel] >= NEARLY_ALL * images;
     }
 
     private double correlation(int a, int b) {

@@ -5,9 +5,9 @@ import com.fasterxml.jackson.annotation.Nulls;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.gramian.basis.Found;
+import org.gramian.basis.AtomicTextFile;
 import org.gramian.basis.JsonText;
-import org.gramian.basis.WholeText;
+import org.gramian.basis.QuotedText;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.StreamReadFeature;
@@ -35,7 +35,8 @@ final class InspectionFile {
     private record Document(String format, int version, SpdInspection inspection) {}
 
     static void write(Path path, SpdInspection inspection) throws IOException {
-        WholeText.write(path, text -> text.write(JsonText.indented(new Document(FORMAT, VERSION, inspection)) + "\n"));
+        AtomicTextFile.write(
+                path, text -> text.write(JsonText.indented(new Document(FORMAT, VERSION, inspection)) + "\n"));
     }
 
     static SpdInspection read(Path path) throws IOException {
@@ -50,7 +51,7 @@ final class InspectionFile {
         } catch (JacksonException wrong) {
             throw new IOException(
                     path + ": expected an inspection written by 'gramian train', found: "
-                            + Found.bare(wrong.getOriginalMessage()),
+                            + QuotedText.bare(wrong.getOriginalMessage()),
                     wrong);
         }
         if (document == null) {
@@ -58,7 +59,7 @@ final class InspectionFile {
         }
         if (!document.format.equals(FORMAT) || document.version != VERSION) {
             throw new IOException(path + ": expected the format " + FORMAT + " of version " + VERSION + ", found "
-                    + Found.text(document.format) + " of version " + document.version);
+                    + QuotedText.text(document.format) + " of version " + document.version);
         }
         return document.inspection;
     }

@@ -10,7 +10,7 @@ import java.util.function.LongConsumer;
 import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.basis.EvenSpread;
+import org.gramian.basis.EvenSample;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
 import org.gramian.image.batch.Place;
@@ -19,7 +19,7 @@ import org.gramian.image.batch.Rendering;
 import org.gramian.image.batch.Work;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Model;
-import org.gramian.model.UnreadablePictureException;
+import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Device;
@@ -29,19 +29,19 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Looks into a model's pooling while it sees pictures: one crop of each, through the model itself.
+ * Looks into a model's pooling while it sees images: one crop of each, through the model itself.
  *
  * @param model whose pooling it is
- * @param rendering how files become crops, of which the first of each picture is taken
- * @param threads that decode pictures
+ * @param rendering how files become crops, of which the first of each image is taken
+ * @param threads that decode images
  */
 public record Inspector(Model model, Rendering rendering, int threads) {
-    /** The most pictures: quantiles of more would hardly differ. */
+    /** The most images: quantiles of more would hardly differ. */
     public static final int MOST_PICTURES = 64;
 
     private static final int BATCH = 8;
 
-    /** Rows up to which all pictures' matrices are decomposed; that takes as long as the cube of the rows. */
+    /** Rows up to which all images' matrices are decomposed; that takes as long as the cube of the rows. */
     private static final int SMALL = 64;
 
     /** How many matrices of a size are decomposed. */
@@ -52,13 +52,13 @@ public record Inspector(Model model, Rendering rendering, int threads) {
     /**
      * Inspects a model.
      *
-     * @param samples pictures, of which at most {@value #MOST_PICTURES} are taken, evenly spread; at least one
+     * @param samples images, of which at most {@value #MOST_PICTURES} are taken, evenly spread; at least one
      * @param fingerprint SHA-256 of the model's file
-     * @param progress told the number of pictures done so far
-     * @throws IOException if a picture cannot be read
+     * @param progress told the number of images done so far
+     * @throws IOException if an image cannot be read
      */
     public SpdInspection inspect(List<Sample> samples, String fingerprint, LongConsumer progress) throws IOException {
-        List<Sample> some = EvenSpread.of(samples, MOST_PICTURES);
+        List<Sample> some = EvenSample.of(samples, MOST_PICTURES);
         Looking looking = new Looking(some.size());
         Rendering first = new Rendering(rendering.reader(), rendering.crops().first(), rendering.preprocessing());
         int seen = 0;
@@ -77,10 +77,10 @@ public record Inspector(Model model, Rendering rendering, int threads) {
                 fingerprint, model.head().pooling().text(), looking.channels.judge(), looking.stages());
     }
 
-    private static void requireReadable(Batch batch, List<Sample> samples) throws UnreadablePictureException {
+    private static void requireReadable(Batch batch, List<Sample> samples) throws UnreadableImageException {
         for (Place place : batch.places()) {
             if (place.problem().isPresent()) {
-                throw new UnreadablePictureException(
+                throw new UnreadableImageException(
                         samples.get(place.work()).file(), place.problem().get());
             }
         }
@@ -88,20 +88,20 @@ public record Inspector(Model model, Rendering rendering, int threads) {
 
     /** What was seen so far. */
     private final class Looking {
-        private final int pictures;
+        private final int images;
         private final ChannelSums channels = new ChannelSums();
         private final Map<String, List<double[]>> spectra = new LinkedHashMap<>();
 
-        Looking(int pictures) {
-            this.pictures = pictures;
+        Looking(int images) {
+            this.images = images;
         }
 
         void at(Batch batch) {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.inference()) {
-                Tensor pictures = Tensors.to(Tensors.viewOf(batch.memory(), DType.F32, batch.shape()), model.device());
+                Tensor images = Tensors.to(Tensors.viewOf(batch.memory(), DType.F32, batch.shape()), model.device());
                 // A batch may be padded to its fixed size with crops of nothing.
-                Tensor real = Views.slice(pictures, 0, 0, batch.places().size());
+                Tensor real = Views.slice(images, 0, 0, batch.places().size());
                 Var features = model.backbone()
                         .apply(
                                 tape.constant(real),
@@ -129,10 +129,10 @@ public record Inspector(Model model, Rendering rendering, int threads) {
                     && value.shape().at(1) == value.shape().at(2);
         }
 
-        /** Of all pictures, not of the first ones: these are of a class or two, where the samples lie class by class. */
+        /** Of all images, not of the first ones: these are of a class or two, where the samples lie class by class. */
         private void decompose(String stage, Tensor matrices, List<Place> places) {
             List<double[]> found = spectra.computeIfAbsent(stage, _ -> new ArrayList<>());
-            long[] wanted = EvenSpread.places(pictures, matrices(matrices.size(1)));
+            long[] wanted = EvenSample.places(images, matrices(matrices.size(1)));
             for (int i = 0; i < places.size(); i++) {
                 if (Arrays.binarySearch(wanted, places.get(i).work()) >= 0) {
                     found.add(spectrum(Views.slice(matrices, 0, i, i + 1L)));

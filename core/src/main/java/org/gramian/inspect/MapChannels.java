@@ -1,21 +1,27 @@
 package org.gramian.inspect;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 
 /**
  * What is wrong with the feature maps that a pooling compares: those after its 1×1 convolution, where it has one.
  *
- * <p>A dead channel is the same everywhere: its variance over positions is below 10⁻¹² of the picture's liveliest channel, in at
- * least 95 % of the pictures. A duplicate follows an earlier channel up to a factor: their correlation over the positions of all
- * pictures, {@code |ρ| > 0.999}. Both make matrices singular, or nearly so.
+ * <p>A dead channel is the same everywhere: its variance over positions is below 10⁻¹² of the image's liveliest channel, in at
+ * least 95 % of the images. A duplicate follows an earlier channel up to a factor: their correlation over the positions of all
+ * images, {@code |ρ| > 0.999}. Both make matrices singular, or nearly so.
  *
  * @param channels number of maps
  * @param positions places in each
- * @param pictures how many were looked at
+ * @param images how many were looked at
  * @param dead indexes of dead channels
  * @param duplicates those that are not dead and follow an earlier one
  */
-public record MapChannels(int channels, long positions, int pictures, List<Integer> dead, List<Duplicate> duplicates) {
+public record MapChannels(
+        int channels,
+        long positions,
+        @JsonProperty("pictures") int images,
+        List<Integer> dead,
+        List<Duplicate> duplicates) {
     public MapChannels {
         dead = List.copyOf(dead);
         duplicates = List.copyOf(duplicates);

@@ -1,15 +1,16 @@
 package org.gramian.inspect;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The symmetric matrices that leave one stage of a pooling, over several pictures.
+ * The symmetric matrices that leave one stage of a pooling, over several images.
  *
  * @param stage in the words of {@link org.gramian.pooling.Pooling#trace}, as {@code kernel rbf} and {@code transform 1, spd:128}
  * @param size rows of each matrix
- * @param pictures how many matrices were decomposed, of pictures evenly spread; fewer where they are large
+ * @param images how many matrices were decomposed, of images evenly spread; fewer where they are large
  * @param eigenvalues the largest of each matrix, then the second, and so on: {@code size} of them
  * @param effectiveRank {@code exp(−Σ pᵢ·log pᵢ)} with {@code pᵢ = |λᵢ|/Σ|λⱼ|}: from 1, one direction, to {@code size}, all alike
  *     (Roy and Vetterli, The Effective Rank, 2007)
@@ -19,7 +20,7 @@ import java.util.stream.IntStream;
 public record MatrixStage(
         String stage,
         int size,
-        int pictures,
+        @JsonProperty("pictures") int images,
         List<Range> eigenvalues,
         Range effectiveRank,
         Range condition,

@@ -3,7 +3,7 @@ package org.gramian.inspect;
 import java.util.Arrays;
 
 /**
- * How a number spreads over pictures: the value below which a tenth, a half and nine tenths of them lie.
+ * How a number spreads over images: the value below which a tenth, a half and nine tenths of them lie.
  *
  * @param low the quantile of 10 %
  * @param median that of 50 %

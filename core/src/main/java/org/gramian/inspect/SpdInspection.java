@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What became of the matrices of a model's pooling on some test pictures, and of the feature maps that they are made of.
+ * What became of the matrices of a model's pooling on some test images, and of the feature maps that they are made of.
  *
  * @param model SHA-256 of the model's file, in hexadecimal digits
  * @param pooling text of the pooling

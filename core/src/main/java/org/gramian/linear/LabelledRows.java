@@ -11,7 +11,7 @@ import org.gramian.tensor.Views;
 /**
  * What a solver learns from: rows {@code [n, d]}, each with a class, a group and, by its class, a weight.
  *
- * <p>Rows of one group, as the crops of one picture, are no independent examples: they are never divided between learning
+ * <p>Rows of one group, as the crops of one image, are no independent examples: they are never divided between learning
  * and judging. Nor are near-duplicates, which are several groups. It looks at the tensor of the rows and does not own it.
  */
 public final class LabelledRows {

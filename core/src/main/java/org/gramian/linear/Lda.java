@@ -37,7 +37,7 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
             "lda[:shrinkage=NUMBER|auto]: linear discriminant analysis, its covariance shrunk towards a multiple of"
                     + " the identity";
 
-    private static final Room.Square SQUARE = new Room.Square(12_000, Double.BYTES);
+    private static final MemoryBound.Square SQUARE = new MemoryBound.Square(12_000, Double.BYTES);
 
     public Lda {
         if (shrinkage.isPresent() && !(shrinkage.getAsDouble() >= 0 && shrinkage.getAsDouble() <= 1)) {
@@ -54,8 +54,8 @@ public record Lda(OptionalDouble shrinkage) implements LinearSolver {
 
     @Override
     public void requireRoom(long rows, long size) {
-        new Room(WORD, rows, size).requireRows();
-        new Room(WORD, rows, size).requireSquare(SQUARE);
+        new MemoryBound(WORD, rows, size).requireRows();
+        new MemoryBound(WORD, rows, size).requireSquare(SQUARE);
     }
 
     @Override

@@ -39,7 +39,7 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
     private static final double SEARCH_TOLERANCE = 1e-3;
 
     private static final List<Double> GRID = List.of(0.1, 1.0, 10.0, 100.0, 1000.0);
-    private static final Room.Square SQUARE = new Room.Square(12_000, Double.BYTES);
+    private static final MemoryBound.Square SQUARE = new MemoryBound.Square(12_000, Double.BYTES);
 
     public Logistic {
         CostGrid.requirePositive(WORD, c);
@@ -52,9 +52,9 @@ public record Logistic(OptionalDouble c) implements LinearSolver {
 
     @Override
     public void requireRoom(long rows, long size) {
-        new Room(WORD, rows, size).requireRows();
+        new MemoryBound(WORD, rows, size).requireRows();
         if (size > rows) {
-            new Room(WORD, rows, size).requireSquare(SQUARE);
+            new MemoryBound(WORD, rows, size).requireSquare(SQUARE);
         }
     }
 

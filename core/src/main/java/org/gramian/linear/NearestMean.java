@@ -34,7 +34,7 @@ public record NearestMean() implements LinearSolver {
 
     @Override
     public void requireRoom(long rows, long size) {
-        new Room(WORD, rows, size).requireRows();
+        new MemoryBound(WORD, rows, size).requireRows();
     }
 
     @Override

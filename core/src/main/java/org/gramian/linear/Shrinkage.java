@@ -20,7 +20,7 @@ import org.gramian.tensor.Views;
  *
  * <pre>{@code b² = (1/n²) Σ_g ‖A_g − n_g S‖² = (1/n²) Σ_g (Σ_{i,j∈g} (x_i·x_j)² − 2 n_g Σ_{i∈g} x_i·S x_i + n_g² ‖S‖²)}</pre>
  *
- * <p>which for groups of one row each is the paper's. Crops of one picture would otherwise pass for as many pictures, and
+ * <p>which for groups of one row each is the paper's. Crops of one image would otherwise pass for as many images, and
  * hardly anything would be shrunk.
  */
 final class Shrinkage {

@@ -4,8 +4,8 @@ import java.math.BigDecimal;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
-import org.gramian.basis.Found;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
 
 /**
  * The text of a solver in its parts: a word, and perhaps {@code :name=value} behind it.
@@ -29,7 +29,7 @@ record SolverText(String text, String word, String argument) {
         String[] pair = argument.split("=", 2);
         if (pair.length == 2 && !pair[0].strip().equals(name)) {
             throw new IllegalArgumentException("the classifier " + word + " has no argument "
-                    + Found.text(pair[0].strip()) + NearestWord.suggestion(pair[0].strip(), List.of(name))
+                    + QuotedText.text(pair[0].strip()) + NearestWord.suggestion(pair[0].strip(), List.of(name))
                     + "; write it as " + form(name, other));
         }
         String value = pair[pair.length - 1].strip();
@@ -39,7 +39,7 @@ record SolverText(String text, String word, String argument) {
         if (!value.matches("\\d{0,20}\\.?\\d{1,30}([eE][+-]?\\d{1,2})?")) {
             throw new IllegalArgumentException(
                     "the argument " + name + " of " + word + " must be a number of at least 0 or " + other + ", found "
-                            + Found.text(value) + "; write it as " + form(name, other));
+                            + QuotedText.text(value) + "; write it as " + form(name, other));
         }
         return OptionalDouble.of(Double.parseDouble(value));
     }
@@ -51,7 +51,7 @@ record SolverText(String text, String word, String argument) {
     void requireNoArgument() {
         if (text.contains(":")) {
             throw new IllegalArgumentException(
-                    "the classifier " + word + " takes no argument, found " + Found.text(argument));
+                    "the classifier " + word + " takes no argument, found " + QuotedText.text(argument));
         }
     }
 

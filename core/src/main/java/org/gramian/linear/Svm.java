@@ -35,7 +35,7 @@ public record Svm(OptionalDouble c) implements LinearSolver {
                     + " cross-validation";
 
     private static final double TOLERANCE = 1e-6;
-    private static final Room.Square SQUARE = new Room.Square(Features.MOST_PRODUCTS, Float.BYTES);
+    private static final MemoryBound.Square SQUARE = new MemoryBound.Square(Features.MOST_PRODUCTS, Float.BYTES);
 
     public Svm {
         CostGrid.requirePositive(WORD, c);
@@ -48,9 +48,9 @@ public record Svm(OptionalDouble c) implements LinearSolver {
 
     @Override
     public void requireRoom(long rows, long size) {
-        new Room(WORD, rows, size).requireRows();
+        new MemoryBound(WORD, rows, size).requireRows();
         if (Features.usesProducts(rows, size)) {
-            new Room(WORD, rows, size).requireSquare(SQUARE);
+            new MemoryBound(WORD, rows, size).requireSquare(SQUARE);
         }
     }
 

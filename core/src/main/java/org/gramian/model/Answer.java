@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * What a model says of a picture: all classes, the likeliest first.
+ * What a model says of an image: all classes, the likeliest first.
  *
  * @param logits scores before the softmax, in the order of the classes
  * @param guesses one for each class; of equally likely ones the earlier class comes first

@@ -7,22 +7,22 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import org.gramian.image.Picture;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.Image;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.batch.Rendering;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 
 /**
- * A trained model, ready to answer: {@code Classifier.load(path).predict(picture)}.
+ * A trained model, ready to answer: {@code Classifier.load(path).predict(image)}.
  *
- * <p>A picture's crops, those of the card, go through the model together; their probabilities are averaged. Any number of
+ * <p>An image's crops, those of the card, go through the model together; their probabilities are averaged. Any number of
  * threads may ask at once, and each gets the bits that it would get alone. {@link #close} waits for those who are being
  * answered; whoever asks afterwards gets an {@link IllegalStateException}.
  *
- * <p>A model that was trained on boxes of objects takes the whole picture for the box: cut it by {@link Picture#crop} first.
+ * <p>A model that was trained on boxes of objects takes the whole image for the box: cut it by {@link Image#crop} first.
  * For many files, {@link Scoring} is faster: it decodes ahead and computes larger batches.
  */
 public final class Classifier implements AutoCloseable {
@@ -38,7 +38,7 @@ public final class Classifier implements AutoCloseable {
     private Classifier(Model model, ModelCard card) {
         this.model = model;
         this.card = card;
-        this.rendering = card.rendering(new PictureReader(PictureLimits.DEFAULT)::read);
+        this.rendering = card.rendering(new ImageReader(ImageLimits.DEFAULT)::read);
     }
 
     /**
@@ -71,33 +71,33 @@ public final class Classifier implements AutoCloseable {
     }
 
     /**
-     * What the picture in a file shows.
+     * What the image in a file shows.
      *
-     * @throws UnreadablePictureException if the file is no picture that can be read
+     * @throws UnreadableImageException if the file is no image that can be read
      */
-    public Answer predict(Path file) throws UnreadablePictureException {
+    public Answer predict(Path file) throws UnreadableImageException {
         return switch (rendering.crops().seen(rendering.reader().apply(file))) {
-            case Reading.Unreadable problem -> throw new UnreadablePictureException(file, problem);
-            case Reading.Readable(Picture picture, var _) -> predict(picture);
+            case ReadResult.Unreadable problem -> throw new UnreadableImageException(file, problem);
+            case ReadResult.Readable(Image image, var _) -> predict(image);
         };
     }
 
     /**
      * What an image of Java shows.
      *
-     * @throws IllegalArgumentException as for {@link #predict(Picture)}, or if its pixels are of a kind that is not read
+     * @throws IllegalArgumentException as for {@link #predict(Image)}, or if its pixels are of a kind that is not read
      */
     public Answer predict(BufferedImage image) {
-        return predict(Picture.of(image));
+        return predict(Image.of(image));
     }
 
     /**
-     * What a picture shows.
+     * What an image shows.
      *
      * @throws IllegalArgumentException if it is too long and thin for the crops, or the model's scores of it are not finite
      * @throws IllegalStateException if this classifier was closed
      */
-    public Answer predict(Picture picture) {
+    public Answer predict(Image image) {
         lock.readLock().lock();
         try (Arena arena = Arena.ofConfined()) {
             if (closed) {
@@ -107,7 +107,7 @@ public final class Classifier implements AutoCloseable {
             int size = rendering.crops().size();
             MemorySegment memory = arena.allocate(Math.multiplyExact(crops, rendering.bytes()), ALIGNMENT);
             // Test crops do not depend on a name: none of them is drawn.
-            rendering.write(picture, "", memory);
+            rendering.write(image, "", memory);
             float[][] scores = Engine.of(model).compute(memory, Shape.of(crops, 3, size, size), Engine.Rows.SCORES);
             return Answer.of(Logits.ofCrops(scores), card);
         } finally {

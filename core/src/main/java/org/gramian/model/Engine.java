@@ -67,10 +67,10 @@ public interface Engine {
         public Map<Rows, float[][]> compute(MemorySegment crops, Shape shape, Set<Rows> wanted) {
             try (Scope _ = Scope.open();
                     Tape tape = Tape.inference()) {
-                Tensor pictures = Tensors.to(Tensors.viewOf(crops, DType.F32, shape), model.device());
+                Tensor images = Tensors.to(Tensors.viewOf(crops, DType.F32, shape), model.device());
                 Var features = model.backbone()
                         .apply(
-                                tape.constant(pictures),
+                                tape.constant(images),
                                 Bindings.of(model.backboneParameters().variables(tape)));
                 Bindings head = Bindings.of(model.headParameters().variables(tape));
                 Var descriptors = model.head().describe(features, head);

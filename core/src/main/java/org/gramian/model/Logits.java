@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The scores of one picture before the softmax, one per class: {@code p_k = exp(z_k / T) / sum_j exp(z_j / T)}.
+ * The scores of one image before the softmax, one per class: {@code p_k = exp(z_k / T) / sum_j exp(z_j / T)}.
  *
  * <p>All is computed in log space, so that a probability too small for a double still has its logarithm, and by {@link
  * StrictMath}, so that every machine finds the same numbers. Ties go to the lower class index. That the scores are finite
@@ -40,7 +40,7 @@ public final class Logits {
     }
 
     /**
-     * The logarithms of the mean of several softmaxes, which is how the crops of one picture become one answer. Unlike
+     * The logarithms of the mean of several softmaxes, which is how the crops of one image become one answer. Unlike
      * the logarithm of a mean of probabilities, it stays finite where all of them underflow.
      *
      * @param crops at least one, all of the same number of classes

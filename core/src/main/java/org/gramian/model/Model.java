@@ -11,7 +11,7 @@ import org.gramian.tensor.Device;
  *
  * <p>It owns the parameters; training changes their values. {@link ModelFile} keeps it with its {@link ModelCard}.
  *
- * @param backbone pictures to features
+ * @param backbone images to features
  * @param backboneParameters under the backbone's own names
  * @param head features to scores
  * @param headParameters under the names of {@link Head#parameters}

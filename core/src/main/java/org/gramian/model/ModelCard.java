@@ -8,21 +8,21 @@ import java.util.List;
 import java.util.SequencedMap;
 import java.util.Set;
 import java.util.function.Function;
-import org.gramian.basis.Found;
-import org.gramian.image.Reading;
+import org.gramian.basis.QuotedText;
+import org.gramian.image.ReadResult;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
 
 /**
- * What a model must tell besides its numbers: what it answers with, what it expects of pictures, and how it came about.
+ * What a model must tell besides its numbers: what it answers with, what it expects of images, and how it came about.
  *
  * @param classes names, in the order of the scores; at least 2, none empty, no two equal
- * @param preprocessing what the backbone expects of pictures
- * @param crops which crops of a picture are averaged when predicting (the plan's {@linkplain CropPlan#testing testing} crops)
+ * @param preprocessing what the backbone expects of images
+ * @param crops which crops of an image are averaged when predicting (the plan's {@linkplain CropPlan#testing testing} crops)
  * @param temperature what scores are divided by before the softmax, positive; 1 where nothing was fitted
  * @param origin how it was trained, by key: protocol, fold, fingerprint, seed, versions, weights, configuration; no clock time
- * @param metrics what was measured on the test pictures, by name
+ * @param metrics what was measured on the test images, by name
  */
 public record ModelCard(
         List<String> classes,
@@ -45,8 +45,8 @@ public record ModelCard(
         }
     }
 
-    /** How files of whole pictures become crops, whatever the model was trained on. */
-    public Rendering rendering(Function<Path, Reading> reader) {
+    /** How files of whole images become crops, whatever the model was trained on. */
+    public Rendering rendering(Function<Path, ReadResult> reader) {
         return new Rendering(reader, crops.whole().testing(), preprocessing);
     }
 
@@ -57,7 +57,8 @@ public record ModelCard(
                 throw new IllegalArgumentException("expected a name for every class, found an empty one");
             }
             if (!seen.add(name)) {
-                throw new IllegalArgumentException("expected unique class names, found " + Found.text(name) + " twice");
+                throw new IllegalArgumentException(
+                        "expected unique class names, found " + QuotedText.text(name) + " twice");
             }
         }
     }

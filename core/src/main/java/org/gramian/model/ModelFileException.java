@@ -2,7 +2,7 @@ package org.gramian.model;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 
 /**
  * A file that is no model that can be used; the message reads {@code FILE: what was expected, what was found; what to
@@ -23,7 +23,7 @@ public final class ModelFileException extends IOException {
 
     /** A problem with what was read from elsewhere, as {@code hdfs://host/model.safetensors}. */
     public ModelFileException(String place, String problem) {
-        super(Found.visible(place + ": " + problem));
+        super(QuotedText.visible(place + ": " + problem));
         this.problem = problem;
     }
 
@@ -33,7 +33,7 @@ public final class ModelFileException extends IOException {
     }
 
     private ModelFileException(String place, String problem, Throwable cause) {
-        super(Found.visible(place + ": " + problem), cause);
+        super(QuotedText.visible(place + ": " + problem), cause);
         this.problem = problem;
     }
 }

@@ -10,9 +10,9 @@ import org.gramian.backbone.Backbone;
 /**
  * All that a model file says besides its numbers: what the model is made of, and its card.
  *
- * @param backbone pictures to features
+ * @param backbone images to features
  * @param head features to scores
- * @param card what it answers with, expects of pictures, and how it came about
+ * @param card what it answers with, expects of images, and how it came about
  */
 public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
     static final String BACKBONE = "backbone";

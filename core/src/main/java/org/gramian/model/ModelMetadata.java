@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.Set;
 import org.gramian.backbone.Backbone;
-import org.gramian.basis.Found;
 import org.gramian.basis.JsonText;
+import org.gramian.basis.QuotedText;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.pooling.Pooling;
@@ -76,7 +76,7 @@ final class ModelMetadata {
     private static void requireFormat(Map<String, String> texts) {
         String format = texts.get(FORMAT_KEY);
         if (!FORMAT.equals(format)) {
-            String found = format == null ? "without a format" : "of format " + Found.text(format);
+            String found = format == null ? "without a format" : "of format " + QuotedText.text(format);
             throw new IllegalArgumentException("expected a model written by 'gramian train', found a safetensors file "
                     + found + "; if it holds backbone weights, pass it to 'gramian train' with --weights");
         }
@@ -84,7 +84,8 @@ final class ModelMetadata {
 
     private static void requireVersion(String version) {
         if (!version.matches("[1-9][0-9]{0,8}")) {
-            throw new IllegalArgumentException("expected a format version of at least 1, found " + Found.text(version));
+            throw new IllegalArgumentException(
+                    "expected a format version of at least 1, found " + QuotedText.text(version));
         }
         if (Integer.parseInt(version) > VERSION) {
             throw new IllegalArgumentException("is a model of format version " + version
@@ -108,7 +109,7 @@ final class ModelMetadata {
         for (String key : texts.keySet()) {
             if (!known.contains(key)) {
                 throw new IllegalArgumentException("expected the metadata " + String.join(", ", known) + ", found "
-                        + Found.text(key) + " in addition");
+                        + QuotedText.text(key) + " in addition");
             }
         }
         return header;
@@ -117,7 +118,7 @@ final class ModelMetadata {
     private String text(String key) {
         String text = texts.get(key);
         if (text == null) {
-            throw new IllegalArgumentException("expected the metadata " + Found.text(key) + ", found none");
+            throw new IllegalArgumentException("expected the metadata " + QuotedText.text(key) + ", found none");
         }
         return text;
     }
@@ -127,7 +128,8 @@ final class ModelMetadata {
             case "true" -> true;
             case "false" -> false;
             default ->
-                throw new IllegalArgumentException("expected true or false as normalized, found " + Found.text(text));
+                throw new IllegalArgumentException(
+                        "expected true or false as normalized, found " + QuotedText.text(text));
         };
     }
 }

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.gramian.autodiff.ParameterSpec;
-import org.gramian.basis.Found;
-import org.gramian.basis.Names;
+import org.gramian.basis.NameList;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
@@ -58,7 +58,7 @@ final class ModelTensors {
 
     private static void requireShape(String name, Shape shape, StoredTensor found) {
         if (found.type() != DType.F32 || !found.shape().equals(shape)) {
-            throw new IllegalArgumentException("expected " + Found.text(name) + " to be " + DType.F32 + shape
+            throw new IllegalArgumentException("expected " + QuotedText.text(name) + " to be " + DType.F32 + shape
                     + ", found " + found.type() + found.shape() + DAMAGED);
         }
     }
@@ -69,8 +69,8 @@ final class ModelTensors {
             MemorySegment data = tensor.data();
             for (long at = 0; at < data.byteSize(); at += Float.BYTES) {
                 if (!Float.isFinite(data.get(NUMBER, at))) {
-                    throw new IllegalArgumentException("expected finite numbers in " + Found.text(name) + ", found "
-                            + data.get(NUMBER, at) + " at index " + at / Float.BYTES);
+                    throw new IllegalArgumentException("expected finite numbers in " + QuotedText.text(name)
+                            + ", found " + data.get(NUMBER, at) + " at index " + at / Float.BYTES);
                 }
             }
         });
@@ -79,12 +79,12 @@ final class ModelTensors {
     static StoredTensor get(Map<String, StoredTensor> tensors, String name) {
         StoredTensor tensor = tensors.get(name);
         if (tensor == null) {
-            throw new IllegalArgumentException("missing tensor " + Found.text(name));
+            throw new IllegalArgumentException("missing tensor " + QuotedText.text(name));
         }
         return tensor;
     }
 
     private static String quoted(List<String> names) {
-        return Names.some(names.stream().map(Found::text).toList());
+        return NameList.some(names.stream().map(QuotedText::text).toList());
     }
 }

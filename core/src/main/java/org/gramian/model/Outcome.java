@@ -1,8 +1,8 @@
 package org.gramian.model;
 
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 
-/** What came of a picture: what a model says of it, or the reason why it says nothing. */
+/** What came of an image: what a model says of it, or the reason why it says nothing. */
 public sealed interface Outcome {
     /** The model has an answer. */
     record Answered(Answer answer) implements Outcome {}
@@ -14,7 +14,7 @@ public sealed interface Outcome {
      */
     record Failed(String reason) implements Outcome {}
 
-    /** What the scores of a picture's crops amount to; scores that are not finite are no answer. */
+    /** What the scores of an image's crops amount to; scores that are not finite are no answer. */
     static Outcome of(float[][] scores, ModelCard card) {
         try {
             return new Answered(Answer.of(Logits.ofCrops(scores), card));
@@ -23,7 +23,7 @@ public sealed interface Outcome {
         }
     }
 
-    /** What a picture that cannot be read amounts to. */
+    /** What an image that cannot be read amounts to. */
     static Outcome of(Unreadable problem) {
         return new Failed(problem.reason());
     }

@@ -1,19 +1,19 @@
 package org.gramian.model;
 
 import java.util.Map;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 
-/** Takes what one pass of a model computed of pictures, of every kind that was wanted, in the order of the pictures. */
+/** Takes what one pass of a model computed of images, of every kind that was wanted, in the order of the images. */
 public interface PassSink {
     /**
-     * Takes the rows of one picture.
+     * Takes the rows of one image.
      *
-     * @param sample index of the picture
+     * @param sample index of the image
      * @param rows for each kind, those of each of its crops in order
      */
     void rows(int sample, Map<Engine.Rows, float[][]> rows);
 
-    /** Takes notice of a picture that has none. */
+    /** Takes notice of an image that has none. */
     void unreadable(int sample, Unreadable problem);
 
     /** One that hands a single kind of rows on. */

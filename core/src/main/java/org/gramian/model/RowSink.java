@@ -1,17 +1,17 @@
 package org.gramian.model;
 
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 
-/** Takes what a model computed of pictures, in their order. */
+/** Takes what a model computed of images, in their order. */
 public interface RowSink {
     /**
-     * Takes the rows of one picture, of each of its crops in order.
+     * Takes the rows of one image, of each of its crops in order.
      *
-     * @param sample index of the picture
+     * @param sample index of the image
      * @param rows scores or a descriptor for each crop
      */
     void rows(int sample, float[][] rows);
 
-    /** Takes notice of a picture that has none. */
+    /** Takes notice of an image that has none. */
     void unreadable(int sample, Unreadable problem);
 }

@@ -11,9 +11,9 @@ import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
 import org.gramian.image.batch.Place;
@@ -29,7 +29,7 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
 /**
- * Applies a model to files of pictures, many at a time: decoded ahead by several threads, computed in batches of one fixed
+ * Applies a model to files of images, many at a time: decoded ahead by several threads, computed in batches of one fixed
  * size, handed out in order.
  *
  * @param engine what computes
@@ -40,32 +40,32 @@ public record Scoring(Engine engine, Rendering rendering, Prefetch prefetch) {
     /** Crops at a time unless told otherwise. */
     public static final int DEFAULT_BATCH = 16;
 
-    /** For a model with its card: as it was trained to see pictures. */
-    public static Scoring of(Model model, ModelCard card, Function<Path, Reading> reader) {
+    /** For a model with its card: as it was trained to see images. */
+    public static Scoring of(Model model, ModelCard card, Function<Path, ReadResult> reader) {
         return of(Engine.of(model), card, reader);
     }
 
     /** The same with any engine. */
-    public static Scoring of(Engine engine, ModelCard card, Function<Path, Reading> reader) {
+    public static Scoring of(Engine engine, ModelCard card, Function<Path, ReadResult> reader) {
         Rendering rendering = new Rendering(reader, card.crops().testing(), card.preprocessing());
         return new Scoring(engine, rendering, Prefetch.of(DEFAULT_BATCH));
     }
 
-    /** For so many files of whole pictures, whatever the model was trained on. */
+    /** For so many files of whole images, whatever the model was trained on. */
     public static Scoring ofFiles(Engine engine, ModelCard card, int files) {
-        Rendering rendering = card.rendering(new PictureReader(PictureLimits.DEFAULT)::read);
+        Rendering rendering = card.rendering(new ImageReader(ImageLimits.DEFAULT)::read);
         return new Scoring(engine, rendering, Prefetch.of(batch(rendering, files)));
     }
 
-    /** Crops at a time for so many pictures: a batch is padded, and for a single picture a whole one would be mostly wasted. */
-    public static int batch(Rendering rendering, int pictures) {
-        return (int) Math.min(DEFAULT_BATCH, (long) rendering.crops().count() * pictures);
+    /** Crops at a time for so many images: a batch is padded, and for a single image a whole one would be mostly wasted. */
+    public static int batch(Rendering rendering, int images) {
+        return (int) Math.min(DEFAULT_BATCH, (long) rendering.crops().count() * images);
     }
 
     /**
-     * Computes rows of every crop of every picture.
+     * Computes rows of every crop of every image.
      *
-     * @param progress told the number of pictures done so far
+     * @param progress told the number of images done so far
      */
     public void run(List<Sample> samples, Engine.Rows wanted, RowSink sink, LongConsumer progress) {
         run(samples, Set.of(wanted), PassSink.of(sink, wanted), progress);
@@ -74,7 +74,7 @@ public record Scoring(Engine engine, Rendering rendering, Prefetch prefetch) {
     /** The same for several kinds of rows in one pass. */
     public void run(List<Sample> samples, Set<Engine.Rows> wanted, PassSink sink, LongConsumer progress) {
         int crops = rendering.crops().count();
-        PictureRows collected = new PictureRows(crops, sink, progress);
+        ImageRows collected = new ImageRows(crops, sink, progress);
         int workers = workers(samples.size());
         if (workers > 1) {
             runParallel(samples, wanted, collected, workers);
@@ -100,7 +100,7 @@ public record Scoring(Engine engine, Rendering rendering, Prefetch prefetch) {
 
     private record Pending(Batch batch, Future<Map<Engine.Rows, float[][]>> rows) {}
 
-    private void runParallel(List<Sample> samples, Set<Engine.Rows> wanted, PictureRows collected, int workers) {
+    private void runParallel(List<Sample> samples, Set<Engine.Rows> wanted, ImageRows collected, int workers) {
         Prefetch wider = new Prefetch(prefetch.batch(), prefetch.threads(), prefetch.ahead() + workers - 1);
         try (BatchLoader loader = new BatchLoader(rendering, Work.all(samples, rendering.crops()), wider);
                 SingleThreadWorkers pool = SingleThreadWorkers.open(workers)) {
@@ -119,7 +119,7 @@ public record Scoring(Engine engine, Rendering rendering, Prefetch prefetch) {
         }
     }
 
-    private static void collect(PictureRows collected, Batch batch, Map<Engine.Rows, float[][]> rows) {
+    private static void collect(ImageRows collected, Batch batch, Map<Engine.Rows, float[][]> rows) {
         for (int i = 0; i < batch.places().size(); i++) {
             Place place = batch.places().get(i);
             collected.add(place.work(), rows, i, place.problem());

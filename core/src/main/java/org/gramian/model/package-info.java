@@ -11,21 +11,21 @@
  * }
  * }</pre>
  *
- * <p>A {@link org.gramian.model.Classifier} answers one picture at a time, many threads at once. {@link
+ * <p>A {@link org.gramian.model.Classifier} answers one image at a time, many threads at once. {@link
  * org.gramian.model.Scoring} goes through many files, decoding ahead, and hands scores or descriptors to a {@link
- * org.gramian.model.RowSink}, or both to a {@link org.gramian.model.PassSink}; what then came of a picture is an {@link
+ * org.gramian.model.RowSink}, or both to a {@link org.gramian.model.PassSink}; what then came of an image is an {@link
  * org.gramian.model.Outcome}.
  *
  * <p>What a model is: a {@link org.gramian.model.Model} is a {@link org.gramian.backbone.Backbone} and a {@link
  * org.gramian.model.Head} with the parameters of both on one device. The head turns feature maps into descriptors, by a
- * {@link org.gramian.pooling.Pooling}, and descriptors into scores. Scores of the crops of one picture become {@link
+ * {@link org.gramian.pooling.Pooling}, and descriptors into scores. Scores of the crops of one image become {@link
  * org.gramian.model.Logits}, and these, at the card's temperature, an {@link org.gramian.model.Answer}.
  *
- * <p>What it must tell besides is its {@link org.gramian.model.ModelCard}: names of classes, what it expects of pictures, how
+ * <p>What it must tell besides is its {@link org.gramian.model.ModelCard}: names of classes, what it expects of images, how
  * it was trained, what was measured. {@link org.gramian.model.ModelFile} keeps both in one safetensors file; its {@link
  * org.gramian.model.ModelHeader} is what can be known without loading the numbers. A file that cannot be used is a {@link
- * org.gramian.model.ModelFileException}, a picture that cannot be read an {@link
- * org.gramian.model.UnreadablePictureException}.
+ * org.gramian.model.ModelFileException}, an image that cannot be read an {@link
+ * org.gramian.model.UnreadableImageException}.
  */
 @NullMarked
 package org.gramian.model;

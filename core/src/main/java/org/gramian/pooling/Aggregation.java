@@ -35,7 +35,7 @@ public sealed interface Aggregation extends Stage
     /**
      * Says no to maps of a height and width that it cannot take.
      *
-     * @param maps the shape {@code [c, h, w]} of those of one picture
+     * @param maps the shape {@code [c, h, w]} of those of one image
      * @throws IllegalArgumentException if they do not fit
      */
     default void requireFits(Shape maps) {
@@ -56,7 +56,7 @@ public sealed interface Aggregation extends Stage
     }
 
     @Override
-    default Aggregation settled(Settling place) {
+    default Aggregation settled(PoolingContext place) {
         return this;
     }
 }

@@ -15,7 +15,7 @@ import org.gramian.backbone.Backbone;
  *
  * <p>Liu, Shen and van den Hengel, <i>The Treasure beneath Convolutional Layers: Cross-convolutional-layer Pooling for Image
  * Classification</i>, CVPR 2015. Their {@code P_k = Σ_p a_k(p) x(p)} with x(p) of the other layer is row k of A Bᵀ; the
- * factor 1/N makes it independent of the size of pictures and disappears where l2 follows.
+ * factor 1/N makes it independent of the size of images and disappears where l2 follows.
  *
  * <p>Both layers enter stacked, {@code [n, a + b, N]}, as a {@link Backbone} cut at {@code a+b} gives them. Where the first
  * one ends, the text {@code cross} leaves open until it stands on such a backbone; then it is {@code cross:528}.
@@ -67,7 +67,7 @@ public record Cross(OptionalInt first) implements Aggregation {
      *     can know where the first layer ends; or if a number is given that is not the first layer's
      */
     @Override
-    public Cross settled(Settling place) {
+    public Cross settled(PoolingContext place) {
         if (place.backbone().isEmpty()) {
             return this;
         }
@@ -104,13 +104,13 @@ public record Cross(OptionalInt first) implements Aggregation {
 
     @Override
     public Var apply(Var maps, Bindings parameters) {
-        long pictures = maps.shape().at(0);
+        long images = maps.shape().at(0);
         long channels = maps.shape().at(1);
         long size = outputs(channels);
         Var a = Shapes.slice(maps, 1, 0, known());
         Var b = Shapes.slice(maps, 1, known(), channels);
         Var products = Matrices.matmul(a, Shapes.transpose(b, 1, 2));
         Var means = Arithmetic.scale(products, 1.0 / maps.shape().at(2));
-        return Shapes.reshape(means, pictures, size);
+        return Shapes.reshape(means, images, size);
     }
 }

@@ -17,11 +17,11 @@ import org.gramian.tensor.Tensor;
  * Projection of descriptors on their first principal axes, {@code P(v − μ)}: {@code [n, d]} to {@code [n, k]}, without
  * whitening.
  *
- * <p>{@code mean [d]} and {@code components [k, d]} are fitted to the descriptors of training pictures, at most {@code
+ * <p>{@code mean [d]} and {@code components [k, d]} are fitted to the descriptors of training images, at most {@code
  * max(k, 4096) + 1} of them, and not trained. n descriptors spread in n − 1 directions at most, so k is smaller than n. {@code
  * pca:most} stands for as many as there can be up to 4096, {@code min(4096, n − 1, d)}, and is decided when the training
- * pictures are known; the text in a model has the number. Axes along which the sample does not spread at all, as when
- * pictures are repeated, are rows of zeros: their coordinate is 0.
+ * images are known; the text in a model has the number. Axes along which the sample does not spread at all, as when
+ * images are repeated, are rows of zeros: their coordinate is 0.
  *
  * @param axes k; nothing for {@code most}
  */
@@ -43,19 +43,19 @@ public record DescriptorPca(OptionalInt axes) implements Normalization {
     }
 
     @Override
-    public Normalization settled(Settling place) {
-        int pictures = place.pictures();
-        if (pictures < 2 || axes.orElse(1) > pictures - 1) {
-            throw tooFew(pictures);
+    public Normalization settled(PoolingContext place) {
+        int images = place.images();
+        if (images < 2 || axes.orElse(1) > images - 1) {
+            throw tooFew(images);
         }
-        long most = Math.min(Math.min(LARGEST_MOST, pictures - 1), place.entering());
+        long most = Math.min(Math.min(LARGEST_MOST, images - 1), place.entering());
         return axes.isPresent() ? this : new DescriptorPca(OptionalInt.of(Math.toIntExact(most)));
     }
 
-    private IllegalArgumentException tooFew(long pictures) {
+    private IllegalArgumentException tooFew(long images) {
         return new IllegalArgumentException(text() + ": descriptors of n images have at most n - 1 axes, found "
-                + pictures + " images; use more images, or fewer axes, e.g. pca:"
-                + (pictures > 2 ? pictures - 1 : 1) + (axes.isPresent() && pictures > 1 ? " or pca:most" : ""));
+                + images + " images; use more images, or fewer axes, e.g. pca:"
+                + (images > 2 ? images - 1 : 1) + (axes.isPresent() && images > 1 ? " or pca:most" : ""));
     }
 
     @Override

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
-import org.gramian.basis.Choice;
+import org.gramian.basis.EnumWords;
 import org.gramian.spd.Backward;
 import org.gramian.spd.Rbf;
 
@@ -79,7 +79,7 @@ public enum Fidelity {
 
     /** The word, as {@code paper}. */
     public String text() {
-        return Choice.text(this);
+        return EnumWords.text(this);
     }
 
     /**
@@ -88,7 +88,7 @@ public enum Fidelity {
      * @throws IllegalArgumentException if there is no such fidelity; the message names the nearest
      */
     public static Fidelity parse(String text) {
-        return Choice.parse(Fidelity.class, "the fidelity", text);
+        return EnumWords.parse(Fidelity.class, "the fidelity", text);
     }
 
     /** The {@linkplain Methods method} to take where none is asked for: the authors' code has C' = C only. */

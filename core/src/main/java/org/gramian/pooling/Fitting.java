@@ -9,8 +9,8 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.basis.EvenSpread;
-import org.gramian.tensor.CheckedOnce;
+import org.gramian.basis.EvenSample;
+import org.gramian.tensor.CachedCheck;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
@@ -20,23 +20,23 @@ import org.gramian.tensor.Views;
 
 /** Fits what a pooling takes from data before training, stage by stage: principal axes, widths, vocabularies. */
 public final class Fitting {
-    /** Pictures that axes, widths and vocabularies are fitted to at most: each has hundreds of positions. */
+    /** Images that axes, widths and vocabularies are fitted to at most: each has hundreds of positions. */
     public static final int USUAL_PICTURES = 500;
 
     /** The first value of what is fitted: no number. */
     static final ParameterSpec.Initializer UNSET =
             (random, shape, type) -> Tensors.full(Double.NaN, shape, type, Device.CPU);
 
-    /** Pictures that a stage is applied to at a time: all of them at once would hold everything made on the way. */
+    /** Images that a stage is applied to at a time: all of them at once would hold everything made on the way. */
     private static final long BATCH = 32;
 
-    private static final CheckedOnce FITTED = new CheckedOnce(value -> !isUnset(value));
+    private static final CachedCheck FITTED = new CachedCheck(value -> !isUnset(value));
 
     private Fitting() {}
 
     /** Whether a pooling has anything to fit. */
     public static boolean isNeeded(Pooling pooling) {
-        return pictures(pooling) > 0;
+        return images(pooling) > 0;
     }
 
     /** The texts of the stages that are fitted, as {@code fisher:64}. */
@@ -47,14 +47,14 @@ public final class Fitting {
                 .toList();
     }
 
-    /** How many training pictures it is fitted to at most. */
-    public static int pictures(Pooling pooling) {
+    /** How many training images it is fitted to at most. */
+    public static int images(Pooling pooling) {
         return pooling.stages().stream().mapToInt(Stage::fittedTo).max().orElse(0);
     }
 
     /**
      * Fits what has no value yet to a sample of training features {@code [n, c, h, w]}: each stage to what the stages before
-     * it, once fitted, make of the sample, or of as many pictures of it, evenly spread, as the stage wants.
+     * it, once fitted, make of the sample, or of as many images of it, evenly spread, as the stage wants.
      */
     public static void fit(Pooling pooling, Tensor features, ParameterSet parameters, RandomGenerator random) {
         List<Stage> stages = pooling.stages();
@@ -78,7 +78,7 @@ public final class Fitting {
         }
     }
 
-    /** Frees what is not needed any more: of thousands of pictures there is no room for what every stage makes. */
+    /** Frees what is not needed any more: of thousands of images there is no room for what every stage makes. */
     private static Tensor inPlaceOf(Tensor former, Tensor next) {
         former.close();
         return next;
@@ -89,7 +89,7 @@ public final class Fitting {
         if (all <= most) {
             return inputs;
         }
-        long[] places = EvenSpread.places(all, most);
+        long[] places = EvenSample.places(all, most);
         return Views.select(inputs, 0, Tensors.to(Tensors.ofLongs(places, Shape.of(most)), inputs.device()));
     }
 

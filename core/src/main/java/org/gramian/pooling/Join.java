@@ -97,7 +97,7 @@ public record Join(List<Pooling> branches) implements Aggregation {
 
     @Override
     public int fittedTo() {
-        return branches.stream().mapToInt(Fitting::pictures).max().orElse(0);
+        return branches.stream().mapToInt(Fitting::images).max().orElse(0);
     }
 
     @Override
@@ -113,7 +113,7 @@ public record Join(List<Pooling> branches) implements Aggregation {
     }
 
     @Override
-    public Join settled(Settling place) {
+    public Join settled(PoolingContext place) {
         return new Join(branches.stream().map(branch -> branch.settled(place)).toList());
     }
 

@@ -100,7 +100,7 @@ public record LayerChannels(String layer, Optional<Range> range) implements Redu
 
     /** @throws IllegalArgumentException if the backbone is not cut at the layer, or channels were mixed before */
     @Override
-    public LayerChannels settled(Settling place) {
+    public LayerChannels settled(PoolingContext place) {
         if (place.backbone().isEmpty()) {
             return this;
         }

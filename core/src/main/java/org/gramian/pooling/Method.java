@@ -1,6 +1,6 @@
 package org.gramian.pooling;
 
-import org.gramian.basis.Choice;
+import org.gramian.basis.EnumWords;
 
 /**
  * A published way from feature maps to a decision, under the name that users type.
@@ -33,12 +33,12 @@ public record Method(
 
         /** The word, as {@code second-order}. */
         public String text() {
-            return Choice.text(this);
+            return EnumWords.text(this);
         }
 
         /** Reads {@link #text} back. */
         public static Family parse(String text) {
-            return Choice.parse(Family.class, "the family", text);
+            return EnumWords.parse(Family.class, "the family", text);
         }
     }
 

@@ -25,7 +25,7 @@ import org.gramian.tensor.Window.Pair;
  * eighth of it, at least one position. {@code C + 2KC} numbers; the vocabularies {@code half [K, C]} and {@code quarter [K,
  * C]} are fitted by k-means.
  *
- * <p><b>What differs from the publication:</b> there, every window of the <em>picture</em> goes through the whole network by
+ * <p><b>What differs from the publication:</b> there, every window of the <em>image</em> goes through the whole network by
  * itself; here windows of the feature maps of one pass stand for them. There, patches reach the five nearest words with
  * weights, after a PCA to 500; here the nearest one, without PCA.
  *

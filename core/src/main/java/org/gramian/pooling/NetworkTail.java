@@ -106,7 +106,7 @@ public record NetworkTail(Optional<Tail> tail) implements Aggregation {
 
     /** @throws IllegalArgumentException if it is said to be of another network than the backbone, or of another cut */
     @Override
-    public NetworkTail settled(Settling place) {
+    public NetworkTail settled(PoolingContext place) {
         if (place.backbone().isEmpty()) {
             return this;
         }

@@ -10,7 +10,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
-import org.gramian.basis.Choice;
+import org.gramian.basis.EnumWords;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
@@ -27,7 +27,7 @@ public sealed interface Normalization extends Stage
     }
 
     @Override
-    default Normalization settled(Settling place) {
+    default Normalization settled(PoolingContext place) {
         return this;
     }
 
@@ -43,12 +43,12 @@ public sealed interface Normalization extends Stage
 
         /** The word, as {@code authors}. */
         public String text() {
-            return Choice.text(this);
+            return EnumWords.text(this);
         }
 
         /** Reads {@link #text} back. */
         public static Slope parse(String text) {
-            return Choice.parse(Slope.class, "the gradient", text);
+            return EnumWords.parse(Slope.class, "the gradient", text);
         }
     }
 

@@ -87,7 +87,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     /**
      * Says no to features of a height and width that the aggregation cannot take.
      *
-     * @param features the shape {@code [c, h, w]} of those of one picture
+     * @param features the shape {@code [c, h, w]} of those of one image
      * @throws IllegalArgumentException if they do not fit
      */
     public void requireFits(Shape features) {
@@ -198,15 +198,15 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
      * The same with all decided that its text leaves open.
      *
      * @param backbone the network that it stands on
-     * @param pictures how many there are to train on
+     * @param images how many there are to train on
      */
-    public Pooling settled(Backbone backbone, int pictures) {
-        return settled(Settling.on(backbone, pictures));
+    public Pooling settled(Backbone backbone, int images) {
+        return settled(PoolingContext.on(backbone, images));
     }
 
     /** The same behind other stages, as in a branch of a {@link Join}. */
-    Pooling settled(Settling start) {
-        Settling place = start;
+    Pooling settled(PoolingContext start) {
+        PoolingContext place = start;
         List<Reduction> before = new ArrayList<>();
         for (Reduction reduction : withLayerOfTail(start)) {
             Reduction decided = reduction.settled(place);
@@ -225,7 +225,7 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     }
 
     /** The reductions; before a network's own tail on the channels of several layers, the selection of the last layer. */
-    private List<Reduction> withLayerOfTail(Settling start) {
+    private List<Reduction> withLayerOfTail(PoolingContext start) {
         List<String> layers = start.backbone().map(Backbone::cutLayers).orElse(List.of());
         boolean selects =
                 aggregation instanceof NetworkTail && reductions.isEmpty() && !start.mixed() && layers.size() > 1;
@@ -233,12 +233,12 @@ public record Pooling(List<Reduction> reductions, Aggregation aggregation, List<
     }
 
     /**
-     * The same with all decided that the number of pictures decides, for features of which no network is known.
+     * The same with all decided that the number of images decides, for features of which no network is known.
      *
-     * @param pictures how many there are to fit to
+     * @param images how many there are to fit to
      */
-    public Pooling settled(long channels, int pictures) {
-        return settled(new Settling(Optional.empty(), channels, false, pictures));
+    public Pooling settled(long channels, int images) {
+        return settled(new PoolingContext(Optional.empty(), channels, false, images));
     }
 
     /** Whether training can reach the features: what comes before a pooling that cannot be differentiated stays as it is. */

@@ -8,7 +8,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
-import org.gramian.basis.Choice;
+import org.gramian.basis.EnumWords;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Shape;
@@ -49,12 +49,12 @@ public record Pyramid(int levels, Statistic statistic) implements Aggregation {
 
         /** The word, as {@code mean}. */
         public String text() {
-            return Choice.text(this);
+            return EnumWords.text(this);
         }
 
         /** Reads {@link #text} back. */
         public static Statistic parse(String text) {
-            return Choice.parse(Statistic.class, "the statistic of a cell", text);
+            return EnumWords.parse(Statistic.class, "the statistic of a cell", text);
         }
     }
 

@@ -28,7 +28,7 @@ import org.gramian.tensor.Views;
 /** A change of the number of channels, position by position: maps {@code [n, c, N]} become {@code [n, k, N]}. */
 public sealed interface Reduction extends Stage permits Reduction.Conv, Reduction.Pca, LayerChannels {
     @Override
-    default Reduction settled(Settling place) {
+    default Reduction settled(PoolingContext place) {
         return this;
     }
 
@@ -78,7 +78,7 @@ public sealed interface Reduction extends Stage permits Reduction.Conv, Reductio
         }
 
         @Override
-        public Conv settled(Settling place) {
+        public Conv settled(PoolingContext place) {
             return atMost ? new Conv(Math.toIntExact(outputs(place.entering())), initialBias) : this;
         }
 

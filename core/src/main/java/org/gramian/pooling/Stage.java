@@ -25,7 +25,7 @@ public interface Stage extends Layer {
     long outputs(long channels);
 
     /**
-     * How many pictures, at most, some of its parameters are fitted to before training; 0 if none are fitted. More than {@link
+     * How many images, at most, some of its parameters are fitted to before training; 0 if none are fitted. More than {@link
      * Fitting#USUAL_PICTURES} take memory, and seldom change what is found.
      */
     default int fittedTo() {
@@ -35,7 +35,7 @@ public interface Stage extends Layer {
     /**
      * Gives values to those of its parameters that are fitted to data.
      *
-     * @param inputs what reaches this stage of a sample of training pictures, shaped as for {@link #apply}
+     * @param inputs what reaches this stage of a sample of training images, shaped as for {@link #apply}
      * @param parameters its own, under their own names
      * @param random for what is drawn while fitting
      */
@@ -52,7 +52,7 @@ public interface Stage extends Layer {
      * @param place where it stands
      * @throws IllegalArgumentException if it cannot stand there
      */
-    default Stage settled(Settling place) {
+    default Stage settled(PoolingContext place) {
         return this;
     }
 }

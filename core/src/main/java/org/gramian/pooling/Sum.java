@@ -8,7 +8,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Shapes;
 import org.gramian.autodiff.Var;
-import org.gramian.basis.Choice;
+import org.gramian.basis.EnumWords;
 import org.gramian.tensor.Products;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -46,12 +46,12 @@ public record Sum(Prior prior) implements Aggregation {
 
         /** The word, as {@code center}. */
         public String text() {
-            return Choice.text(this);
+            return EnumWords.text(this);
         }
 
         /** Reads {@link #text} back. */
         public static Prior parse(String text) {
-            return Choice.parse(Prior.class, "the prior", text);
+            return EnumWords.parse(Prior.class, "the prior", text);
         }
     }
 

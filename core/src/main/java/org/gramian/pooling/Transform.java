@@ -6,7 +6,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Var;
-import org.gramian.basis.Choice;
+import org.gramian.basis.EnumWords;
 import org.gramian.spd.NewtonSchulz;
 import org.gramian.spd.SpdTransform;
 import org.gramian.spd.Spectral;
@@ -26,12 +26,12 @@ public sealed interface Transform extends Stage
 
         /** The word, as {@code xavier}. */
         public String text() {
-            return Choice.text(this);
+            return EnumWords.text(this);
         }
 
         /** Reads {@link #text} back. */
         public static Start parse(String text) {
-            return Choice.parse(Start.class, "init", text);
+            return EnumWords.parse(Start.class, "init", text);
         }
     }
 

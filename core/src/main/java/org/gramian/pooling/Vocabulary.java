@@ -28,7 +28,7 @@ final class Vocabulary {
     /** Local features that a vocabulary is fitted to at most: hundreds for each word of the usual numbers. */
     static final int MOST_ROWS = 40_000;
 
-    /** Pictures whose local features are looked at together while drawing. */
+    /** Images whose local features are looked at together while drawing. */
     private static final long AT_ONCE = 16;
 
     /** What the second nearest word weighs beside the nearest, on the mean, with the sharpness taken from data. */
@@ -76,7 +76,7 @@ final class Vocabulary {
         return Views.reshape(Views.transpose(maps, 1, 2), maps.size(0) * maps.size(2), maps.size(1));
     }
 
-    /** Local features of ascending places, some pictures at a time: a copy of all would be many times as large. */
+    /** Local features of ascending places, some images at a time: a copy of all would be many times as large. */
     private static Tensor select(Tensor maps, long[] places) {
         Tensor selected = Tensors.empty(Shape.of(places.length, maps.size(1)), maps.type(), maps.device());
         int done = 0;

@@ -1,7 +1,7 @@
 package org.gramian.run;
 
 import java.util.function.Consumer;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Pooling;
 import org.gramian.run.config.ConfigException;
@@ -9,7 +9,7 @@ import org.gramian.run.config.Keys;
 import org.gramian.run.config.NetworkConfig;
 
 /**
- * Says before hours of features that a fold has too few pictures for its pooling, or too many for its classifier, and what will
+ * Says before hours of features that a fold has too few images for its pooling, or too many for its classifier, and what will
  * not be learned.
  *
  * @param plan of a run
@@ -30,13 +30,13 @@ record Feasibility(RunPlan plan, Consumer<String> remarks) {
 
     /** The pooling that the fold will have. */
     private Pooling settled(FoldPlan fold) {
-        int pictures = fold.parts().training().size();
+        int images = fold.parts().training().size();
         try {
-            return network().head(plan.dataset().classes().size(), pictures).pooling();
+            return network().head(plan.dataset().classes().size(), images).pooling();
         } catch (IllegalArgumentException misfit) {
             throw new ConfigException(
-                    Keys.POOLING + ": does not fit the " + pictures + " training images of " + Found.text(fold.name())
-                            + ": " + misfit.getMessage(),
+                    Keys.POOLING + ": does not fit the " + images + " training images of "
+                            + QuotedText.text(fold.name()) + ": " + misfit.getMessage(),
                     misfit);
         }
     }
@@ -49,7 +49,7 @@ record Feasibility(RunPlan plan, Consumer<String> remarks) {
                     pooling.descriptorSize(network().backbone().channels()));
         } catch (IllegalArgumentException tooMany) {
             throw new ConfigException(
-                    Keys.CLASSIFIER + ": " + Found.text(fold.name()) + ": " + tooMany.getMessage(), tooMany);
+                    Keys.CLASSIFIER + ": " + QuotedText.text(fold.name()) + ": " + tooMany.getMessage(), tooMany);
         }
     }
 

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import org.gramian.basis.WholeFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationCsv;
 import org.gramian.evaluate.EvaluationFile;
@@ -34,7 +34,7 @@ record FoldFolder(Path path) {
     /** The folder, made where there is none, without what a killed run left of files. */
     static FoldFolder make(Path path) throws IOException {
         Files.createDirectories(path);
-        WholeFile.sweep(path);
+        AtomicFile.sweep(path);
         return new FoldFolder(path);
     }
 
@@ -64,7 +64,7 @@ record FoldFolder(Path path) {
     /** Makes the model on frozen features the result. */
     void adoptFrozen() throws IOException {
         keepResults(afterFirst().orElseThrow());
-        WholeFile.put(model(), partial -> Files.copy(frozen(), partial, StandardCopyOption.REPLACE_EXISTING));
+        AtomicFile.put(model(), partial -> Files.copy(frozen(), partial, StandardCopyOption.REPLACE_EXISTING));
     }
 
     /** Whether nothing is left to do: the model is written last, the checkpoint and the frozen model removed after it. */

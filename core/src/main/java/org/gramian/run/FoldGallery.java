@@ -10,33 +10,33 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import org.gramian.basis.EvenSpread;
+import org.gramian.basis.EvenSample;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.GalleryBuilder;
 import org.gramian.gallery.Item;
 import org.gramian.gallery.Part;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.Thumbnail;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Model;
-import org.gramian.model.UnreadablePictureException;
-import org.gramian.train.loop.Material;
-import org.gramian.train.loop.PictureDescriptors;
+import org.gramian.model.UnreadableImageException;
+import org.gramian.train.loop.ImageDescriptors;
 import org.gramian.train.loop.TrainEvent;
+import org.gramian.train.loop.TrainingData;
 
 /**
- * Makes the gallery of a fold: its pictures, evenly spread where there are too many, each described once as the model sees it
+ * Makes the gallery of a fold: its images, evenly spread where there are too many, each described once as the model sees it
  * when it predicts, by the mean over its test crops.
  *
  * <p>The mean rather than the centre alone: what is near is then near by the very descriptors that the answer comes from, and
- * costs no more where the network stayed frozen, see {@link PictureDescriptors}.
+ * costs no more where the network stayed frozen, see {@link ImageDescriptors}.
  *
  * @param classes names
- * @param material the pictures and how they are seen
+ * @param material the images and how they are seen
  * @param describing gives descriptors
  */
-record FoldGallery(List<String> classes, Material material, PictureDescriptors describing) {
+record FoldGallery(List<String> classes, TrainingData material, ImageDescriptors describing) {
     private static final String TASK = "thumbnails";
 
     /**
@@ -59,7 +59,7 @@ record FoldGallery(List<String> classes, Material material, PictureDescriptors d
         List<Item> items = new ArrayList<>();
         List<Sample> samples = new ArrayList<>();
         parts.forEach((part, all) -> {
-            List<Sample> some = EvenSpread.of(all, mostOfAPart);
+            List<Sample> some = EvenSample.of(all, mostOfAPart);
             some.forEach(sample -> items.add(new Item(sample.name(), sample.label(), part)));
             samples.addAll(some);
             gallery.leaveOut(part, all.size() - some.size());
@@ -70,7 +70,7 @@ record FoldGallery(List<String> classes, Material material, PictureDescriptors d
     }
 
     private List<byte[]> thumbnails(List<Sample> samples) throws IOException {
-        PictureReader reader = new PictureReader(material.extraction().limits());
+        ImageReader reader = new ImageReader(material.extraction().limits());
         try (ExecutorService pool = Executors.newFixedThreadPool(material.threads())) {
             List<Future<byte[]>> made = samples.stream()
                     .map(sample -> pool.submit(() -> thumbnail(reader, sample.file())))
@@ -93,10 +93,10 @@ record FoldGallery(List<String> classes, Material material, PictureDescriptors d
         }
     }
 
-    private static byte[] thumbnail(PictureReader reader, Path file) throws UnreadablePictureException {
+    private static byte[] thumbnail(ImageReader reader, Path file) throws UnreadableImageException {
         return switch (reader.read(file)) {
-            case Reading.Readable(var picture, var _) -> Thumbnail.of(picture);
-            case Reading.Unreadable problem -> throw new UnreadablePictureException(file, problem);
+            case ReadResult.Readable(var image, var _) -> Thumbnail.of(image);
+            case ReadResult.Unreadable problem -> throw new UnreadableImageException(file, problem);
         };
     }
 }

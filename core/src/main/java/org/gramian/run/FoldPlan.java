@@ -4,31 +4,31 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.image.dataset.protocol.Holdout;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.TrainingData.Parts;
 
 /**
- * One fold of a run, of readable pictures alone, with some training pictures held back to judge epochs by.
+ * One fold of a run, of readable images alone, with some training images held back to judge epochs by.
  *
  * @param place where it is kept in the run's folder; empty for the only fold, which is the run itself
  * @param name as {@code third 2}
  * @param parts who trains, judges and tests
  */
 public record FoldPlan(String place, String name, Parts parts) {
-    /** Pictures that every class needs for one to be held back. */
+    /** Images that every class needs for one to be held back. */
     private static final int LEAST = 2;
 
     /**
-     * Divides the training pictures of a fold, unless its protocol says itself who judges. Nobody judges where nothing is to
-     * be held back: validation pictures of the protocol are left out then.
+     * Divides the training images of a fold, unless its protocol says itself who judges. Nobody judges where nothing is to
+     * be held back: validation images of the protocol are left out then.
      *
-     * @param readable indexes of the pictures that can be read
+     * @param readable indexes of the images that can be read
      * @throws UnfitDataException if a class has nothing to train on
      */
     static FoldPlan of(Dataset dataset, Placed placed, Set<Integer> readable, HoldingBack holding) {
@@ -47,7 +47,7 @@ public record FoldPlan(String place, String name, Parts parts) {
         Duplicates copies = holdout.misfit(part, all).isPresent() ? all.with(List.of()) : all;
         if (part.counts().stream().anyMatch(count -> count < LEAST)
                 || holdout.misfit(part, copies).isPresent()) {
-            holding.remarks.accept(Found.text(fold.name()) + " has a class with fewer than " + LEAST
+            holding.remarks.accept(QuotedText.text(fold.name()) + " has a class with fewer than " + LEAST
                     + " distinct training images, so there is no validation set: epochs are compared by training loss");
             return new FoldPlan(placed.place, fold.name(), new Parts(training, List.of(), test));
         }
@@ -89,7 +89,7 @@ public record FoldPlan(String place, String name, Parts parts) {
     private static void requireEveryClass(Dataset dataset, Fold fold, List<Sample> training) {
         List<String> missing = RunPlan.missing(dataset, training);
         if (!missing.isEmpty()) {
-            throw new UnfitDataException(Found.text(fold.name()) + " has no readable training image of "
+            throw new UnfitDataException(QuotedText.text(fold.name()) + " has no readable training image of "
                     + RunPlan.shown(missing) + "; add some, or remove these classes");
         }
     }

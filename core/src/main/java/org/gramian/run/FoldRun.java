@@ -15,7 +15,7 @@ import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Metric;
@@ -31,19 +31,19 @@ import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.pooling.Pooling;
 import org.gramian.train.feature.FeatureExtraction;
-import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.CheckpointPolicy;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.Keeper;
 import org.gramian.train.loop.LearningRateFinder;
-import org.gramian.train.loop.Material;
 import org.gramian.train.loop.PoolingRace;
-import org.gramian.train.loop.Session;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.RateFound;
 import org.gramian.train.loop.TrainEvent.Refitted;
 import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TrainEvent.StageDone;
-import org.gramian.train.loop.TwoStage;
+import org.gramian.train.loop.TrainingData;
+import org.gramian.train.loop.TrainingSession;
+import org.gramian.train.loop.TwoStageTraining;
 import org.gramian.train.recipe.Recipe;
 
 /** Trains and measures one fold, or goes on where it was left. */
@@ -62,7 +62,7 @@ final class FoldRun {
     record Surround(
             FeatureExtraction extraction,
             int threads,
-            Breaks breaks,
+            Cancellation breaks,
             Duration keepEvery,
             Map<String, String> origin,
             Consumer<RunEvent> events) {}
@@ -84,10 +84,10 @@ final class FoldRun {
                     folder.afterFirst(),
                     showcase().complete(Optional.empty())));
         }
-        Keeper keeper = new Keeper(folder.checkpoint(), identity(), surround.keepEvery);
+        CheckpointPolicy keeper = new CheckpointPolicy(folder.checkpoint(), identity(), surround.keepEvery);
         History history = History.open(folder.history());
         Optional<TensorBoardLog> board = board(history);
-        Session session = new Session(
+        TrainingSession session = new TrainingSession(
                 event -> {
                     switch (event) {
                         case EpochDone done -> keeping(() -> history.add(done));
@@ -113,22 +113,23 @@ final class FoldRun {
         if (frozenFirst && !resumed) {
             solveFrozen(head, recipe.frozen(), session);
         }
-        try (Model model = Beginning.model(
+        try (Model model = InitialModel.model(
                 frozenFirst ? plan.fineTunedHead(fold, head) : head,
                 plan.seed(),
                 surround.extraction.extractor().network())) {
-            Optional<Breaks.Reason> early = train(model, frozenFirst ? recipe.fineTuning() : recipe, session);
-            if (early.filter(Breaks.Reason.ASKED::equals).isPresent()) {
+            Optional<Cancellation.Reason> early = train(model, frozenFirst ? recipe.fineTuning() : recipe, session);
+            if (early.filter(Cancellation.Reason.ASKED::equals).isPresent()) {
                 return Optional.empty();
             }
             if (early.isEmpty()) {
                 keeper.remove();
                 Files.deleteIfExists(folder.frozen()); // last: without it the fold counts as finished
             }
-            Optional<Breaks.Reason> stopped = showcase().complete(adopted ? Optional.empty() : Optional.of(model));
-            if (stopped.filter(Breaks.Reason.OUT_OF_TIME::equals).isPresent()) {
+            Optional<Cancellation.Reason> stopped =
+                    showcase().complete(adopted ? Optional.empty() : Optional.of(model));
+            if (stopped.filter(Cancellation.Reason.OUT_OF_TIME::equals).isPresent()) {
                 surround.events.accept(new RunEvent.Remark("the time budget is over: there is no gallery of "
-                        + Found.text(fold.name()) + " in the report"));
+                        + QuotedText.text(fold.name()) + " in the report"));
             }
             return Optional.of(
                     new FoldResult(folder.path(), folder.evaluation(), folder.afterFirst(), stopped.or(() -> early)));
@@ -143,11 +144,11 @@ final class FoldRun {
     }
 
     /** Solves a classifier on frozen features before anything is fine-tuned: a good answer first. */
-    private void solveFrozen(Head head, Recipe recipe, Session session) throws IOException {
-        Session unkept = new Session(session.events(), session.breaks(), Optional.empty());
-        try (Model model = Beginning.model(
+    private void solveFrozen(Head head, Recipe recipe, TrainingSession session) throws IOException {
+        TrainingSession unkept = new TrainingSession(session.events(), session.breaks(), Optional.empty());
+        try (Model model = InitialModel.model(
                 head, plan.seed(), surround.extraction.extractor().network())) {
-            new TwoStage(model, recipe, material(), unkept).run((stage, scores) -> {
+            new TwoStageTraining(model, recipe, material(), unkept).run((stage, scores) -> {
                 Measured measured = measured(scores);
                 surround.events.accept(new RunEvent.Measured(stage, measured.evaluation));
                 folder.keepFrozen(measured.evaluation, model, card(measured));
@@ -156,12 +157,13 @@ final class FoldRun {
     }
 
     /** Trains; a budget that ends before the first step leaves the model on frozen features, if there is one. */
-    private Optional<Breaks.Reason> train(Model model, Recipe recipe, Session session) throws IOException {
+    private Optional<Cancellation.Reason> train(Model model, Recipe recipe, TrainingSession session)
+            throws IOException {
         try {
-            return new TwoStage(model, recipe, material(), session)
+            return new TwoStageTraining(model, recipe, material(), session)
                     .run((stage, scores) -> keep(stage, measured(scores), model));
         } catch (InterruptedTrainingException stopped) {
-            if (stopped.reason() != Breaks.Reason.OUT_OF_TIME || !Files.exists(folder.frozen())) {
+            if (stopped.reason() != Cancellation.Reason.OUT_OF_TIME || !Files.exists(folder.frozen())) {
                 throw stopped;
             }
             adopt("the time budget ended before fine-tuning began");
@@ -176,7 +178,7 @@ final class FoldRun {
     }
 
     /** Chooses the pooling by a race on the training images, once for a fold: a resumed run keeps its choice. */
-    private Pooling choosePooling(Session session) throws IOException {
+    private Pooling choosePooling(TrainingSession session) throws IOException {
         Optional<PoolingRace.Result> kept = folder.poolings();
         PoolingRace.Result result = kept.isPresent()
                 ? kept.get()
@@ -195,17 +197,18 @@ final class FoldRun {
     }
 
     /** For the end, when there is nothing to be kept for a break any more; it ends with the whole time budget. */
-    private Showcase showcase() {
-        Session session = new Session(
+    private RunArtifacts showcase() {
+        TrainingSession session = new TrainingSession(
                 event -> {
                     if (surround.breaks.isOver()) {
-                        throw new InterruptedTrainingException(Breaks.Reason.OUT_OF_TIME);
+                        throw new InterruptedTrainingException(Cancellation.Reason.OUT_OF_TIME);
                     }
                     surround.events.accept(new RunEvent.Training(event));
                 },
                 surround.breaks,
                 Optional.empty());
-        return new Showcase(folder, plan, material(), new Showcase.Company(fold.name(), session, surround.events));
+        return new RunArtifacts(
+                folder, plan, material(), new RunArtifacts.Company(fold.name(), session, surround.events));
     }
 
     /** Writes a file. */
@@ -244,14 +247,14 @@ final class FoldRun {
                 .write(folder.path());
     }
 
-    private Material material() {
+    private TrainingData material() {
         Map<String, Integer> duplicates = new HashMap<>();
         for (int group = 0; group < plan.duplicates().size(); group++) {
             for (int index : plan.duplicates().get(group)) {
                 duplicates.put(plan.dataset().samples().get(index).name(), group);
             }
         }
-        return new Material(
+        return new TrainingData(
                 fold.parts(),
                 plan.config().data().crops().training(plan.config().recipe().seed()),
                 plan.config().data().testPlan().testing(),
@@ -268,7 +271,7 @@ final class FoldRun {
      */
     private record Measured(Evaluation evaluation, OptionalDouble validation) {}
 
-    private Measured measured(TwoStage.Scores scores) {
+    private Measured measured(TwoStageTraining.Scores scores) {
         Evaluation plain = evaluation(fold.parts().test(), scores.test().compute());
         List<Sample> heldBack = fold.parts().heldBack();
         if (heldBack.isEmpty()) {

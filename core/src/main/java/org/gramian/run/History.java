@@ -10,9 +10,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalDouble;
-import org.gramian.basis.WholeText;
+import org.gramian.basis.AtomicTextFile;
 import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.ValidationScore;
 
 /** The course of a training, one line for each epoch, as a CSV file that is whole after each of them. */
 public final class History {
@@ -49,7 +49,7 @@ public final class History {
                 number(row, "rate"),
                 number(row, "loss"),
                 number(row, "accuracy"),
-                new Judgement(number(row, "judged_error"), number(row, "judged_loss")),
+                new ValidationScore(number(row, "judged_error"), number(row, "judged_loss")),
                 Boolean.parseBoolean(row.getField("best")),
                 orthogonality(row));
     }
@@ -76,7 +76,7 @@ public final class History {
         epochs.removeIf(former ->
                 former.stage() > done.stage() || (former.stage() == done.stage() && former.epoch() >= done.epoch()));
         epochs.add(done);
-        WholeText.write(file, text -> {
+        AtomicTextFile.write(file, text -> {
             CsvWriter csv = CsvWriter.builder().lineDelimiter(LineDelimiter.LF).build(text);
             csv.writeRecord(HEADER);
             epochs.forEach(epoch -> csv.writeRecord(row(epoch)));

@@ -8,15 +8,15 @@ import org.gramian.train.loop.TrainEvent;
 /** What happens in a run, told as it happens. */
 public sealed interface RunEvent {
     /**
-     * Pictures are being looked at.
+     * Images are being looked at.
      *
      * @param done so far
-     * @param all in the data set
+     * @param all in the dataset
      */
     record Auditing(long done, long all) implements RunEvent {}
 
     /**
-     * All pictures were looked at.
+     * All images were looked at.
      *
      * @param report what was found
      */
@@ -53,7 +53,7 @@ public sealed interface RunEvent {
     record PoolingChosen(PoolingRace.Result result) implements RunEvent {}
 
     /**
-     * The test pictures were scored after a stage.
+     * The test images were scored after a stage.
      *
      * @param stage 1 or 2
      * @param evaluation what came of it

@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.gramian.basis.Found;
-import org.gramian.basis.Names;
+import org.gramian.basis.NameList;
+import org.gramian.basis.QuotedText;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.DuplicateGroup;
 import org.gramian.image.dataset.Dataset;
@@ -32,16 +32,16 @@ import org.gramian.run.config.Settings;
 /**
  * All that is decided before the first step: the configuration, and who trains, judges and tests in each fold.
  *
- * @param dataset the pictures, readable or not
+ * @param dataset the images, readable or not
  * @param settings every value of the configuration, with its origin
  * @param config the same as records
- * @param fingerprint of the division of the whole data set
+ * @param fingerprint of the division of the whole dataset
  * @param near near-duplicates that the splits keep together, see {@link Duplicates#near}
  * @param duplicates identical files and near-duplicates that cross-validation on training images keeps together: with any
  *     protocol, unless near-duplicates are ignored
- * @param content of the pictures, see {@link AuditReport#content}
+ * @param content of the images, see {@link AuditReport#content}
  * @param names of all folds of the protocol
- * @param folds those that are trained, of readable pictures
+ * @param folds those that are trained, of readable images
  */
 public record RunPlan(
         Dataset dataset,
@@ -61,10 +61,10 @@ public record RunPlan(
     }
 
     /**
-     * Divides the pictures.
+     * Divides the images.
      *
      * @param remarks told what should be known
-     * @throws UnfitDataException if the pictures do not allow the configuration
+     * @throws UnfitDataException if the images do not allow the configuration
      */
     static RunPlan of(Dataset dataset, Settings settings, AuditReport audit, Consumer<String> remarks) {
         RunConfig config = RunConfig.of(settings);
@@ -95,7 +95,7 @@ public record RunPlan(
     }
 
     /**
-     * What can be said before any picture is looked at.
+     * What can be said before any image is looked at.
      *
      * @throws UnfitDataException if no model can tell these classes apart
      */
@@ -129,15 +129,15 @@ public record RunPlan(
         if (!missing.isEmpty()) {
             throw new UnfitDataException("no readable image of " + shown(missing)
                     + audit.unreadable().stream()
-                            .filter(lost -> missing.contains(lost.picture().label()))
+                            .filter(lost -> missing.contains(lost.image().label()))
                             .findFirst()
-                            .map(lost -> " (" + Found.text(lost.picture().name()) + ": " + lost.reason() + ")")
+                            .map(lost -> " (" + QuotedText.text(lost.image().name()) + ": " + lost.reason() + ")")
                             .orElse("")
                     + "; run 'gramian audit' for the cause; replace the files, or remove these classes");
         }
     }
 
-    /** Classes of which none of the pictures is. */
+    /** Classes of which none of the images is. */
     static List<String> missing(Dataset dataset, List<Sample> samples) {
         Set<Integer> present = samples.stream().map(Sample::label).collect(Collectors.toSet());
         return IntStream.range(0, dataset.classes().size())
@@ -147,7 +147,7 @@ public record RunPlan(
     }
 
     static String shown(List<String> names) {
-        return Names.some(names.stream().map(Found::text).toList());
+        return NameList.some(names.stream().map(QuotedText::text).toList());
     }
 
     /** Identical files, and for a random split near-duplicates, unless a class would not suffice then. */
@@ -180,7 +180,7 @@ public record RunPlan(
         Map<DuplicateGroup.Kind, List<List<Integer>>> groups = new EnumMap<>(DuplicateGroup.Kind.class);
         for (DuplicateGroup group : audit.duplicates()) {
             groups.computeIfAbsent(group.kind(), _ -> new ArrayList<>())
-                    .add(group.pictures().stream()
+                    .add(group.images().stream()
                             .map(member -> Objects.requireNonNull(indexOf.get(member.name())))
                             .toList());
         }
@@ -200,13 +200,13 @@ public record RunPlan(
 
     private static void requireTest(FoldPlan fold) {
         if (fold.parts().test().isEmpty()) {
-            throw new UnfitDataException(Found.text(fold.name()) + " has no readable test image");
+            throw new UnfitDataException(QuotedText.text(fold.name()) + " has no readable test image");
         }
     }
 
     private static Set<Integer> readable(Dataset dataset, AuditReport audit) {
         Set<String> unreadable = audit.unreadable().stream()
-                .map(one -> one.picture().name())
+                .map(one -> one.image().name())
                 .collect(Collectors.toCollection(HashSet::new));
         return IntStream.range(0, dataset.samples().size())
                 .filter(index ->
@@ -262,7 +262,7 @@ public record RunPlan(
                 .filter(fold ->
                         index >= 0 && index < names.size() && fold.name().equals(names.get(index)))
                 .findFirst()
-                .orElseThrow(() -> new IllegalArgumentException("unknown fold " + Found.text(text)
+                .orElseThrow(() -> new IllegalArgumentException("unknown fold " + QuotedText.text(text)
                         + "; the folds are 1 to " + names.size() + ", named " + shown(names)));
     }
 }

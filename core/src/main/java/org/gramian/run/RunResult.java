@@ -4,16 +4,16 @@ import java.util.List;
 import java.util.Optional;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.image.audit.AuditReport;
-import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Cancellation;
 
 /**
  * What came of a run.
  *
  * @param folds those that have a model
- * @param audit what was found in the pictures; those that could not be read were left out
+ * @param audit what was found in the images; those that could not be read were left out
  * @param early why it stopped before its end; nothing if it came there
  */
-public record RunResult(List<FoldResult> folds, AuditReport audit, Optional<Breaks.Reason> early) {
+public record RunResult(List<FoldResult> folds, AuditReport audit, Optional<Cancellation.Reason> early) {
     public RunResult {
         folds = List.copyOf(folds);
     }

@@ -7,9 +7,9 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.gramian.basis.WholeFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.train.recipe.Improvement;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.ValidationScore;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
@@ -41,7 +41,8 @@ public record StageResult(
      * @param trained judgement of the trained classifier by the validation set; empty without one
      * @param solved that of the solved one
      */
-    public record Refit(String classifier, boolean kept, Optional<Judgement> trained, Optional<Judgement> solved) {}
+    public record Refit(
+            String classifier, boolean kept, Optional<ValidationScore> trained, Optional<ValidationScore> solved) {}
 
     /** The file of a fold. */
     public static final String FILE = "training.json";
@@ -80,7 +81,7 @@ public record StageResult(
     void write(Path folder) throws IOException {
         Stream<StageResult> before = read(folder).stream().filter(former -> former.stage < stage);
         Content content = new Content(Stream.concat(before, Stream.of(this)).toList());
-        WholeFile.put(folder.resolve(FILE), partial -> Files.write(partial, MAPPER.writeValueAsBytes(content)));
+        AtomicFile.put(folder.resolve(FILE), partial -> Files.write(partial, MAPPER.writeValueAsBytes(content)));
     }
 
     /**

@@ -11,9 +11,9 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.gramian.basis.WholeFile;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
+import org.gramian.basis.AtomicFile;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
 import org.gramian.image.audit.Audit;
 import org.gramian.image.audit.AuditFile;
 import org.gramian.image.audit.AuditOptions;
@@ -23,9 +23,9 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Model;
 import org.gramian.run.config.Choices;
+import org.gramian.run.config.DefaultsContext;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
-import org.gramian.run.config.Surroundings;
 import org.gramian.run.plan.Estimate;
 import org.gramian.run.plan.MemoryEstimate;
 import org.gramian.run.plan.Probe;
@@ -35,15 +35,15 @@ import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
 import org.gramian.train.feature.FrozenBackbone;
-import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.CheckpointPolicy;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.Keeper;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.StageRecipe;
 
 /**
- * From pictures to models: audits, decides what was left open, trains and measures every fold, and keeps all of it in a
+ * From images to models: audits, decides what was left open, trains and measures every fold, and keeps all of it in a
  * folder from which a broken run goes on.
  *
  * <pre>{@code
@@ -52,27 +52,28 @@ import org.gramian.train.recipe.StageRecipe;
  * result.summary().text(Metric.ACCURACY);
  * }</pre>
  *
- * @param dataset the pictures
+ * @param dataset the images
  * @param asked what is asked for; everything else is chosen
  * @param workshop what it computes with
  * @param control who is told and who may stop it
  */
-public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Control control) {
+public record Trainer(Dataset dataset, Settings asked, RunResources workshop, Control control) {
     /**
      * Who is told and who may stop it.
      *
-     * @param events told what happens, by one thread at a time, but not always the same one: pictures are looked at by many
-     * @param breaks asked before each step, and while pictures are looked at
+     * @param events told what happens, by one thread at a time, but not always the same one: images are looked at by many
+     * @param breaks asked before each step, and while images are looked at
      * @param keepEvery how much work may be lost when the machine fails
      */
-    public record Control(Consumer<RunEvent> events, Breaks breaks, Duration keepEvery) {
+    public record Control(Consumer<RunEvent> events, Cancellation breaks, Duration keepEvery) {
         /** Nobody. */
-        public static final Control NONE = new Control(_ -> {}, Breaks.whenAsked(), Keeper.DEFAULT_INTERVAL);
+        public static final Control NONE =
+                new Control(_ -> {}, Cancellation.whenAsked(), CheckpointPolicy.DEFAULT_INTERVAL);
     }
 
     /** A trainer that chooses everything itself, on the processor. */
     public static Trainer of(Dataset dataset) {
-        return new Trainer(dataset, Settings.NONE, Workshop.usual(Device.CPU), Control.NONE);
+        return new Trainer(dataset, Settings.NONE, RunResources.usual(Device.CPU), Control.NONE);
     }
 
     /** The same with wishes. */
@@ -81,7 +82,7 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
     }
 
     /** The same with other means. */
-    public Trainer with(Workshop other) {
+    public Trainer with(RunResources other) {
         return new Trainer(dataset, asked, other, control);
     }
 
@@ -91,14 +92,14 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
     }
 
     /**
-     * Looks at every picture; one that the crops of this run cannot be taken from counts as unreadable.
+     * Looks at every image; one that the crops of this run cannot be taken from counts as unreadable.
      *
      * @throws UnfitDataException if no model can tell the classes apart
      * @throws InterruptedTrainingException if somebody asked for a break
      */
     public AuditReport audit() throws IOException, InterruptedException {
         RunPlan.requireClasses(dataset);
-        PictureReader reader = new PictureReader(PictureLimits.DEFAULT);
+        ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
         Settings settings = complete();
         CropPlan crops = settings.get(Keys.CROPS);
         Audit audit = new Audit(AuditOptions.DEFAULT, reader::read, workshop.threads()).requiring(crops.testing());
@@ -106,8 +107,8 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
             audit = audit.requiring(settings.get(Keys.TEST_CROPS).get().testing());
         }
         AuditReport report = audit.of(dataset, done -> {
-            if (control.breaks.due().filter(Breaks.Reason.ASKED::equals).isPresent()) {
-                throw new InterruptedTrainingException(Breaks.Reason.ASKED);
+            if (control.breaks.due().filter(Cancellation.Reason.ASKED::equals).isPresent()) {
+                throw new InterruptedTrainingException(Cancellation.Reason.ASKED);
             }
             control.events.accept(new RunEvent.Auditing(done, dataset.samples().size()));
         });
@@ -116,15 +117,15 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
     }
 
     private Settings complete() throws IOException {
-        return Choices.complete(asked, Surroundings.of(dataset, workshop.weights(), workshop.device()));
+        return Choices.complete(asked, DefaultsContext.of(dataset, workshop.weights(), workshop.device()));
     }
 
     /**
      * Decides everything, trains nothing.
      *
-     * @param audit of these pictures for these crops
-     * @throws UnfitDataException if the pictures do not allow what is asked
-     * @throws org.gramian.run.config.ConfigException if settings do not go together, or do not go with that many pictures
+     * @param audit of these images for these crops
+     * @throws UnfitDataException if the images do not allow what is asked
+     * @throws org.gramian.run.config.ConfigException if settings do not go together, or do not go with that many images
      */
     public RunPlan plan(AuditReport audit) throws IOException {
         RunPlan plan = RunPlan.of(dataset, complete(), audit, this::remark);
@@ -167,9 +168,9 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
 
     /** How long it may take, guessed from a few batches; takes seconds. */
     public Estimate estimate(RunPlan plan) throws IOException {
-        try (FrozenBackbone network = Beginning.network(plan.config().network(), workshop, _ -> {});
-                Model model = Beginning.model(plan.head(plan.folds().getFirst()), plan.seed(), network)) {
-            Probe probe = new Probe(model, plan.config(), new PictureReader(PictureLimits.DEFAULT));
+        try (FrozenBackbone network = InitialModel.network(plan.config().network(), workshop, _ -> {});
+                Model model = InitialModel.model(plan.head(plan.folds().getFirst()), plan.seed(), network)) {
+            Probe probe = new Probe(model, plan.config(), new ImageReader(ImageLimits.DEFAULT));
             List<Path> files = plan.folds().getFirst().parts().training().stream()
                     .map(Sample::file)
                     .toList();
@@ -182,10 +183,10 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
     }
 
     /**
-     * Trains into a folder: a new one, or that of a broken run with the same configuration and pictures, which goes on.
+     * Trains into a folder: a new one, or that of a broken run with the same configuration and images, which goes on.
      *
-     * @throws UnfitDataException if the pictures do not allow what is asked
-     * @throws IOException if the folder holds a run of another configuration or of other pictures
+     * @throws UnfitDataException if the images do not allow what is asked
+     * @throws IOException if the folder holds a run of another configuration or of other images
      * @throws IllegalStateException if another run is at work in the folder
      * @throws InterruptedTrainingException if somebody asked for a break before anything was trained
      */
@@ -198,8 +199,8 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
     public RunResult train(RunPlan plan, AuditReport audit, Path folder) throws IOException {
         Files.createDirectories(folder);
         try (RunLock _ = RunLock.take(folder)) {
-            WholeFile.sweep(folder);
-            new BegunRun(folder).begin(plan);
+            AtomicFile.sweep(folder);
+            new ExistingRun(folder).begin(plan);
             AuditFile.write(folder.resolve(AuditFile.NAME), audit);
             return locked(plan, audit, folder);
         }
@@ -209,10 +210,10 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
      * The folds of a plan that a folder holds finished; nothing is computed. Weights are not looked at: the models tell their
      * fingerprint.
      *
-     * @throws IOException if the folder holds a run of another configuration or of other pictures
+     * @throws IOException if the folder holds a run of another configuration or of other images
      */
     public static List<FoldResult> kept(RunPlan plan, Path folder) throws IOException {
-        BegunRun begun = new BegunRun(folder);
+        ExistingRun begun = new ExistingRun(folder);
         List<FoldResult> done = new ArrayList<>();
         if (!begun.exists()) {
             return done;
@@ -233,28 +234,28 @@ public record Trainer(Dataset dataset, Settings asked, Workshop workshop, Contro
 
     private RunResult locked(RunPlan plan, AuditReport audit, Path folder) throws IOException {
         List<FoldResult> done = new ArrayList<>();
-        Optional<Breaks.Reason> early = Optional.empty();
+        Optional<Cancellation.Reason> early = Optional.empty();
         try (RunScratch scratch = RunScratch.in(folder, workshop.cache());
-                FrozenBackbone network = Beginning.network(plan.config().network(), workshop, this::remark)) {
+                FrozenBackbone network = InitialModel.network(plan.config().network(), workshop, this::remark)) {
             FeatureExtractor extractor = new FeatureExtractor(
                     network,
                     FeatureExtractor.DEFAULT_BATCH,
                     plan.config().data().featureType());
             try (FeatureCache cache = FeatureCache.open(scratch.cache(), extractor.recipe(), this::remark)) {
                 FeatureExtraction extraction =
-                        new FeatureExtraction(extractor, PictureLimits.DEFAULT, Optional.of(cache));
+                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache));
                 FoldRun.Surround surround = new FoldRun.Surround(
                         extraction,
                         workshop.threads(),
                         control.breaks,
                         control.keepEvery,
-                        Beginning.origin(plan.settings(), network),
+                        InitialModel.origin(plan.settings(), network),
                         control.events);
                 for (int i = 0; i < plan.folds().size() && early.isEmpty(); i++) {
                     try {
                         Optional<FoldResult> result = fold(plan, i, folder, surround);
                         result.ifPresent(done::add);
-                        early = result.map(FoldResult::early).orElse(Optional.of(Breaks.Reason.ASKED));
+                        early = result.map(FoldResult::early).orElse(Optional.of(Cancellation.Reason.ASKED));
                     } catch (InterruptedTrainingException stopped) {
                         early = Optional.of(stopped.reason());
                     }

@@ -1,6 +1,6 @@
 package org.gramian.spd;
 
-import org.gramian.basis.Choice;
+import org.gramian.basis.EnumWords;
 
 /** Which formula a layer follows on the way back, where the one printed in the paper is not the derivative. */
 public enum Backward {
@@ -11,11 +11,11 @@ public enum Backward {
 
     /** The word, as {@code printed}. */
     public String text() {
-        return Choice.text(this);
+        return EnumWords.text(this);
     }
 
     /** Reads {@link #text} back. */
     public static Backward parse(String text) {
-        return Choice.parse(Backward.class, "the gradient", text);
+        return EnumWords.parse(Backward.class, "the gradient", text);
     }
 }

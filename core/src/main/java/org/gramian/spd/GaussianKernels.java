@@ -38,7 +38,7 @@ final class GaussianKernels {
     /**
      * The kernel matrices.
      *
-     * @param given {@code −1/2σ²} for all pictures, or null for the mean distance of each
+     * @param given {@code −1/2σ²} for all images, or null for the mean distance of each
      * @param diagonal what stands on the diagonal of K
      */
     static Result apply(Tensor maps, @Nullable Tensor given, double diagonal) {

@@ -23,7 +23,7 @@ public final class NewtonSchulz {
     /** One step's inputs and its T. */
     private record Step(Tensor y, Tensor z, Tensor t) {}
 
-    /** No trace counts as smaller: the covariance of a blank picture is 0, and so is its root. */
+    /** No trace counts as smaller: the covariance of a blank image is 0, and so is its root. */
     public static final double SMALLEST_TRACE = 1e-6;
 
     private NewtonSchulz() {}

@@ -9,7 +9,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.ParameterSpec.Role;
 import org.gramian.autodiff.Result;
 import org.gramian.autodiff.Var;
-import org.gramian.tensor.CheckedOnce;
+import org.gramian.tensor.CachedCheck;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
@@ -36,7 +36,7 @@ public record Rbf(Sigma sigma, double jitter, Backward backward) implements Kern
     /** Enough to keep K invertible in single precision beside dead channels. */
     public static final double DEFAULT_JITTER = 1e-4;
 
-    private static final CheckedOnce POSITIVE = new CheckedOnce(sigma -> sigma.item() > 0);
+    private static final CachedCheck POSITIVE = new CachedCheck(sigma -> sigma.item() > 0);
 
     /** The learned width starts here; it is data-dependent, so {@code estimate} is often the better start. */
     private static final double INITIAL_LOG_SIGMA = Math.log(10);

@@ -1,6 +1,6 @@
 package org.gramian.spd;
 
-import org.gramian.basis.Choice;
+import org.gramian.basis.EnumWords;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Decompositions.Eigen;
 import org.gramian.tensor.Elementwise;
@@ -76,12 +76,12 @@ public enum Retraction {
 
     /** The word, as {@code qr-unsigned}. */
     public String text() {
-        return Choice.text(this);
+        return EnumWords.text(this);
     }
 
     /** Reads {@link #text} back. */
     public static Retraction parse(String text) {
-        return Choice.parse(Retraction.class, "the retraction", text);
+        return EnumWords.parse(Retraction.class, "the retraction", text);
     }
 
     /** The point reached from W along ξ. */

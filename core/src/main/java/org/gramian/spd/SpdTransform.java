@@ -56,7 +56,7 @@ public final class SpdTransform {
         return Views.reshape(Products.matmul(rows, b), n, batch.size(1), b.size(1));
     }
 
-    /** {@code Σ_n (WᵀK)ᵀ(E + Eᵀ)}: rows of all pictures below each other make it a single product. */
+    /** {@code Σ_n (WᵀK)ᵀ(E + Eᵀ)}: rows of all images below each other make it a single product. */
     private static Tensor gradientOfWeight(Tensor wk, Tensor e) {
         long rows = wk.size(0) * wk.size(1);
         Tensor left = Views.reshape(wk, rows, wk.size(2));

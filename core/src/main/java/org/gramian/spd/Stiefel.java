@@ -1,7 +1,7 @@
 package org.gramian.spd;
 
 import java.util.random.RandomGenerator;
-import org.gramian.basis.Choice;
+import org.gramian.basis.EnumWords;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Decompositions;
 import org.gramian.tensor.Elementwise;
@@ -30,12 +30,12 @@ public final class Stiefel {
 
         /** The word, as {@code canonical}. */
         public String text() {
-            return Choice.text(this);
+            return EnumWords.text(this);
         }
 
         /** Reads {@link #text} back. */
         public static Metric parse(String text) {
-            return Choice.parse(Metric.class, "the metric", text);
+            return EnumWords.parse(Metric.class, "the metric", text);
         }
     }
 

@@ -47,11 +47,11 @@ public final class TriangleKernels {
         float margin = (float) epsilon;
         float rootOfMargin = (float) Math.sqrt(epsilon);
         Grid rows = new Grid(size, n, 1, 256, 1);
-        Grid pictures = new Grid(n, 1, 1, 256, 1);
+        Grid images = new Grid(n, 1, 1, 256, 1);
         Tensor parts = Tensors.empty(Shape.of(n, size), y);
         Program.TRIANGLE.launch("squares", rows, y, parts, size, margin, rootOfMargin);
         Tensor norms = Tensors.empty(Shape.of(n, 1), y);
-        Program.TRIANGLE.launch("totals", pictures, parts, norms, size, 1, (float) smallest);
+        Program.TRIANGLE.launch("totals", images, parts, norms, size, 1, (float) smallest);
         Tensor u = Tensors.empty(Shape.of(n, length), y);
         Program.TRIANGLE.launch("unit_vectors", rows, y, norms, u, size, length, margin, rootOfMargin);
         return Result.of(
@@ -60,7 +60,7 @@ public final class TriangleKernels {
                     Tensor g = Views.contiguous(upstream);
                     Program.TRIANGLE.launch("along", rows, u, g, parts, size, length);
                     Tensor dots = Tensors.empty(Shape.of(n, 1), y);
-                    Program.TRIANGLE.launch("totals", pictures, parts, dots, size, 0, 0f);
+                    Program.TRIANGLE.launch("totals", images, parts, dots, size, 0, 0f);
                     Tensor e = Tensors.empty(y.shape(), y);
                     int tiles = Math.ceilDiv(size, TILE);
                     Program.TRIANGLE.launch(

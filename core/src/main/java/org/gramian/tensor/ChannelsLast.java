@@ -6,7 +6,7 @@ package org.gramian.tensor;
  *
  * <p>oneDNN, which convolves on x86-64 processors, otherwise takes every layer's maps into an order of its own and back.
  * What it makes of maps in this order lies in this order too, as do activations, pooling and gradients, so that a network
- * pays for one rearrangement, of the pictures that enter it. A convolution of single positions (1×1) keeps the order that
+ * pays for one rearrangement, of the images that enter it. A convolution of single positions (1×1) keeps the order that
  * it finds: alone, before a matrix product over positions, the usual one is faster. Tensor cores of a GPU want maps and
  * filters of BF16 in this order, whatever their size. Where others convolve (arm64, GPU in single precision, double
  * precision) nothing is changed.

@@ -19,7 +19,7 @@ public final class Niceness {
     private static final int PRIO_PROCESS = 0;
     private static final int CALLING_THREAD = 0;
 
-    /** Linked once: threads come and go with every list of pictures. */
+    /** Linked once: threads come and go with every list of images. */
     private static final Optional<MethodHandle> SETTER = setter();
 
     private Niceness() {}

@@ -20,7 +20,7 @@
  * {@link org.gramian.tensor.Decompositions}. Each checks types and shapes before it calls native code, and names
  * itself and both shapes when they do not fit.
  *
- * <p>A GPU is quick where nobody waits for it: {@link org.gramian.tensor.RepeatedWork} becomes a {@link
+ * <p>A GPU is quick where nobody waits for it: {@link org.gramian.tensor.CapturedWork} becomes a {@link
  * org.gramian.tensor.CudaGraph} inside of a {@link org.gramian.tensor.CudaStream}, and a {@link
  * org.gramian.tensor.CudaProgram} holds kernels of our own for what operators do in many passes.
  *

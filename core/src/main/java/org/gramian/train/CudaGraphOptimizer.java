@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The steps of an {@link Optimizer} on a GPU without host synchronization: they can be captured in a CUDA graph and replayed, for
- * they read the learning rate and the bias corrections from {@link StepCells} and move parameters in place.
+ * they read the learning rate and the bias corrections from {@link GpuStepState} and move parameters in place.
  *
  * <p>A step is taken wholly or not at all. If the loss or a gradient is not finite, or the retraction onto the Stiefel manifold does
  * not converge, the cells say so and this step and all later ones change nothing, until the host reads the cells and takes that step
@@ -49,9 +49,9 @@ public final class CudaGraphOptimizer {
     private static final float LARGEST_CORRECTION = 3e-4f;
 
     private final Optimizer optimizer;
-    private final StepCells cells;
+    private final GpuStepState cells;
 
-    public CudaGraphOptimizer(Optimizer optimizer, StepCells cells) {
+    public CudaGraphOptimizer(Optimizer optimizer, GpuStepState cells) {
         this.optimizer = optimizer;
         this.cells = cells;
     }
@@ -285,7 +285,7 @@ public final class CudaGraphOptimizer {
     }
 
     private static void launch(String kernel, Grid grid, Object... arguments) {
-        StepCells.PROGRAM.launch(kernel, grid, arguments);
+        GpuStepState.PROGRAM.launch(kernel, grid, arguments);
     }
 
     /** Returns a state tensor of a parameter, zeros at first; its address stays. */

@@ -9,7 +9,7 @@
  *       learning rate of their own, as the backbone's in stage 2. Constants live in {@link org.gramian.train.OptimizerOptions} and {@link org.gramian.train.StiefelOptions}, each
  *       default with its reason; {@code StiefelOptions.of} has those of the paper as printed and of its authors' code. On a
  *       GPU {@link org.gramian.train.CudaGraphOptimizer} takes the same steps without host synchronization; the host reads their
- *       outcome from {@link org.gramian.train.StepCells}.
+ *       outcome from {@link org.gramian.train.GpuStepState}.
  *   <li>{@code train.recipe} says how a model is trained, in numbers: stages, schedules, loss.
  *   <li>{@code train.feature} computes features of a frozen backbone once and keeps them.
  *   <li>{@code train.loop} does it: steps, epochs, two stages, checkpoints.

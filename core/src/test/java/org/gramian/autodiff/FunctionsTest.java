@@ -209,18 +209,18 @@ class FunctionsTest {
                 .has(facts("odd", "4"));
     }
 
-    /** The first layer of a network: pictures are constants, weights are not. */
+    /** The first layer of a network: images are constants, weights are not. */
     @Test
     void aConvolutionOfAConstantStillHasGradientsOfItsWeights() {
         try (Tape tape = Tape.recording()) {
-            Var picture = tape.constant(Tensors.full(2, Shape.of(1, 1, 3, 3), DType.F64, Device.CPU));
+            Var image = tape.constant(Tensors.full(2, Shape.of(1, 1, 3, 3), DType.F64, Device.CPU));
             Var weight = tape.variable(Tensors.full(1, Shape.of(1, 1, 2, 2), DType.F64, Device.CPU));
             Var bias = tape.variable(row(0.5));
-            Var y = Maps.convolve(picture, weight, bias, Convolution.plain());
+            Var y = Maps.convolve(image, weight, bias, Convolution.plain());
             try (Gradients gradients = tape.backward(Arithmetic.sum(y))) {
                 assertThat(gradients.of(weight).toDoubles()).containsOnly(8);
                 assertThat(gradients.of(bias).item()).isEqualTo(4);
-                assertThat(gradients.has(picture)).isFalse();
+                assertThat(gradients.has(image)).isFalse();
             }
         }
     }

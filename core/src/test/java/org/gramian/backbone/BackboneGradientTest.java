@@ -59,7 +59,7 @@ class BackboneGradientTest {
     /** Along random directions, so that every pixel has a part. */
     @ParameterizedTest
     @MethodSource("all")
-    void gradientsOfPicturesAreCentralDifferences(Backbone backbone) {
+    void gradientsOfImagesAreCentralDifferences(Backbone backbone) {
         SplittableRandom random = new SplittableRandom(3);
         Tensor start = Tensors.gaussian(random, PICTURES, DType.F64);
         int count = directions(backbone);
@@ -68,8 +68,8 @@ class BackboneGradientTest {
             GradientCheck check = GradientCheck.of(inputs -> {
                 Tape tape = inputs.getFirst().tape();
                 Var moved = Matrices.matmul(inputs.getFirst(), tape.constant(directions));
-                Var pictures = Arithmetic.add(tape.constant(start), Shapes.reshape(moved, PICTURES.sizes()));
-                return backbone.apply(pictures, trial.frozen(tape));
+                Var images = Arithmetic.add(tape.constant(start), Shapes.reshape(moved, PICTURES.sizes()));
+                return backbone.apply(images, trial.frozen(tape));
             });
             assertPassed(check.withStep(STEP).check(Tensors.zeros(Shape.of(1, count), DType.F64, Device.CPU)));
         }
@@ -80,7 +80,7 @@ class BackboneGradientTest {
     @MethodSource("trained")
     void gradientsOfParametersAreCentralDifferences(Backbone backbone) {
         int layer = backbone.layers().size() * 2 / 5;
-        Tensor pictures = Tensors.gaussian(new SplittableRandom(4), PICTURES, DType.F64);
+        Tensor images = Tensors.gaussian(new SplittableRandom(4), PICTURES, DType.F64);
         try (Trial trial = Trial.of(backbone.cutAt(backbone.layers().get(layer)), DType.F64)) {
             List<Parameter> some = some(trial);
             GradientCheck check = GradientCheck.of(inputs -> {
@@ -89,7 +89,7 @@ class BackboneGradientTest {
                     varied.put(some.get(i).name(), inputs.get(i));
                 }
                 Tape tape = inputs.getFirst().tape();
-                return trial.backbone().apply(tape.constant(pictures), trial.frozen(tape, varied));
+                return trial.backbone().apply(tape.constant(images), trial.frozen(tape, varied));
             });
             assertPassed(check.withAtMost(directions(backbone))
                     .check(some.stream().map(Parameter::value).toArray(Tensor[]::new)));

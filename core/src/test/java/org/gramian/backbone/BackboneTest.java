@@ -55,7 +55,7 @@ class BackboneTest {
         return TRIALS.computeIfAbsent(backbone, _ -> Trial.of(backbone, DType.F32));
     }
 
-    private static Tensor pictures(long... sizes) {
+    private static Tensor images(long... sizes) {
         return Tensors.gaussian(new SplittableRandom(11), Shape.of(sizes), DType.F32);
     }
 
@@ -64,11 +64,11 @@ class BackboneTest {
     @MethodSource("all")
     void everyLayerHasTheShapeThatIsForetoldAndTheValuesOfTheWhole(Backbone backbone) {
         Trial trial = trial(backbone);
-        Tensor pictures = pictures(1, 3, 257, 193);
+        Tensor images = images(1, 3, 257, 193);
         List<String> cuts = backbone.layers().subList(0, backbone.layers().indexOf(backbone.layer()) + 1);
         try (Tape tape = Tape.inference()) {
             int start = tape.mark();
-            Var maps = tape.constant(pictures);
+            Var maps = tape.constant(images);
             for (String layer : cuts) {
                 maps = stage(backbone, layer).apply(maps, trial.frozen(tape));
                 Shape foretold = backbone.cutAt(layer).features(257, 193);
@@ -76,7 +76,7 @@ class BackboneTest {
                         .as(layer)
                         .isEqualTo(foretold);
                 if (layer.equals(cuts.get(cuts.size() / 3)) || layer.equals(backbone.layer())) {
-                    Var cut = backbone.cutAt(layer).apply(tape.constant(pictures), trial.frozen(tape));
+                    Var cut = backbone.cutAt(layer).apply(tape.constant(images), trial.frozen(tape));
                     assertTensor(cut.value()).as(layer).isIdenticalTo(maps.value());
                 }
                 tape.keepOnly(maps, start);
@@ -95,42 +95,42 @@ class BackboneTest {
     @MethodSource("all")
     void recordingDoesNotChangeTheFeatures(Backbone backbone) {
         Trial trial = trial(backbone);
-        Tensor pictures = pictures(2, 3, 66, 51);
+        Tensor images = images(2, 3, 66, 51);
         try (Tape tape = Tape.recording()) {
             Map<String, Var> varied = new HashMap<>();
             trial.parameters().all().stream()
                     .filter(parameter -> parameter.spec().role() != Role.FITTED)
                     .forEach(parameter -> varied.put(parameter.name(), tape.variable(parameter.value())));
-            Var features = backbone.apply(tape.variable(pictures), trial.frozen(tape, varied));
+            Var features = backbone.apply(tape.variable(images), trial.frozen(tape, varied));
             assertThat(features.wantsGradient()).isTrue();
-            assertTensor(features.value()).isIdenticalTo(trial.features(pictures));
+            assertTensor(features.value()).isIdenticalTo(trial.features(images));
         }
     }
 
     @ParameterizedTest
     @MethodSource("all")
-    void aBatchHasTheFeaturesOfItsPictures(Backbone backbone) {
+    void aBatchHasTheFeaturesOfItsImages(Backbone backbone) {
         Trial trial = trial(backbone);
-        Tensor pictures = pictures(3, 3, 64, 65);
-        Tensor together = trial.features(pictures);
+        Tensor images = images(3, 3, 64, 65);
+        Tensor together = trial.features(images);
         for (int i = 0; i < 3; i++) {
-            assertTensor(trial.features(Views.slice(pictures, 0, i, i + 1)))
+            assertTensor(trial.features(Views.slice(images, 0, i, i + 1)))
                     .isCloseTo(Views.slice(together, 0, i, i + 1), 1e-4);
         }
     }
 
-    /** To the bit, so that what is kept of a picture does not depend on those it was computed with. */
+    /** To the bit, so that what is kept of an image does not depend on those it was computed with. */
     @ParameterizedTest
     @MethodSource("all")
-    void aPicturesFeaturesDependNeitherOnItsPlaceNorOnItsNeighbours(Backbone backbone) {
+    void anImagesFeaturesDependNeitherOnItsPlaceNorOnItsNeighbours(Backbone backbone) {
         int batch = 4;
         int[] places = {0, 2, 3};
-        byte[] picture = pictures(1, 3, 64, 64).toBytes();
+        byte[] image = images(1, 3, 64, 64).toBytes();
         byte[] first = new byte[0];
         for (int place : places) {
             Tensor many = Tensors.gaussian(new SplittableRandom(20 + place), Shape.of(batch, 3, 64, 64), DType.F32);
             byte[] all = many.toBytes();
-            System.arraycopy(picture, 0, all, place * picture.length, picture.length);
+            System.arraycopy(image, 0, all, place * image.length, image.length);
             Tensor found =
                     trial(backbone).features(Tensors.copyOf(MemorySegment.ofArray(all), DType.F32, many.shape()));
             byte[] own = Tensors.copy(Views.slice(found, 0, place, place + 1)).toBytes();
@@ -145,7 +145,7 @@ class BackboneTest {
     void predictionHoldsNothingButItsResult(Backbone backbone) {
         Trial trial = trial(backbone);
         try (Tape tape = Tape.inference()) {
-            Var doubled = Arithmetic.scale(tape.constant(pictures(1, 3, 48, 40)), 2);
+            Var doubled = Arithmetic.scale(tape.constant(images(1, 3, 48, 40)), 2);
             long before = Tensor.live();
             Var features = backbone.apply(doubled, trial.frozen(tape));
             assertThat(Tensor.live()).isEqualTo(before + 1);
@@ -176,9 +176,9 @@ class BackboneTest {
         try (Tape tape = Tape.recording()) {
             Map<String, Var> variables = new HashMap<>();
             varied.forEach(parameter -> variables.put(parameter.name(), tape.variable(parameter.value())));
-            Var features = trial.backbone().apply(tape.constant(pictures(1, 3, 40, 40)), trial.frozen(tape, variables));
+            Var features = trial.backbone().apply(tape.constant(images(1, 3, 40, 40)), trial.frozen(tape, variables));
             try (Gradients gradients =
-                    tape.backward(features, pictures(features.shape().sizes()))) {
+                    tape.backward(features, images(features.shape().sizes()))) {
                 return wanted.stream()
                         .map(parameter ->
                                 Tensors.copy(gradients.of(Objects.requireNonNull(variables.get(parameter.name())))))
@@ -188,7 +188,7 @@ class BackboneTest {
     }
 
     @Test
-    void whatIsNoPictureIsRefused() {
+    void whatIsNoImageIsRefused() {
         Trial trial = trial(Backbone.of("filters"));
         for (Shape wrong : List.of(Shape.of(1, 4, 32, 32), Shape.of(3, 32, 32), Shape.of(0, 3, 32, 32))) {
             try (Tape tape = Tape.inference()) {

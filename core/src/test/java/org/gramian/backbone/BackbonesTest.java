@@ -106,7 +106,7 @@ class BackbonesTest {
     @ParameterizedTest
     @MethodSource("all")
     void everyNetworkTellsWhatOneShouldKnow(Backbone backbone) {
-        About about = backbone.about();
+        BackboneInfo about = backbone.about();
         assertThat(List.of(
                         about.title(),
                         about.citation(),
@@ -162,7 +162,7 @@ class BackbonesTest {
     }
 
     @Test
-    void picturesThatDoNotFitAreAnsweredWithASizeThatDoes() {
+    void imagesThatDoNotFitAreAnsweredWithASizeThatDoes() {
         assertThatThrownBy(() -> Backbone.of("vgg16").features(9, 300))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("9×300", "vgg16:conv5_3", "pool4", "16×16"));

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What the fixed filters see. */
 class FilterBankTest {
     private static final int SIDE = 128;
-    /** Positions of the last level whose windows reach beyond the picture. */
+    /** Positions of the last level whose windows reach beyond the image. */
     private static final int BORDER = 4;
 
     private static final int FILTERS = 19;
@@ -41,8 +41,8 @@ class FilterBankTest {
     }
 
     /** The mean of each map over its positions away from the border. */
-    private double[] responses(Grid picture) {
-        Grid maps = Grid.of(trial.features(tensor(picture)));
+    private double[] responses(Grid image) {
+        Grid maps = Grid.of(trial.features(tensor(image)));
         int side = (int) maps.shape().at(2);
         return IntStream.range(0, (int) maps.shape().at(1))
                 .mapToDouble(c -> IntStream.range(0, (side - 2 * BORDER) * (side - 2 * BORDER))
@@ -66,7 +66,7 @@ class FilterBankTest {
     }
 
     @RandomTest(times = 5)
-    void aFlatPictureShowsItsColourOnly(Seed seed) {
+    void aFlatImageShowsItsColourOnly(Seed seed) {
         double[] colour = seed.random().doubles(3, -1, 1).toArray();
         double[] found = responses(Grid.make(Shape.of(1, 3, SIDE, SIDE), p -> colour[p[1]]));
         assertThat(Arrays.copyOf(found, 6 * FILTERS)).containsOnly(new double[6 * FILTERS], Offset.offset(1e-12));

@@ -48,7 +48,7 @@ class MixedPrecisionTest {
                 .map(backbone -> backbone.name().equals("efficientnet-lite4") ? backbone.cutAt("block4") : backbone);
     }
 
-    private static Tensor pictures(long... sizes) {
+    private static Tensor images(long... sizes) {
         return Tensors.gaussian(new SplittableRandom(12), Shape.of(sizes), DType.F32);
     }
 
@@ -57,8 +57,8 @@ class MixedPrecisionTest {
     void featuresAreThoseOfSinglePrecisionNearly(Backbone backbone) {
         try (Trial trial = Trial.of(backbone, DType.F32);
                 Tape tape = Tape.inference()) {
-            Var mixed = mixed(trial, tape.constant(pictures(1, 3, 66, 75)), trial.frozen(tape));
-            Tensor exact = trial.features(pictures(1, 3, 66, 75));
+            Var mixed = mixed(trial, tape.constant(images(1, 3, 66, 75)), trial.frozen(tape));
+            Tensor exact = trial.features(images(1, 3, 66, 75));
             assertThat(difference(mixed.value(), exact)).isStrictlyBetween(0.0, TOLERANCE);
         }
     }
@@ -70,9 +70,9 @@ class MixedPrecisionTest {
         Backbone backbone = Backbone.of(name, Backbone.LOGITS);
         try (Trial trial = Trial.of(backbone, DType.F32);
                 Tape tape = Tape.inference()) {
-            Tensor pictures = pictures(1, 3, 224, 224);
-            Var mixed = mixed(trial, tape.constant(pictures), trial.frozen(tape));
-            assertThat(difference(mixed.value(), trial.features(pictures))).isStrictlyBetween(0.0, TOLERANCE);
+            Tensor images = images(1, 3, 224, 224);
+            Var mixed = mixed(trial, tape.constant(images), trial.frozen(tape));
+            assertThat(difference(mixed.value(), trial.features(images))).isStrictlyBetween(0.0, TOLERANCE);
         }
     }
 
@@ -99,11 +99,11 @@ class MixedPrecisionTest {
     private static List<Tensor> gradients(Trial trial, DType maps) {
         try (Tape tape = Tape.recording()) {
             var variables = trial.parameters().variables(tape);
-            Var input = Arithmetic.cast(tape.constant(pictures(2, 3, 48, 56)), maps);
+            Var input = Arithmetic.cast(tape.constant(images(2, 3, 48, 56)), maps);
             Var features = Arithmetic.cast(trial.backbone().apply(input, Bindings.of(variables)), DType.F32);
             List<Tensor> found = new ArrayList<>();
             try (Gradients gradients =
-                    tape.backward(features, pictures(features.shape().sizes()))) {
+                    tape.backward(features, images(features.shape().sizes()))) {
                 for (Parameter parameter : trial.parameters().all()) {
                     Var variable = Objects.requireNonNull(variables.get(parameter.name()));
                     if (gradients.has(variable)) {
@@ -129,8 +129,8 @@ class MixedPrecisionTest {
         }
     }
 
-    private static Var mixed(Trial trial, Var pictures, Bindings parameters) {
-        return Arithmetic.cast(trial.backbone().apply(Arithmetic.cast(pictures, DType.BF16), parameters), DType.F32);
+    private static Var mixed(Trial trial, Var images, Bindings parameters) {
+        return Arithmetic.cast(trial.backbone().apply(Arithmetic.cast(images, DType.BF16), parameters), DType.F32);
     }
 
     /** {@code ‖a − b‖ / ‖b‖}. */

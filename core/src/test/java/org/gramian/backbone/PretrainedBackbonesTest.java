@@ -19,7 +19,7 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.weights.Weights;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.image.crop.Crop;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
@@ -70,13 +70,13 @@ class PretrainedBackbonesTest {
         Weights read = Weights.read(name, file, arena, remarks::add);
         assertThat(remarks).isEmpty();
         Backbone whole = Backbone.of(name, Backbone.LOGITS);
-        Tensor pictures = preprocessed(golden.get("image"), read.preprocessing());
+        Tensor images = preprocessed(golden.get("image"), read.preprocessing());
         try (ParameterSet parameters = read.load(whole, DType.F32, Device.CPU)) {
-            Tensor logits = apply(whole, parameters, pictures, false);
+            Tensor logits = apply(whole, parameters, images, false);
             assertLogits(logits, golden.get("logits").toTensor());
-            assertSameClass(apply(whole, parameters, Tensors.to(pictures, DType.BF16), false), logits);
+            assertSameClass(apply(whole, parameters, Tensors.to(images, DType.BF16), false), logits);
             for (Map.Entry<String, String> layer : means.entrySet()) {
-                Tensor found = apply(whole.cutAt(layer.getKey()), parameters, pictures, true);
+                Tensor found = apply(whole.cutAt(layer.getKey()), parameters, images, true);
                 Tensor expected = golden.get(layer.getValue()).toTensor();
                 double[] values = expected.toDoubles();
                 double largest = IntStream.range(0, values.length)
@@ -88,9 +88,9 @@ class PretrainedBackbonesTest {
         }
     }
 
-    private static Tensor apply(Backbone backbone, ParameterSet parameters, Tensor pictures, boolean means) {
+    private static Tensor apply(Backbone backbone, ParameterSet parameters, Tensor images, boolean means) {
         try (Tape tape = Tape.inference()) {
-            Var features = backbone.apply(tape.constant(pictures), Bindings.of(parameters.variables(tape)));
+            Var features = backbone.apply(tape.constant(images), Bindings.of(parameters.variables(tape)));
             return Tensors.copy((means ? Maps.globalAveragePool(features) : features).value());
         }
     }
@@ -104,7 +104,7 @@ class PretrainedBackbonesTest {
         for (int i = 0; i < count; i++) {
             byte[] rgb = bytes.data().asSlice((long) i * each, each).toArray(ValueLayout.JAVA_BYTE);
             MemorySegment target = numbers.asSlice((long) i * each * Float.BYTES, (long) each * Float.BYTES);
-            preprocessing.write(new Picture(size, size, rgb), new Crop(size, size, 0, 0, size, false), target);
+            preprocessing.write(new Image(size, size, rgb), new Crop(size, size, 0, 0, size, false), target);
         }
         return Tensors.copyOf(numbers, DType.F32, Shape.of(count, 3, size, size));
     }
@@ -114,10 +114,8 @@ class PretrainedBackbonesTest {
         double[] wanted = expected.toDoubles();
         assertThat(scores).containsExactly(wanted, Offset.offset(1e-3));
         int classes = (int) expected.size(1);
-        for (int picture = 0; picture < expected.size(0); picture++) {
-            assertThat(best(scores, picture, classes))
-                    .as("picture %d", picture)
-                    .isEqualTo(best(wanted, picture, classes));
+        for (int image = 0; image < expected.size(0); image++) {
+            assertThat(best(scores, image, classes)).as("picture %d", image).isEqualTo(best(wanted, image, classes));
         }
     }
 
@@ -126,17 +124,17 @@ class PretrainedBackbonesTest {
         double size = Reductions.largestMagnitude(exact);
         assertThat(mixed.toDoubles()).containsExactly(exact.toDoubles(), Offset.offset(0.05 * size));
         int classes = (int) exact.size(1);
-        for (int picture = 0; picture < exact.size(0); picture++) {
-            assertThat(best(mixed.toDoubles(), picture, classes).getFirst())
-                    .as("picture %d", picture)
-                    .isEqualTo(best(exact.toDoubles(), picture, classes).getFirst());
+        for (int image = 0; image < exact.size(0); image++) {
+            assertThat(best(mixed.toDoubles(), image, classes).getFirst())
+                    .as("picture %d", image)
+                    .isEqualTo(best(exact.toDoubles(), image, classes).getFirst());
         }
     }
 
-    private static List<Integer> best(double[] scores, int picture, int classes) {
+    private static List<Integer> best(double[] scores, int image, int classes) {
         return IntStream.range(0, classes)
                 .boxed()
-                .sorted(Comparator.comparingDouble(c -> -scores[picture * classes + c]))
+                .sorted(Comparator.comparingDouble(c -> -scores[image * classes + c]))
                 .limit(5)
                 .toList();
     }

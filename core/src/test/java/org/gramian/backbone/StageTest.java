@@ -60,8 +60,8 @@ class StageTest {
         }
     }
 
-    private static Shape batch(long pictures, Shape maps) {
-        return Shape.of(pictures, maps.at(0), maps.at(1), maps.at(2));
+    private static Shape batch(long images, Shape maps) {
+        return Shape.of(images, maps.at(0), maps.at(1), maps.at(2));
     }
 
     private static Tensor parameter(Map<String, Tensor> parameters, String name) {
@@ -166,7 +166,7 @@ class StageTest {
 
     @Test
     void networksThatContradictThemselvesAreRefused() {
-        About about = Backbone.of("filters").about();
+        BackboneInfo about = Backbone.of("filters").about();
         Stage stage = Conv.of("a", 3, 3);
         assertThatThrownBy(() -> new Network("n", List.of(stage, stage), new Cuts("a", "a"), about))
                 .has(facts("a"));

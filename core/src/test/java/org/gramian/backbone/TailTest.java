@@ -59,19 +59,19 @@ class TailTest {
     @ParameterizedTest
     @MethodSource("networks")
     void theFeaturesOfAnyCutFollowedByItsTailAreTheMeanOfTheWholeNetwork(String name) {
-        boolean dense = name.startsWith("vgg"); // a hundred million weights, for pictures of one size
+        boolean dense = name.startsWith("vgg"); // a hundred million weights, for images of one size
         assumeTrue(!dense || Boolean.getBoolean("gramian.full"), "under gramian.full");
         Backbone whole = whole(Backbone.of(name));
         Shape size = dense ? Shape.of(1, 3, 224, 224) : Shape.of(1, 3, 66, 51);
-        Tensor pictures = Tensors.gaussian(new SplittableRandom(1), size, DType.F32);
+        Tensor images = Tensors.gaussian(new SplittableRandom(1), size, DType.F32);
         try (Trial trial = Trial.of(whole, DType.F32);
                 Tape tape = Tape.inference()) {
-            Var end = whole.apply(tape.constant(pictures), trial.frozen(tape));
+            Var end = whole.apply(tape.constant(images), trial.frozen(tape));
             Var mean = Shapes.reshape(Maps.globalAveragePool(end), size.at(0), whole.channels());
             for (String layer : cuts(whole)) {
                 Backbone cut = whole.cutAt(layer);
                 Tail tail = cut.tail();
-                Var features = cut.apply(tape.constant(pictures), trial.frozen(tape));
+                Var features = cut.apply(tape.constant(images), trial.frozen(tape));
                 assertTensor(tail.apply(features, trial.frozen(tape)).value())
                         .as(layer)
                         .isCloseTo(mean.value(), 1e-6);

@@ -54,11 +54,11 @@ record Trial(Backbone backbone, ParameterSet parameters) implements AutoCloseabl
         return Bindings.of(bound);
     }
 
-    /** The features of pictures, computed without a record. */
-    Tensor features(Tensor pictures) {
+    /** The features of images, computed without a record. */
+    Tensor features(Tensor images) {
         try (Tape tape = Tape.inference()) {
             return Tensors.copy(
-                    backbone.apply(tape.constant(pictures), frozen(tape)).value());
+                    backbone.apply(tape.constant(images), frozen(tape)).value());
         }
     }
 

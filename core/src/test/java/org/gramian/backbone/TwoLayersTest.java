@@ -47,23 +47,23 @@ class TwoLayersTest {
         assertThat(both.features(66, 51)).isEqualTo(other.features(66, 51).with(0, both.channels()));
         assertThat(both).hasToString(network + ":" + first + "+" + second).isEqualTo(one.cutAt(both.layer()));
         assertThat(both.layersUsed()).isEqualTo(other.layersUsed());
-        Tensor pictures = Tensors.gaussian(new SplittableRandom(1), Shape.of(2, 3, 66, 51), DType.F32);
+        Tensor images = Tensors.gaussian(new SplittableRandom(1), Shape.of(2, 3, 66, 51), DType.F32);
         try (Trial trial = Trial.of(both, DType.F32)) {
-            Tensor stacked = trial.features(pictures);
+            Tensor stacked = trial.features(images);
             assertTensor(Views.slice(stacked, 1, 0, one.channels()))
-                    .isIdenticalTo(new Trial(one, trial.parameters()).features(pictures));
+                    .isIdenticalTo(new Trial(one, trial.parameters()).features(images));
             assertTensor(Views.slice(stacked, 1, one.channels(), both.channels()))
-                    .isIdenticalTo(new Trial(other, trial.parameters()).features(pictures));
+                    .isIdenticalTo(new Trial(other, trial.parameters()).features(images));
         }
     }
 
     @Test
     void predictionHoldsNothingButItsResult() {
         Backbone both = Backbone.of("squeezenet", "fire2+fire3");
-        Tensor pictures = Tensors.gaussian(new SplittableRandom(2), Shape.of(1, 3, 40, 40), DType.F32);
+        Tensor images = Tensors.gaussian(new SplittableRandom(2), Shape.of(1, 3, 40, 40), DType.F32);
         try (Trial trial = Trial.of(both, DType.F32);
                 Tape tape = Tape.inference()) {
-            Var input = tape.constant(pictures);
+            Var input = tape.constant(images);
             long before = Tensor.live();
             both.apply(input, trial.frozen(tape));
             assertThat(Tensor.live()).isEqualTo(before + 1);

@@ -36,7 +36,7 @@ final class CalibrationTest {
     }
 
     @RandomTest
-    void binsHoldEveryPictureOnceWhereItsConfidenceLies(Seed seed) {
+    void binsHoldEveryImageOnceWhereItsConfidenceLies(Seed seed) {
         List<Prediction> predictions = MadeUp.predictions(seed.random(), 90, 3);
         List<Calibration.Bin> bins = of(predictions).bins();
         assertThat(bins).hasSize(Calibration.BINS);

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class ComparisonTest {
-    /** Folds of which each tests its own pictures, unless they are to repeat. */
+    /** Folds of which each tests its own images, unless they are to repeat. */
     private static List<Evaluation> folds(RandomGenerator random, int count, boolean repeat) {
         List<Evaluation> folds = new ArrayList<>();
         for (int i = 1; i <= count; i++) {
@@ -39,13 +39,13 @@ final class ComparisonTest {
     }
 
     @RandomTest
-    void theTestCountsThePicturesOfAllFolds(Seed seed) {
+    void theTestCountsTheImagesOfAllFolds(Seed seed) {
         RandomGenerator random = seed.random();
         List<Evaluation> first = folds(random, 3, false);
         List<Evaluation> second = folds(random, 3, false);
         Comparison comparison = Comparison.of(first, second.reversed());
         PairedTest test = comparison.test();
-        assertThat(test.pictures()).isEqualTo(36);
+        assertThat(test.images()).isEqualTo(36);
         assertThat(test.bothRight() + test.onlyFirst())
                 .isEqualTo(
                         first.stream().mapToInt(one -> one.accuracy().right()).sum());
@@ -70,7 +70,7 @@ final class ComparisonTest {
     }
 
     @RandomTest(times = 3)
-    void picturesThatSeveralFoldsTestAreCounted(Seed seed) {
+    void imagesThatSeveralFoldsTestAreCounted(Seed seed) {
         RandomGenerator random = seed.random();
         assertThat(Comparison.of(folds(random, 4, true), folds(random, 4, true)).repeated())
                 .isEqualTo(30);

@@ -37,7 +37,7 @@ final class ConfusionMatrixTest {
     }
 
     @Test
-    void aClassThatWasNeverPredictedCountsZeroAndOneWithoutPicturesDoesNotCount() {
+    void aClassThatWasNeverPredictedCountsZeroAndOneWithoutImagesDoesNotCount() {
         assertThat(UNEVEN.confusion().macroRecall()).isCloseTo((1.0 / 3 + 1 + 0) / 3, within(1e-15));
         assertThat(UNEVEN.confusion().macroF1()).isCloseTo((0.4 + 0.5 + 0) / 3, within(1e-15));
     }

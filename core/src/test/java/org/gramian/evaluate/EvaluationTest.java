@@ -95,7 +95,7 @@ final class EvaluationTest {
 
     @ParameterizedTest
     @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, 1e101})
-    void scoresThatAreNoneAreRefusedWithTheNameOfThePicture(double score) {
+    void scoresThatAreNoneAreRefusedWithTheNameOfTheImage(double score) {
         assertThatExceptionOfType(IllegalArgumentException.class)
                 .isThrownBy(() -> new Prediction("wood/7.jpg", 0, Logits.of(1, score)))
                 .has(facts("wood/7.jpg", score, "class", "1"));

@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.layout.Layouts;
@@ -100,14 +100,14 @@ final class EvaluatorTest {
     }
 
     @Test
-    void theOrderOfThePicturesChangesNothing() throws IOException {
+    void theOrderOfTheImagesChangesNothing() throws IOException {
         List<Integer> shuffled = new ArrayList<>(upTo(8));
         Collections.shuffle(shuffled, new Random(1));
         assertThat(measure(KNOWN, 1, shuffled)).isEqualTo(measure(KNOWN, 1, upTo(8)));
     }
 
     @Test
-    void onlyTheWantedPicturesAreMeasured() throws IOException {
+    void onlyTheWantedImagesAreMeasured() throws IOException {
         Evaluation all = measure(KNOWN, 1, upTo(8)).evaluation();
         Evaluation some = measure(KNOWN, 1, List.of(1, 6)).evaluation();
         assertThat(some.predictions())
@@ -122,7 +122,7 @@ final class EvaluatorTest {
     }
 
     @Test
-    void picturesThatCannotBeReadAreNamedAndDoNotCount() throws IOException {
+    void imagesThatCannotBeReadAreNamedAndDoNotCount() throws IOException {
         Evaluation whole = measure(KNOWN, 1, upTo(8)).evaluation();
         Files.writeString(root.resolve("wood/2.png"), "no picture");
         Measurement measured = measure(KNOWN, 1, upTo(8));
@@ -136,7 +136,7 @@ final class EvaluatorTest {
     }
 
     @Test
-    void whereNoPictureCanBeReadThereIsNoResult() throws IOException {
+    void whereNoImageCanBeReadThereIsNoResult() throws IOException {
         for (int i = 0; i < 4; i++) {
             Files.writeString(root.resolve("wood/" + i + ".png"), "no picture");
         }

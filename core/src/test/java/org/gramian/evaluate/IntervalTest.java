@@ -26,7 +26,7 @@ final class IntervalTest {
     }
 
     @RandomTest
-    void morePicturesNarrowIt(Seed seed) {
+    void moreImagesNarrowIt(Seed seed) {
         SplittableRandom random = seed.random();
         int count = random.nextInt(1, 500);
         int right = random.nextInt(count + 1);

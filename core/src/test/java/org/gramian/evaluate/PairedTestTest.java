@@ -77,7 +77,7 @@ final class PairedTestTest {
                 .toList();
         Evaluation second = new Evaluation(MadeUp.SETTING, first.classes(), others.reversed());
         PairedTest test = PairedTest.of(first, second);
-        assertThat(test.pictures()).isEqualTo(40);
+        assertThat(test.images()).isEqualTo(40);
         assertThat(test.bothRight() + test.onlyFirst())
                 .isEqualTo(first.accuracy().right());
         assertThat(test.bothRight() + test.onlySecond())
@@ -117,7 +117,7 @@ final class PairedTestTest {
     }
 
     @Test
-    void missingPicturesAreListed() {
+    void missingImagesAreListed() {
         Evaluation one = MadeUp.of(2, new int[9], new int[9]);
         Evaluation other = MadeUp.of(2, new int[2], new int[2]);
         refused(

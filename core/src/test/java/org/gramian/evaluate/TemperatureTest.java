@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 final class TemperatureTest {
     @RandomTest(times = 40)
-    void itNeverRaisesTheLogLossOfItsOwnPictures(Seed seed) {
+    void itNeverRaisesTheLogLossOfItsOwnImages(Seed seed) {
         SplittableRandom random = seed.random();
         Evaluation before = MadeUp.evaluation(random, random.nextInt(1, 60), random.nextInt(1, 8));
         Evaluation after = before.calibrated(Temperature.fit(before.predictions()));
@@ -74,7 +74,7 @@ final class TemperatureTest {
     }
 
     @RandomTest
-    void theOrderOfPicturesPlaysNoPart(Seed seed) {
+    void theOrderOfImagesPlaysNoPart(Seed seed) {
         List<Prediction> predictions = MadeUp.predictions(seed.random(), 30, 4);
         assertThat(Temperature.fit(predictions.reversed())).isEqualTo(Temperature.fit(predictions));
     }

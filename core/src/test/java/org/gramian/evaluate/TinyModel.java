@@ -13,9 +13,9 @@ import java.util.SplittableRandom;
 import java.util.function.Function;
 import javax.imageio.ImageIO;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
@@ -24,9 +24,9 @@ import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;
 import org.gramian.train.feature.FrozenBackbone;
 
-/** Small pictures on disk, and a model with random weights that has an opinion about them. */
+/** Small images on disk, and a model with random weights that has an opinion about them. */
 final class TinyModel {
-    static final Function<Path, Reading> READER = new PictureReader(PictureLimits.DEFAULT)::read;
+    static final Function<Path, ReadResult> READER = new ImageReader(ImageLimits.DEFAULT)::read;
 
     private TinyModel() {}
 
@@ -47,7 +47,7 @@ final class TinyModel {
                 new LinkedHashMap<>());
     }
 
-    /** Paints so many pictures of noise for each class; each class has its own colours. */
+    /** Paints so many images of noise for each class; each class has its own colours. */
     static Path paint(Path root, int each, String... classes) throws IOException {
         for (String name : classes) {
             int colour = Arrays.hashCode(name.toCharArray());

@@ -11,7 +11,7 @@ import java.util.Optional;
 import org.gramian.autodiff.Parameter;
 import org.gramian.explain.Explainer.Settings;
 import org.gramian.explain.Explanation.Parts;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.model.Classifier;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -37,7 +37,7 @@ class ExplainerTest {
     @ParameterizedTest
     @ValueSource(strings = {PAPER, "bilinear/triu/root/l2", "average"})
     void heatLiesWhereTheTextureOfTheClassIs(String pooling) {
-        Picture both = Models.halves(128, 96);
+        Image both = Models.halves(128, 96);
         try (Model model = Models.telling(pooling, Models.stripes(64, 64, true), Models.stripes(64, 64, false))) {
             ModelCard card = Models.card("resize:" + Models.SIZE);
             assertThat(onTheLeft(Explainer.explain(model, card, both, 0).heat()))
@@ -61,7 +61,7 @@ class ExplainerTest {
 
     @ParameterizedTest
     @EnumSource(Attribution.class)
-    void heatOfAConstantPictureIsFlat(Attribution attribution) {
+    void heatOfAConstantImageIsFlat(Attribution attribution) {
         try (Model model = Models.random(PAPER, DType.F32)) {
             Settings settings = new Settings(Optional.empty(), attribution, 0);
             HeatMap heat = new Explainer(model, Models.card("resize:192"), settings)
@@ -82,8 +82,8 @@ class ExplainerTest {
     void integratedGradientsSumToWhatTheFeaturesAddToTheScore(String pooling) {
         try (Scope _ = Scope.open();
                 Model model = Models.random(pooling, DType.F32)) {
-            Picture picture = Models.halves(64, 64);
-            Tensor features = features(model, picture);
+            Image image = Models.halves(64, 64);
+            Tensor features = features(model, image);
             Tensor none = Tensors.zeros(features.shape(), DType.F32, features.device());
             double difference = Models.score(model, features, 0) - Models.score(model, none, 0);
             double sum = 0;
@@ -117,9 +117,9 @@ class ExplainerTest {
         }
     }
 
-    private static Tensor features(Model model, Picture picture) {
+    private static Tensor features(Model model, Image image) {
         try (Arena arena = Arena.ofConfined()) {
-            CropPixels pixels = Models.pixels(picture, Models.card("resize:64"));
+            CropPixels pixels = Models.pixels(image, Models.card("resize:64"));
             return new ScoreGradient(model, model.backbone().layer())
                     .features(pixels.write(arena, false), pixels.shape(false));
         }
@@ -128,12 +128,12 @@ class ExplainerTest {
     @ParameterizedTest
     @ValueSource(strings = {"center:48", "paper:48", "ten:48", "resize:48"})
     void theProbabilityIsWhatTheModelAnswers(String crops) {
-        Picture picture = Models.halves(70, 90);
+        Image image = Models.halves(70, 90);
         Model model = Models.random(PAPER, DType.F32);
         ModelCard card = Models.card(crops);
-        Explanation why = Explainer.explain(model, card, picture, 1);
+        Explanation why = Explainer.explain(model, card, image, 1);
         try (Classifier classifier = Classifier.of(model, card)) {
-            double answered = classifier.predict(picture).guesses().stream()
+            double answered = classifier.predict(image).guesses().stream()
                     .filter(guess -> guess.name().equals(why.className()))
                     .findFirst()
                     .orElseThrow()
@@ -145,7 +145,7 @@ class ExplainerTest {
     @Test
     void theMapSaysWhatTheCropsReach() {
         try (Model model = Models.random("average", DType.F32)) {
-            Picture wide = Models.halves(112, 64);
+            Image wide = Models.halves(112, 64);
             HeatMap centre =
                     Explainer.explain(model, Models.card("center:56"), wide, 0).heat();
             assertThat(centre.covers(0, 0)).isFalse();

@@ -13,10 +13,10 @@ import java.util.stream.Stream;
 import org.gramian.explain.Explainer.Settings;
 import org.gramian.explain.Faithfulness.Explained;
 import org.gramian.explain.Faithfulness.Trial;
-import org.gramian.image.Picture;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.Image;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
@@ -38,10 +38,10 @@ class FaithfulnessMeasurementTest {
     /** Crops to look by in place of the model's own: only several of them overlap. */
     private static final String CROPS = System.getProperty("gramian.explain.crops", "");
 
-    /** Of a hundred pictures, those whose map must hold at least where the usual attribution drew it. */
+    /** Of a hundred images, those whose map must hold at least where the usual attribution drew it. */
     private static final int HOLDS = 80;
 
-    private record Photograph(Picture picture, int label) {}
+    private record Photograph(Image image, int label) {}
 
     /** How many maps held, and by how much the score fell in the mean. */
     private record Tally(int held, double hottest, double others) {
@@ -89,9 +89,9 @@ class FaithfulnessMeasurementTest {
         double others = 0;
         for (Photograph photograph : photographs) {
             HeatMap heat =
-                    explainer.explain(photograph.picture(), photograph.label()).heat();
+                    explainer.explain(photograph.image(), photograph.label()).heat();
             Trial trial = Faithfulness.USUAL.of(
-                    stored.model(), card(stored), photograph.picture(), new Explained(heat, photograph.label()));
+                    stored.model(), card(stored), photograph.image(), new Explained(heat, photograph.label()));
             held += trial.holds() ? 1 : 0;
             hottest += (trial.whole() - trial.withoutHottest()) / photographs.size();
             others += (trial.whole() - trial.withoutOther()) / photographs.size();
@@ -122,21 +122,21 @@ class FaithfulnessMeasurementTest {
         List<Photograph> found = new ArrayList<>();
         for (int i = 0; found.size() < PICTURES; i++) {
             for (int label = 0; label < classes.size() && found.size() < PICTURES; label++) {
-                Picture picture = read(files.get(label).get(i));
+                Image image = read(files.get(label).get(i));
                 Explanation why = new Explainer(
                                 stored.model(),
                                 card(stored),
                                 new Settings(Optional.empty(), Attribution.GRADIENT_TIMES_FEATURE, 0))
-                        .explain(picture, label);
+                        .explain(image, label);
                 if (why.isAnswer()) {
-                    found.add(new Photograph(picture, label));
+                    found.add(new Photograph(image, label));
                 }
             }
         }
         return found;
     }
 
-    private static Picture read(Path file) {
-        return ((Reading.Readable) new PictureReader(PictureLimits.DEFAULT).read(file)).picture();
+    private static Image read(Path file) {
+        return ((ReadResult.Readable) new ImageReader(ImageLimits.DEFAULT).read(file)).image();
     }
 }

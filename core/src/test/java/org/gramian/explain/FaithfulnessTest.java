@@ -18,10 +18,10 @@ import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Weights;
 import org.gramian.explain.Faithfulness.Explained;
 import org.gramian.explain.Faithfulness.Trial;
-import org.gramian.image.Picture;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.Image;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
@@ -41,7 +41,7 @@ class FaithfulnessTest {
 
     @Test
     void theHottestFifthOfAPlantedTextureMattersMoreThanOthers() {
-        Picture both = Models.halves(128, 128);
+        Image both = Models.halves(128, 128);
         ModelCard card = Models.card("resize:" + Models.SIZE);
         try (Model model =
                 Models.telling("bilinear/triu/root/l2", Models.stripes(64, 64, true), Models.stripes(64, 64, false))) {
@@ -56,8 +56,8 @@ class FaithfulnessTest {
 
     @Test
     void theHottestFifthOfMostPhotographsMattersMoreThanOthers() throws IOException {
-        List<List<Picture>> seen = List.of(photographs("foliage", 0), photographs("water", 0));
-        List<List<Picture>> fresh = List.of(photographs("foliage", PICTURES), photographs("water", PICTURES));
+        List<List<Image>> seen = List.of(photographs("foliage", 0), photographs("water", 0));
+        List<List<Image>> fresh = List.of(photographs("foliage", PICTURES), photographs("water", PICTURES));
         Backbone backbone = Backbone.of("squeezenet");
         int tried = 0;
         int held = 0;
@@ -70,11 +70,11 @@ class FaithfulnessTest {
             try (Model model = Model.begin(backbone, parameters, head, new SplittableRandom(1), Device.CPU)) {
                 Models.teach(model, card, seen.getFirst(), seen.getLast());
                 for (int label = 0; label < 2; label++) {
-                    for (Picture picture : fresh.get(label)) {
-                        Explanation why = Explainer.explain(model, card, picture, label);
+                    for (Image image : fresh.get(label)) {
+                        Explanation why = Explainer.explain(model, card, image, label);
                         if (why.isAnswer()) {
                             tried++;
-                            Trial trial = FEW.of(model, card, picture, new Explained(why.heat(), label));
+                            Trial trial = FEW.of(model, card, image, new Explained(why.heat(), label));
                             held += trial.holds() ? 1 : 0;
                         }
                     }
@@ -85,17 +85,17 @@ class FaithfulnessTest {
         assertThat((double) held / tried).as("%d of %d", held, tried).isGreaterThanOrEqualTo(0.8);
     }
 
-    private static List<Picture> photographs(String material, int from) throws IOException {
+    private static List<Image> photographs(String material, int from) throws IOException {
         try (Stream<Path> files = Files.list(SharedFolder.require("data/fmd").resolve(material))) {
             return files.sorted()
                     .skip(from)
                     .limit(PICTURES)
-                    .map(file -> ((Reading.Readable) new PictureReader(PictureLimits.DEFAULT).read(file)).picture())
+                    .map(file -> ((ReadResult.Readable) new ImageReader(ImageLimits.DEFAULT).read(file)).image())
                     .toList();
         }
     }
 
-    /** Crops of a wide picture leave gaps between them, whose paint no score would notice. */
+    /** Crops of a wide image leave gaps between them, whose paint no score would notice. */
     @RandomTest(times = 20)
     void theOtherRegionIsAsLargeAndSeenAndNeverTheSame(Seed seed) {
         SplittableRandom random = seed.random();

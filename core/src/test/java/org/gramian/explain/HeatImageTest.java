@@ -10,9 +10,9 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import javax.imageio.ImageIO;
+import org.gramian.explain.CropMosaic.Grid;
 import org.gramian.explain.Explanation.Parts;
-import org.gramian.explain.Mosaic.Grid;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.image.crop.Crop;
 import org.junit.jupiter.api.Test;
 
@@ -58,12 +58,12 @@ class HeatImageTest {
 
     @Test
     void aSheetComesOutWithAndWithoutFonts() throws IOException {
-        Picture picture = Models.halves(80, 50);
+        Image image = Models.halves(80, 50);
         ChannelPair pair = new ChannelPair(1, 2, -0.5, ramp(80, 50));
         Explanation why =
                 new Explanation("wood", 1.5, 0.8, true, ramp(80, 50), Parts.PAIRS, List.of(pair, pair, pair, pair));
-        BufferedImage plain = new HeatSheet(picture, why, Lettering.none()).draw();
-        HeatImage.Sheet found = HeatImage.sheet(picture, why);
+        BufferedImage plain = new HeatSheet(image, why, TextOverlay.none()).draw();
+        HeatImage.Sheet found = HeatImage.sheet(image, why);
         assertThat(found.image().getWidth()).isEqualTo(plain.getWidth());
         assertThat(ink(found.image()) > ink(plain)).isEqualTo(found.lettered());
         BufferedImage read = ImageIO.read(new ByteArrayInputStream(HeatImage.png(found.image())));
@@ -77,7 +77,7 @@ class HeatImageTest {
                 new ChannelPair(1, 3, -9, flat(-1)),
                 new ChannelPair(2, 3, 0.1, flat(0.01f)));
         Explanation why = new Explanation("wood", 1.5, 0.8, true, flat(1), Parts.PAIRS, pairs);
-        BufferedImage sheet = new HeatSheet(Models.plain(60, 60), why, Lettering.none()).draw();
+        BufferedImage sheet = new HeatSheet(Models.plain(60, 60), why, TextOverlay.none()).draw();
         // From red over grey to blue, in the middle of each panel of the last row.
         double[] warmth = new double[3];
         for (int i = 0; i < 3; i++) {
@@ -109,8 +109,8 @@ class HeatImageTest {
     }
 
     @Test
-    void aThinPictureHasASheetToo() {
-        for (Picture thin : List.of(Models.plain(400, 13), Models.plain(1, 32))) {
+    void aThinImageHasASheetToo() {
+        for (Image thin : List.of(Models.plain(400, 13), Models.plain(1, 32))) {
             Explanation why = new Explanation("a", 0, 0.5, false, ramp(8, 8), Parts.NONE, List.of());
             assertThat(HeatImage.sheet(thin, why).image().getWidth()).isBetween(100, 900);
         }
@@ -120,8 +120,8 @@ class HeatImageTest {
     void mapsOfMirroredCropsAreTurnedBack() {
         Grid left = new Grid(2, 4, new float[] {1, 1, 0, 0, 1, 1, 0, 0});
         Grid right = new Grid(2, 4, new float[] {0, 0, 1, 1, 0, 0, 1, 1});
-        HeatMap straight = new Mosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, false))).sum(List.of(left));
-        HeatMap mirrored = new Mosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, true))).sum(List.of(right));
+        HeatMap straight = new CropMosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, false))).sum(List.of(left));
+        HeatMap mirrored = new CropMosaic(16, 16, List.of(new Crop(16, 16, 0, 0, 16, true))).sum(List.of(right));
         for (int x = 0; x < 16; x++) {
             assertThat(mirrored.value(x, 3)).isCloseTo(straight.value(x, 3), within(1e-6f));
         }
@@ -136,7 +136,7 @@ class HeatImageTest {
     void partsOfOverlappingCropsAddUpToAllThatTheirMapsHold() {
         Grid four = new Grid(2, 2, new float[] {1, 1, 1, 1});
         Grid nine = new Grid(3, 3, new float[] {1, 1, 1, 1, 1, 1, 1, 1, 1});
-        HeatMap heat = new Mosaic(48, 32, OVERLAPPING).sum(List.of(four, nine));
+        HeatMap heat = new CropMosaic(48, 32, OVERLAPPING).sum(List.of(four, nine));
         assertThat(heat.value(2, 8)).isCloseTo(4f / 1024, within(1e-7f));
         assertThat(heat.value(24, 8)).isCloseTo(13f / 1024, within(1e-7f));
         assertThat(heat.value(44, 8)).isCloseTo(9f / 1024, within(1e-7f));
@@ -144,14 +144,14 @@ class HeatImageTest {
     }
 
     @Test
-    void aMapIsSmallHoweverThinThePicture() {
+    void aMapIsSmallHoweverThinTheImage() {
         for (int[] size : new int[][] {{50_000_000, 1}, {1, 50_000_000}, {40_000, 1_000}, {7_000, 7_000}}) {
-            Mosaic mosaic = Mosaic.of(size[0], size[1], OVERLAPPING);
+            CropMosaic mosaic = CropMosaic.of(size[0], size[1], OVERLAPPING);
             assertThat(mosaic.width()).isBetween(1, 1024);
             assertThat(mosaic.height()).isBetween(1, 1024);
         }
-        assertThat(Mosaic.of(300, 200, OVERLAPPING)).isEqualTo(new Mosaic(300, 200, OVERLAPPING));
-        assertThat(Mosaic.of(1024, 512, OVERLAPPING)).isEqualTo(new Mosaic(512, 256, OVERLAPPING));
+        assertThat(CropMosaic.of(300, 200, OVERLAPPING)).isEqualTo(new CropMosaic(300, 200, OVERLAPPING));
+        assertThat(CropMosaic.of(1024, 512, OVERLAPPING)).isEqualTo(new CropMosaic(512, 256, OVERLAPPING));
     }
 
     @Test

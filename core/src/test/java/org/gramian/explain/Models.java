@@ -11,7 +11,7 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.model.Engine;
@@ -25,7 +25,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/** Models and pictures to explain: untrained ones, and one that tells two textures apart. */
+/** Models and images to explain: untrained ones, and one that tells two textures apart. */
 final class Models {
     static final List<String> CLASSES = List.of("lying", "standing");
     static final int SIZE = 64;
@@ -50,15 +50,15 @@ final class Models {
         return new Model(backbone, filters, head, parameters, Device.CPU);
     }
 
-    /** One whose first class is what looks like the first picture, and whose second is what looks like the second. */
-    static Model telling(String pooling, Picture first, Picture second) {
+    /** One whose first class is what looks like the first image, and whose second is what looks like the second. */
+    static Model telling(String pooling, Image first, Image second) {
         Model model = random(pooling, DType.F32);
         teach(model, card("resize:" + SIZE), List.of(first), List.of(second));
         return model;
     }
 
     /** Classifies by the difference of the classes' mean descriptors, with equal scores in their middle. */
-    static void teach(Model model, ModelCard card, List<Picture> first, List<Picture> second) {
+    static void teach(Model model, ModelCard card, List<Image> first, List<Image> second) {
         double[] a = mean(model, card, first);
         double[] b = mean(model, card, second);
         double[] rows = new double[2 * a.length];
@@ -73,25 +73,24 @@ final class Models {
         head.get("classifier.bias").set(Tensors.of(new double[] {-middle, middle}, Shape.of(2), DType.F32));
     }
 
-    private static double[] mean(Model model, ModelCard card, List<Picture> pictures) {
+    private static double[] mean(Model model, ModelCard card, List<Image> images) {
         double[] mean = new double[0];
-        for (Picture picture : pictures) {
+        for (Image image : images) {
             try (Arena arena = Arena.ofConfined()) {
-                CropPixels pixels = pixels(picture, card);
+                CropPixels pixels = pixels(image, card);
                 MemorySegment memory = pixels.write(arena, false);
                 float[] row = Engine.of(model).compute(memory, pixels.shape(false), Engine.Rows.DESCRIPTORS)[0];
                 mean = mean.length == 0 ? new double[row.length] : mean;
                 for (int i = 0; i < row.length; i++) {
-                    mean[i] += row[i] / pictures.size();
+                    mean[i] += row[i] / images.size();
                 }
             }
         }
         return mean;
     }
 
-    static CropPixels pixels(Picture picture, ModelCard card) {
-        return CropPixels.of(
-                picture, card.crops().testing().of(picture.width(), picture.height(), ""), card.preprocessing());
+    static CropPixels pixels(Image image, ModelCard card) {
+        return CropPixels.of(image, card.crops().testing().of(image.width(), image.height(), ""), card.preprocessing());
     }
 
     static ModelCard card(String crops) {
@@ -120,17 +119,17 @@ final class Models {
         }
     }
 
-    /** Grey waves with crests across the picture's width, or its height, and some noise. */
-    static Picture stripes(int width, int height, boolean lying) {
+    /** Grey waves with crests across the image's width, or its height, and some noise. */
+    static Image stripes(int width, int height, boolean lying) {
         return painted(width, height, (x, y) -> lying ? y : x);
     }
 
     /** Lying stripes in the left half, standing ones in the right. */
-    static Picture halves(int width, int height) {
+    static Image halves(int width, int height) {
         return painted(width, height, (x, y) -> x < width / 2 ? y : x);
     }
 
-    static Picture plain(int width, int height) {
+    static Image plain(int width, int height) {
         return painted(width, height, (x, y) -> 0);
     }
 
@@ -138,13 +137,13 @@ final class Models {
         int at(int x, int y);
     }
 
-    private static Picture painted(int width, int height, Phase phase) {
+    private static Image painted(int width, int height, Phase phase) {
         byte[] rgb = new byte[3 * width * height];
         for (int i = 0; i < rgb.length; i++) {
             int x = i / 3 % width;
             int y = i / 3 / width;
             rgb[i] = (byte) Math.round(128 + 80 * Math.sin(0.9 * phase.at(x, y)));
         }
-        return new Picture(width, height, rgb);
+        return new Image(width, height, rgb);
     }
 }

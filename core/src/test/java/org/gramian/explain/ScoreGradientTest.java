@@ -74,7 +74,7 @@ class ScoreGradientTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"conv:6/rbf/spd:4/relu/triu/root/l2", "bilinear/triu/root/l2"})
-    void aContributionIsTheScoresChangeWhenWhatThePictureAddsToTheEntryGrows(String pooling) {
+    void aContributionIsTheScoresChangeWhenWhatTheImageAddsToTheEntryGrows(String pooling) {
         try (Scope _ = Scope.open();
                 Model model = Models.random(pooling, DType.F64);
                 Tape tape = Tape.inference()) {
@@ -112,7 +112,7 @@ class ScoreGradientTest {
                 "conv:6/rbf/triu",
                 "conv:6/laplacian:sigma=3/triu"
             })
-    void contributionsOfPairsSumToWhatThePictureAddsToTheScoreWhereItIsLinearInTheMatrix(String pooling) {
+    void contributionsOfPairsSumToWhatTheImageAddsToTheScoreWhereItIsLinearInTheMatrix(String pooling) {
         try (Scope _ = Scope.open();
                 Model model = Models.random(pooling, DType.F64)) {
             Tensor features = features(model, 2);
@@ -167,19 +167,19 @@ class ScoreGradientTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"fire2+fire3", "fire2+fire3+fire4"}) // fire4 has half the height and width
-    void featuresFollowFromAnEarlierLayerAsFromThePicture(String layers) {
+    void featuresFollowFromAnEarlierLayerAsFromTheImage(String layers) {
         Backbone backbone = Backbone.of("squeezenet", layers);
         assertThat(backbone.wholeLayers()).endsWith("fire2").doesNotContain("fire3");
         try (Scope _ = Scope.open();
                 Model model = Models.random(backbone, "average", DType.F64);
                 Tape tape = Tape.inference()) {
-            Tensor picture = Tensors.uniform(new SplittableRandom(3), -1, 1, Shape.of(1, 3, 40, 44), DType.F64);
+            Tensor image = Tensors.uniform(new SplittableRandom(3), -1, 1, Shape.of(1, 3, 40, 44), DType.F64);
             Bindings parameters = Bindings.of(model.backboneParameters().variables(tape));
             double[] whole =
-                    backbone.apply(tape.constant(picture), parameters).value().toDoubles();
+                    backbone.apply(tape.constant(image), parameters).value().toDoubles();
             for (String layer : backbone.wholeLayers()) {
                 Tensor maps = Tensors.copy(backbone.cutAt(layer)
-                        .apply(tape.constant(picture), parameters)
+                        .apply(tape.constant(image), parameters)
                         .value());
                 assertThat(backbone.after(layer, tape.constant(maps), parameters)
                                 .value()
@@ -187,7 +187,7 @@ class ScoreGradientTest {
                         .as(layer)
                         .isEqualTo(whole);
             }
-            assertThatThrownBy(() -> backbone.after("fire3", tape.constant(picture), parameters))
+            assertThatThrownBy(() -> backbone.after("fire3", tape.constant(image), parameters))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("fire3")
                     .hasMessageContaining("fire2");

@@ -2,7 +2,7 @@ package org.gramian.explain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.tensor.DType;
@@ -12,13 +12,13 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ViewTest {
     @ParameterizedTest
     @ValueSource(strings = {"resize:64", "center:64", "ten:64"})
-    void whatIsKeptOfALargePictureIsSmallAndExplainsTheSame(String crops) {
+    void whatIsKeptOfALargeImageIsSmallAndExplainsTheSame(String crops) {
         ModelCard card = Models.card(crops);
-        Picture picture = Models.halves(1200, 900);
-        View view = View.of(picture, card);
-        assertThat(view.bytes()).isLessThan(picture.rgb().length / 50);
+        Image image = Models.halves(1200, 900);
+        View view = View.of(image, card);
+        assertThat(view.bytes()).isLessThan(image.rgb().length / 50);
         try (Model model = Models.random("average", DType.F32)) {
-            HeatMap expected = Explainer.explain(model, card, picture, 1).heat();
+            HeatMap expected = Explainer.explain(model, card, image, 1).heat();
             HeatMap found = Explainer.of(model, card).explain(view, 1).heat();
             assertThat(found.width()).isEqualTo(expected.width());
             assertThat(found.height()).isEqualTo(expected.height());

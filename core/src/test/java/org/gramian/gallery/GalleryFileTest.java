@@ -95,7 +95,7 @@ final class GalleryFileTest {
         assertThat(refused).isGreaterThan(DAMAGES / 4);
     }
 
-    /** Changes one tensor or metadata of a gallery of 3 pictures with vectors of 6 numbers. */
+    /** Changes one tensor or metadata of a gallery of 3 images with vectors of 6 numbers. */
     private void requireRefused(Facts message, Map<String, StoredTensor> tensors, Map<String, String> metadata)
             throws IOException {
         Path path = folder.resolve("changed");

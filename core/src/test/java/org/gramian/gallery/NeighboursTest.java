@@ -18,7 +18,7 @@ final class NeighboursTest {
         SplittableRandom random = seed.random();
         Gallery gallery = TinyGallery.of(random, 12, 5);
         Part part = random.nextBoolean() ? Part.TRAINING : Part.TEST;
-        float[] wanted = Sketch.of(5).describe(new float[][] {TinyGallery.descriptor(random, 5)});
+        float[] wanted = CountSketch.of(5).describe(new float[][] {TinyGallery.descriptor(random, 5)});
         List<Neighbour> all = new ArrayList<>();
         for (int i = 0; i < gallery.items().size(); i++) {
             if (gallery.items().get(i).part() == part) {
@@ -39,7 +39,7 @@ final class NeighboursTest {
     }
 
     @Test
-    void aPictureOfTheGalleryIsItsOwnNearest() {
+    void anImageOfTheGalleryIsItsOwnNearest() {
         Gallery gallery = TinyGallery.of(new SplittableRandom(3), 8, 3000);
         for (int i = 0; i < 8; i++) {
             assertThat(Neighbours.of(gallery, Part.TRAINING).nearest(gallery.vector(i), 1))
@@ -48,7 +48,7 @@ final class NeighboursTest {
     }
 
     @Test
-    void amongEqualPicturesTheFirstWins() {
+    void amongEqualImagesTheFirstWins() {
         SplittableRandom random = new SplittableRandom(4);
         GalleryBuilder builder = new GalleryBuilder(List.of("a"), 2, TinyGallery.MODEL);
         for (int i = 0; i < 6; i++) {
@@ -60,7 +60,7 @@ final class NeighboursTest {
     }
 
     @Test
-    void aPartWithoutPicturesHasNoNeighbours() {
+    void aPartWithoutImagesHasNoNeighbours() {
         Gallery empty = new GalleryBuilder(List.of("a"), 2, TinyGallery.MODEL).build();
         assertThat(Neighbours.of(empty, Part.TEST).nearest(new float[2], 3)).isEmpty();
     }

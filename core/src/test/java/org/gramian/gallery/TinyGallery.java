@@ -2,10 +2,10 @@ package org.gramian.gallery;
 
 import java.util.List;
 import java.util.SplittableRandom;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.image.Thumbnail;
 
-/** Galleries of few random pictures. */
+/** Galleries of few random images. */
 final class TinyGallery {
     static final String MODEL = "0123456789abcdef".repeat(4);
 
@@ -26,7 +26,7 @@ final class TinyGallery {
         int width = random.nextInt(1, 200);
         byte[] rgb = new byte[3 * width * 5];
         random.nextBytes(rgb);
-        return Thumbnail.of(new Picture(width, 5, rgb));
+        return Thumbnail.of(new Image(width, 5, rgb));
     }
 
     static float[] descriptor(SplittableRandom random, int size) {

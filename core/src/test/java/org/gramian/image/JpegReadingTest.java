@@ -2,14 +2,14 @@ package org.gramian.image;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
-import static org.gramian.image.TestPictures.distance;
-import static org.gramian.image.TestPictures.image;
-import static org.gramian.image.TestPictures.jpeg;
-import static org.gramian.image.TestPictures.make;
-import static org.gramian.image.TestPictures.read;
-import static org.gramian.image.TestPictures.refused;
-import static org.gramian.image.TestPictures.smooth;
-import static org.gramian.image.TestPictures.value;
+import static org.gramian.image.TestImages.distance;
+import static org.gramian.image.TestImages.image;
+import static org.gramian.image.TestImages.jpeg;
+import static org.gramian.image.TestImages.make;
+import static org.gramian.image.TestImages.read;
+import static org.gramian.image.TestImages.refused;
+import static org.gramian.image.TestImages.smooth;
+import static org.gramian.image.TestImages.value;
 
 import java.awt.image.BufferedImage;
 import java.awt.image.DataBuffer;
@@ -23,52 +23,52 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import javax.imageio.ImageIO;
-import org.gramian.image.Origin.Colour;
-import org.gramian.image.Reading.Problem;
-import org.gramian.image.Reading.Readable;
+import org.gramian.image.ImageInfo.Colour;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Readable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class JpegReadingTest {
-    private static final Picture SMOOTH = smooth(60, 44);
+    private static final Image SMOOTH = smooth(60, 44);
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void colours(boolean progressive) {
         Readable reading = read(jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), progressive));
-        assertThat(distance(reading.picture(), SMOOTH)).isLessThan(14);
-        assertThat(reading.origin()).isEqualTo(new Origin(PictureFormat.JPEG, Colour.RGB, 8, 60, 44, 1));
+        assertThat(distance(reading.image(), SMOOTH)).isLessThan(14);
+        assertThat(reading.origin()).isEqualTo(new ImageInfo(ImageFormat.JPEG, Colour.RGB, 8, 60, 44, 1));
     }
 
     @Test
     void coloursAreThoseOfTheJdkUpToRounding() throws IOException {
-        byte[] file = jpeg(image(TestPictures.lively(61, 43), BufferedImage.TYPE_3BYTE_BGR), false);
+        byte[] file = jpeg(image(TestImages.lively(61, 43), BufferedImage.TYPE_3BYTE_BGR), false);
         BufferedImage jdk = ImageIO.read(new ByteArrayInputStream(file));
-        Picture expected = make(61, 43, jdk::getRGB);
-        assertThat(distance(read(file).picture(), expected)).isLessThanOrEqualTo(1);
+        Image expected = make(61, 43, jdk::getRGB);
+        assertThat(distance(read(file).image(), expected)).isLessThanOrEqualTo(1);
     }
 
     @Test
     void grayIsTheSameValueInAllChannels() {
         WritableRaster gray = components(1, (x, y, _) -> 4 * x + y);
         Readable reading = read(jpeg(gray));
-        Picture expected = make(60, 44, (x, y) -> (4 * x + y & 0xff) * 0x10101);
-        assertThat(distance(reading.picture(), expected)).isLessThan(8);
+        Image expected = make(60, 44, (x, y) -> (4 * x + y & 0xff) * 0x10101);
+        assertThat(distance(reading.image(), expected)).isLessThan(8);
         assertThat(reading.origin().colour()).isEqualTo(Colour.GRAY);
     }
 
     @Test
     void cmykIsInkUnlessAdobeSaysOtherwise() {
         byte[] plain = jpeg(components(4, JpegReadingTest::inks));
-        Picture picture = read(plain).picture();
+        Image image = read(plain).image();
         for (int channel = 0; channel < 3; channel++) {
             double expected = (255 - inks(20, 30, channel)) * (255 - inks(20, 30, 3)) / 255.0;
-            assertThat((double) value(picture, 20, 30, channel)).isCloseTo(expected, within(6.0));
+            assertThat((double) value(image, 20, 30, channel)).isCloseTo(expected, within(6.0));
         }
         Readable adobe = read(JpegFile.withAdobe(jpeg(components(4, (x, y, c) -> 255 - inks(x, y, c))), 0));
-        assertThat(distance(adobe.picture(), picture)).isLessThan(6);
+        assertThat(distance(adobe.image(), image)).isLessThan(6);
         assertThat(adobe.origin().colour()).isEqualTo(Colour.CMYK);
     }
 
@@ -76,10 +76,10 @@ final class JpegReadingTest {
     void ycckIsWhatAdobeMakesOfCmyk() {
         // Luminance and chroma of 255 − c, 255 − m, 255 − y of the inverted inks; here all gray, so that chroma is 128.
         WritableRaster ycck = components(4, (x, _, c) -> c == 0 ? 2 * x : c == 3 ? 200 : 128);
-        Picture picture = read(JpegFile.withAdobe(jpeg(ycck), 2)).picture();
+        Image image = read(JpegFile.withAdobe(jpeg(ycck), 2)).image();
         for (int channel = 0; channel < 3; channel++) {
             double missing = 255 - 2 * 30;
-            assertThat((double) value(picture, 30, 20, channel)).isCloseTo(missing * 200 / 255, within(5.0));
+            assertThat((double) value(image, 30, 20, channel)).isCloseTo(missing * 200 / 255, within(5.0));
         }
     }
 
@@ -87,26 +87,26 @@ final class JpegReadingTest {
     void rgbIsLeftAloneWhereAdobeSaysSo() {
         byte[] file =
                 JpegFile.withAdobe(JpegFile.withoutJfif(jpeg(components(3, (x, y, c) -> c == 0 ? 250 : 2 * x + y))), 0);
-        Picture picture = read(file).picture();
-        assertThat(value(picture, 10, 20, 0)).isBetween(244, 255);
-        assertThat(value(picture, 10, 20, 1)).isBetween(34, 46);
+        Image image = read(file).image();
+        assertThat(value(image, 10, 20, 0)).isBetween(244, 255);
+        assertThat(value(image, 10, 20, 1)).isBetween(34, 46);
     }
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8})
     void everyOrientationIsTurnedUpright(int number) {
-        Picture upright = smooth(48, 32);
-        Picture stored = stored(upright, number);
+        Image upright = smooth(48, 32);
+        Image stored = stored(upright, number);
         byte[] file = jpeg(image(stored, BufferedImage.TYPE_3BYTE_BGR), false);
         ByteOrder order = number % 2 == 0 ? ByteOrder.BIG_ENDIAN : ByteOrder.LITTLE_ENDIAN;
         Readable reading = read(JpegFile.withOrientation(file, number, order));
-        assertThat(distance(reading.picture(), upright)).isLessThan(14);
+        assertThat(distance(reading.image(), upright)).isLessThan(14);
         assertThat(reading.origin())
-                .isEqualTo(new Origin(PictureFormat.JPEG, Colour.RGB, 8, stored.width(), stored.height(), number));
+                .isEqualTo(new ImageInfo(ImageFormat.JPEG, Colour.RGB, 8, stored.width(), stored.height(), number));
     }
 
     /** As EXIF words it: which side of the scene the first row and the first column are. */
-    private static Picture stored(Picture upright, int number) {
+    private static Image stored(Image upright, int number) {
         int w = upright.width() - 1;
         int h = upright.height() - 1;
         int columns = number < 5 ? w + 1 : h + 1;
@@ -123,8 +123,8 @@ final class JpegReadingTest {
         });
     }
 
-    private static int at(Picture picture, int x, int y) {
-        return TestPictures.rgb(value(picture, x, y, 0), value(picture, x, y, 1), value(picture, x, y, 2));
+    private static int at(Image image, int x, int y) {
+        return TestImages.rgb(value(image, x, y, 0), value(image, x, y, 1), value(image, x, y, 2));
     }
 
     @ParameterizedTest
@@ -165,11 +165,11 @@ final class JpegReadingTest {
     @Test
     void completeDataIsReadWithoutTheEndMarkerAndWithGarbageBehindIt() {
         byte[] file = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), false);
-        Picture whole = read(file).picture();
-        assertThat(read(Arrays.copyOf(file, file.length - 2)).picture().rgb()).isEqualTo(whole.rgb());
+        Image whole = read(file).image();
+        assertThat(read(Arrays.copyOf(file, file.length - 2)).image().rgb()).isEqualTo(whole.rgb());
         byte[] trailing = Arrays.copyOf(file, file.length + 1000);
         Arrays.fill(trailing, file.length, trailing.length, (byte) 0xa5);
-        assertThat(read(trailing).picture().rgb()).isEqualTo(whole.rgb());
+        assertThat(read(trailing).image().rgb()).isEqualTo(whole.rgb());
     }
 
     @Test
@@ -191,10 +191,10 @@ final class JpegReadingTest {
             bomb.write(file, scan, 20);
         }
         bomb.write(file, file.length - 2, 2);
-        Reading reading = new PictureReader(new PictureLimits(1 << 20, 100_000)).read(bomb.toByteArray());
+        ReadResult reading = new ImageReader(new ImageLimits(1 << 20, 100_000)).read(bomb.toByteArray());
         assertThat(reading)
                 .isInstanceOfSatisfying(
-                        Reading.Unreadable.class,
+                        ReadResult.Unreadable.class,
                         unreadable -> assertThat(unreadable.problem()).isEqualTo(Problem.TOO_LARGE));
     }
 
@@ -214,8 +214,8 @@ final class JpegReadingTest {
     void aBrokenProfileDoesNotMatter() {
         byte[] file = jpeg(image(SMOOTH, BufferedImage.TYPE_3BYTE_BGR), false);
         byte[] profile = "ICC_PROFILE\0\3\7 not a profile".getBytes(StandardCharsets.US_ASCII);
-        assertThat(read(JpegFile.with(file, 0xe2, profile)).picture().rgb())
-                .isEqualTo(read(file).picture().rgb());
+        assertThat(read(JpegFile.with(file, 0xe2, profile)).image().rgb())
+                .isEqualTo(read(file).image().rgb());
     }
 
     private static int inks(int x, int y, int channel) {
@@ -251,7 +251,7 @@ final class JpegReadingTest {
         jfif2[11] = 2;
         byte[] adobe7 = JpegFile.withAdobe(JpegFile.withoutJfif(plain), 7);
         for (byte[] file : List.of(jfif2, adobe7)) {
-            assertThat(distance(read(file).picture(), SMOOTH)).isLessThan(14);
+            assertThat(distance(read(file).image(), SMOOTH)).isLessThan(14);
             int scan = JpegFile.find(file, 0xda);
             byte[] half = Arrays.copyOf(file, scan + (file.length - scan) / 2);
             assertThat(refused(half).problem()).isEqualTo(Problem.TRUNCATED);

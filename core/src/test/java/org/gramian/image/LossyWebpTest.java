@@ -2,9 +2,9 @@ package org.gramian.image;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.image.TestPictures.read;
-import static org.gramian.image.TestPictures.refused;
-import static org.gramian.image.TestPictures.resource;
+import static org.gramian.image.TestImages.read;
+import static org.gramian.image.TestImages.refused;
+import static org.gramian.image.TestImages.resource;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -14,8 +14,8 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
-import org.gramian.image.Origin.Colour;
-import org.gramian.image.Reading.Problem;
+import org.gramian.image.ImageInfo.Colour;
+import org.gramian.image.ReadResult.Problem;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -44,9 +44,9 @@ final class LossyWebpTest {
     @ParameterizedTest
     @MethodSource("files")
     void everyByteIsThatOfTheReferenceDecoder(Expected file) throws NoSuchAlgorithmException {
-        Reading.Readable reading = read(file.content());
+        ReadResult.Readable reading = read(file.content());
         byte[] hash =
-                MessageDigest.getInstance("SHA-256").digest(reading.picture().rgb());
+                MessageDigest.getInstance("SHA-256").digest(reading.image().rgb());
         assertThat(HexFormat.of().formatHex(hash)).isEqualTo(file.hash);
         boolean alpha = file.name.startsWith("alpha") || file.name.startsWith("animated");
         assertThat(reading.origin().colour()).isEqualTo(alpha ? Colour.RGB_ALPHA : Colour.RGB);
@@ -82,11 +82,11 @@ final class LossyWebpTest {
     @Test
     void theLimitOfPixelsIsThatOfOtherFormats() {
         byte[] content = resource("lossy/even.webp");
-        assertThat(new PictureReader(new PictureLimits(1 << 20, 48 * 32)).read(content))
-                .isInstanceOf(Reading.Readable.class);
-        assertThat(new PictureReader(new PictureLimits(1 << 20, 48 * 32 - 1)).read(content))
+        assertThat(new ImageReader(new ImageLimits(1 << 20, 48 * 32)).read(content))
+                .isInstanceOf(ReadResult.Readable.class);
+        assertThat(new ImageReader(new ImageLimits(1 << 20, 48 * 32 - 1)).read(content))
                 .isInstanceOfSatisfying(
-                        Reading.Unreadable.class,
+                        ReadResult.Unreadable.class,
                         unreadable -> assertThat(unreadable.problem()).isEqualTo(Problem.TOO_LARGE));
     }
 
@@ -105,9 +105,9 @@ final class LossyWebpTest {
 
     /** Headers are dense: most flips change what is decoded, few make it impossible. */
     @RandomTest(times = 20)
-    void everyFlippedBitEndsInAPictureOrAReason(Seed seed) {
+    void everyFlippedBitEndsInAnImageOrAReason(Seed seed) {
         SplittableRandom random = seed.random();
-        PictureReader reader = new PictureReader(new PictureLimits(1 << 20, 1 << 16));
+        ImageReader reader = new ImageReader(new ImageLimits(1 << 20, 1 << 16));
         for (Expected file : files().toList()) {
             byte[] content = file.content();
             content[FRAME + random.nextInt(content.length - FRAME)] ^= (byte) (1 << random.nextInt(8));

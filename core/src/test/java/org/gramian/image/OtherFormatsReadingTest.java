@@ -1,34 +1,34 @@
 package org.gramian.image;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.image.TestPictures.distance;
-import static org.gramian.image.TestPictures.image;
-import static org.gramian.image.TestPictures.lively;
-import static org.gramian.image.TestPictures.make;
-import static org.gramian.image.TestPictures.read;
-import static org.gramian.image.TestPictures.refused;
-import static org.gramian.image.TestPictures.resource;
-import static org.gramian.image.TestPictures.rgb;
-import static org.gramian.image.TestPictures.smooth;
-import static org.gramian.image.TestPictures.tiff;
-import static org.gramian.image.TestPictures.value;
-import static org.gramian.image.TestPictures.written;
+import static org.gramian.image.TestImages.distance;
+import static org.gramian.image.TestImages.image;
+import static org.gramian.image.TestImages.lively;
+import static org.gramian.image.TestImages.make;
+import static org.gramian.image.TestImages.read;
+import static org.gramian.image.TestImages.refused;
+import static org.gramian.image.TestImages.resource;
+import static org.gramian.image.TestImages.rgb;
+import static org.gramian.image.TestImages.smooth;
+import static org.gramian.image.TestImages.tiff;
+import static org.gramian.image.TestImages.value;
+import static org.gramian.image.TestImages.written;
 
 import java.awt.image.BufferedImage;
 import java.awt.image.IndexColorModel;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
-import org.gramian.image.Origin.Colour;
-import org.gramian.image.Reading.Problem;
-import org.gramian.image.Reading.Readable;
+import org.gramian.image.ImageInfo.Colour;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Readable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class OtherFormatsReadingTest {
-    private static final Picture LIVELY = lively(24, 16);
+    private static final Image LIVELY = lively(24, 16);
 
     /** Four colours, one of them transparent. */
     private static BufferedImage indexed() {
@@ -45,14 +45,14 @@ final class OtherFormatsReadingTest {
         return image;
     }
 
-    private static final Picture INDEXED = make(
+    private static final Image INDEXED = make(
             20, 10, (x, y) -> new int[] {0, rgb(255, 0, 0), rgb(100, 100, 100), rgb(255, 255, 255)}[(x / 3 + y) % 4]);
 
     @Test
     void theFirstFrameOfAGifIsReadOverWhite() {
         Readable reading = read(written(indexed(), "gif"));
-        assertThat(reading.picture().rgb()).isEqualTo(INDEXED.rgb());
-        assertThat(reading.origin()).isEqualTo(new Origin(PictureFormat.GIF, Colour.PALETTE, 2, 20, 10, 1));
+        assertThat(reading.image().rgb()).isEqualTo(INDEXED.rgb());
+        assertThat(reading.origin()).isEqualTo(new ImageInfo(ImageFormat.GIF, Colour.PALETTE, 2, 20, 10, 1));
     }
 
     @Test
@@ -75,15 +75,15 @@ final class OtherFormatsReadingTest {
     void bmp(String type, Colour colour, int bits) throws ReflectiveOperationException {
         BufferedImage image = image(LIVELY, BufferedImage.class.getField(type).getInt(null));
         Readable reading = read(written(image, "bmp"));
-        assertThat(distance(reading.picture(), LIVELY)).isLessThanOrEqualTo(bits == 8 ? 0 : 8);
-        assertThat(reading.origin()).isEqualTo(new Origin(PictureFormat.BMP, colour, bits, 24, 16, 1));
+        assertThat(distance(reading.image(), LIVELY)).isLessThanOrEqualTo(bits == 8 ? 0 : 8);
+        assertThat(reading.origin()).isEqualTo(new ImageInfo(ImageFormat.BMP, colour, bits, 24, 16, 1));
     }
 
     @Test
     void aBmpWithAPaletteOfGraysIsGray() {
         BufferedImage gray = new BufferedImage(7, 3, BufferedImage.TYPE_BYTE_GRAY);
         gray.getRaster().setSample(2, 1, 0, 77);
-        assertThat(value(read(written(gray, "bmp")).picture(), 2, 1, 1)).isEqualTo(77);
+        assertThat(value(read(written(gray, "bmp")).image(), 2, 1, 1)).isEqualTo(77);
         assertThat(read(written(gray, "bmp")).origin().colour()).isEqualTo(Colour.GRAY);
         assertThat(read(written(image(LIVELY, BufferedImage.TYPE_BYTE_INDEXED), "bmp"))
                         .origin()
@@ -109,30 +109,30 @@ final class OtherFormatsReadingTest {
     @ValueSource(strings = {"", "LZW", "Deflate", "ZLib", "PackBits"})
     void tiffIsReadToTheByte(String compression) {
         Readable reading = read(tiff(image(LIVELY, BufferedImage.TYPE_3BYTE_BGR), compression));
-        assertThat(reading.picture().rgb()).isEqualTo(LIVELY.rgb());
-        assertThat(reading.origin()).isEqualTo(new Origin(PictureFormat.TIFF, Colour.RGB, 8, 24, 16, 1));
+        assertThat(reading.image().rgb()).isEqualTo(LIVELY.rgb());
+        assertThat(reading.origin()).isEqualTo(new ImageInfo(ImageFormat.TIFF, Colour.RGB, 8, 24, 16, 1));
     }
 
     @Test
     void tiffOfManyKinds() {
         Readable jpeg = read(tiff(image(smooth(64, 48), BufferedImage.TYPE_3BYTE_BGR), "JPEG"));
-        assertThat(distance(jpeg.picture(), smooth(64, 48))).isLessThan(14);
+        assertThat(distance(jpeg.image(), smooth(64, 48))).isLessThan(14);
         BufferedImage deep = new BufferedImage(5, 1, BufferedImage.TYPE_USHORT_GRAY);
         deep.getRaster().setSamples(0, 0, 5, 1, 0, new int[] {0, 128, 129, 40_000, 65_535});
         Readable gray = read(tiff(deep, ""));
-        assertThat(gray.picture().rgb()).containsExactly(0, 0, 0, 0, 0, 0, 1, 1, 1, 156, 156, 156, 255, 255, 255);
-        assertThat(gray.origin()).isEqualTo(new Origin(PictureFormat.TIFF, Colour.GRAY, 16, 5, 1, 1));
+        assertThat(gray.image().rgb()).containsExactly(0, 0, 0, 0, 0, 0, 1, 1, 1, 156, 156, 156, 255, 255, 255);
+        assertThat(gray.origin()).isEqualTo(new ImageInfo(ImageFormat.TIFF, Colour.GRAY, 16, 5, 1, 1));
         BufferedImage bilevel = new BufferedImage(9, 1, BufferedImage.TYPE_BYTE_BINARY);
         bilevel.getRaster().setSample(4, 0, 0, 1);
         Readable black = read(tiff(bilevel, ""));
-        assertThat(value(black.picture(), 4, 0, 0)).isEqualTo(255);
-        assertThat(value(black.picture(), 3, 0, 0)).isZero();
-        assertThat(black.origin()).isEqualTo(new Origin(PictureFormat.TIFF, Colour.GRAY, 1, 9, 1, 1));
+        assertThat(value(black.image(), 4, 0, 0)).isEqualTo(255);
+        assertThat(value(black.image(), 3, 0, 0)).isZero();
+        assertThat(black.origin()).isEqualTo(new ImageInfo(ImageFormat.TIFF, Colour.GRAY, 1, 9, 1, 1));
         assertThat(read(tiff(indexed(), "")).origin().colour()).isEqualTo(Colour.PALETTE);
         BufferedImage clear = new BufferedImage(2, 1, BufferedImage.TYPE_4BYTE_ABGR);
         clear.setRGB(0, 0, 51 << 24 | 0x646464);
         Readable composed = read(tiff(clear, ""));
-        assertThat(composed.picture().rgb()).containsExactly(224, 224, 224, 255, 255, 255);
+        assertThat(composed.image().rgb()).containsExactly(224, 224, 224, 255, 255, 255);
         assertThat(composed.origin().colour()).isEqualTo(Colour.RGB_ALPHA);
     }
 
@@ -168,19 +168,19 @@ final class OtherFormatsReadingTest {
     @Test
     void webpWithoutLossIsReadToTheByte() {
         Readable reading = read(resource("lossless.webp"));
-        assertThat(reading.picture().rgb()).isEqualTo(LIVELY.rgb());
-        assertThat(reading.origin()).isEqualTo(new Origin(PictureFormat.WEBP, Colour.RGB, 8, 24, 16, 1));
-        assertThat(read(resource("animated.webp")).picture().rgb())
+        assertThat(reading.image().rgb()).isEqualTo(LIVELY.rgb());
+        assertThat(reading.origin()).isEqualTo(new ImageInfo(ImageFormat.WEBP, Colour.RGB, 8, 24, 16, 1));
+        assertThat(read(resource("animated.webp")).image().rgb())
                 .as("first frame")
                 .isEqualTo(LIVELY.rgb());
-        assertThat(read(resource("profile.webp")).picture().rgb()).as("profile").isEqualTo(LIVELY.rgb());
+        assertThat(read(resource("profile.webp")).image().rgb()).as("profile").isEqualTo(LIVELY.rgb());
     }
 
     @Test
     void webpWithAlphaIsComposedOverWhite() {
         Readable reading = read(resource("lossless-alpha.webp"));
-        Picture expected = make(24, 16, (x, y) -> rgb(overWhite(x, y, 0), overWhite(x, y, 1), overWhite(x, y, 2)));
-        assertThat(reading.picture().rgb()).isEqualTo(expected.rgb());
+        Image expected = make(24, 16, (x, y) -> rgb(overWhite(x, y, 0), overWhite(x, y, 1), overWhite(x, y, 2)));
+        assertThat(reading.image().rgb()).isEqualTo(expected.rgb());
         assertThat(reading.origin().colour()).isEqualTo(Colour.RGB_ALPHA);
     }
 
@@ -191,9 +191,9 @@ final class OtherFormatsReadingTest {
 
     @Test
     void webpWithLossIsNear() {
-        assertThat(distance(read(resource("lossy.webp")).picture(), smooth(64, 48)))
+        assertThat(distance(read(resource("lossy.webp")).image(), smooth(64, 48)))
                 .isLessThan(30);
-        Picture clear = read(resource("lossy-alpha.webp")).picture();
+        Image clear = read(resource("lossy-alpha.webp")).image();
         int expected = Math.round((value(smooth(64, 48), 50, 20, 0) * 64 + 255 * 191) / 255f);
         assertThat(value(clear, 50, 20, 0)).isBetween(expected - 8, expected + 8);
     }
@@ -201,7 +201,7 @@ final class OtherFormatsReadingTest {
     @Test
     void webpIsTurnedUpright() {
         Readable reading = read(resource("turned.webp"));
-        assertThat(reading.picture().rgb())
+        assertThat(reading.image().rgb())
                 .isEqualTo(Orientation.TURNED_LEFT.upright(LIVELY).rgb());
         assertThat(reading.origin().orientation()).isEqualTo(6);
     }

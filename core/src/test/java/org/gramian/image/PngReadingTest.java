@@ -1,22 +1,22 @@
 package org.gramian.image;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.image.TestPictures.image;
-import static org.gramian.image.TestPictures.lively;
-import static org.gramian.image.TestPictures.make;
-import static org.gramian.image.TestPictures.read;
-import static org.gramian.image.TestPictures.refused;
-import static org.gramian.image.TestPictures.rgb;
-import static org.gramian.image.TestPictures.value;
-import static org.gramian.image.TestPictures.written;
+import static org.gramian.image.TestImages.image;
+import static org.gramian.image.TestImages.lively;
+import static org.gramian.image.TestImages.make;
+import static org.gramian.image.TestImages.read;
+import static org.gramian.image.TestImages.refused;
+import static org.gramian.image.TestImages.rgb;
+import static org.gramian.image.TestImages.value;
+import static org.gramian.image.TestImages.written;
 
 import java.awt.image.BufferedImage;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.function.IntUnaryOperator;
-import org.gramian.image.Origin.Colour;
-import org.gramian.image.Reading.Problem;
-import org.gramian.image.Reading.Readable;
+import org.gramian.image.ImageInfo.Colour;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Readable;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
@@ -28,11 +28,11 @@ final class PngReadingTest {
     @RandomTest
     void whatWasWrittenIsReadToTheByte(Seed seed) {
         var random = seed.random();
-        Picture picture = TestPictures.random(random, 1 + random.nextInt(40), 1 + random.nextInt(40));
-        Readable reading = read(written(image(picture, BufferedImage.TYPE_INT_RGB), "png"));
-        assertThat(reading.picture().rgb()).isEqualTo(picture.rgb());
+        Image image = TestImages.random(random, 1 + random.nextInt(40), 1 + random.nextInt(40));
+        Readable reading = read(written(image(image, BufferedImage.TYPE_INT_RGB), "png"));
+        assertThat(reading.image().rgb()).isEqualTo(image.rgb());
         assertThat(reading.origin())
-                .isEqualTo(new Origin(PictureFormat.PNG, Colour.RGB, 8, picture.width(), picture.height(), 1));
+                .isEqualTo(new ImageInfo(ImageFormat.PNG, Colour.RGB, 8, image.width(), image.height(), 1));
     }
 
     @Test
@@ -42,7 +42,7 @@ final class PngReadingTest {
         for (int alpha = 0; alpha < 256; alpha++) {
             for (int channel = 0; channel < 3; channel++) {
                 long expected = Math.round((60 * channel * alpha + 255 * (255 - alpha)) / 255.0);
-                assertThat(value(reading.picture(), alpha, 0, channel)).isEqualTo((int) expected);
+                assertThat(value(reading.image(), alpha, 0, channel)).isEqualTo((int) expected);
             }
         }
         assertThat(reading.origin().colour()).isEqualTo(Colour.RGB_ALPHA);
@@ -51,7 +51,7 @@ final class PngReadingTest {
     @Test
     void grayWithAlphaIsComposedOverWhiteWithoutBrightening() {
         Readable reading = read(PngFile.of(3, 1, 8, 4).rows(row(6, i -> new int[] {100, 255, 100, 0, 100, 51}[i])));
-        assertThat(reading.picture().rgb()).containsExactly(row(9, i -> new int[] {100, 255, 224}[i / 3]));
+        assertThat(reading.image().rgb()).containsExactly(row(9, i -> new int[] {100, 255, 224}[i / 3]));
         assertThat(reading.origin().colour()).isEqualTo(Colour.GRAY_ALPHA);
     }
 
@@ -64,9 +64,9 @@ final class PngReadingTest {
             packed[x * bits / 8] |= (byte) ((x & most) << (8 - bits - x * bits % 8));
         }
         Readable reading = read(PngFile.of(64 / bits, 1, bits, 0).rows(packed));
-        Picture expected = make(64 / bits, 1, (x, _) -> (x & most) * 255 / most * 0x10101);
-        assertThat(reading.picture().rgb()).isEqualTo(expected.rgb());
-        assertThat(reading.origin()).isEqualTo(new Origin(PictureFormat.PNG, Colour.GRAY, bits, 64 / bits, 1, 1));
+        Image expected = make(64 / bits, 1, (x, _) -> (x & most) * 255 / most * 0x10101);
+        assertThat(reading.image().rgb()).isEqualTo(expected.rgb());
+        assertThat(reading.origin()).isEqualTo(new ImageInfo(ImageFormat.PNG, Colour.GRAY, bits, 64 / bits, 1, 1));
     }
 
     @ParameterizedTest
@@ -81,8 +81,8 @@ final class PngReadingTest {
             row[2 * i + 1] = (byte) sample;
         }
         Readable reading = read(PngFile.of(samples.length, 1, 16, type).rows(row));
-        Picture expected = make(samples.length, 1, (x, _) -> (int) Math.round(samples[x] / 257.0) * 0x10101);
-        assertThat(reading.picture().rgb()).isEqualTo(expected.rgb());
+        Image expected = make(samples.length, 1, (x, _) -> (int) Math.round(samples[x] / 257.0) * 0x10101);
+        assertThat(reading.image().rgb()).isEqualTo(expected.rgb());
         assertThat(reading.origin().bits()).isEqualTo(16);
         assertThat(reading.origin().colour()).isEqualTo(colour);
     }
@@ -95,9 +95,9 @@ final class PngReadingTest {
                 .chunk("tRNS", (byte) 255, (byte) 0)
                 .rows(new byte[] {0b00_01_10_00});
         Readable reading = read(file);
-        Picture expected = make(4, 1, (x, _) -> new int[] {rgb(10, 20, 30), rgb(255, 255, 255), 0, rgb(10, 20, 30)}[x]);
-        assertThat(reading.picture().rgb()).isEqualTo(expected.rgb());
-        assertThat(reading.origin()).isEqualTo(new Origin(PictureFormat.PNG, Colour.PALETTE, 2, 4, 1, 1));
+        Image expected = make(4, 1, (x, _) -> new int[] {rgb(10, 20, 30), rgb(255, 255, 255), 0, rgb(10, 20, 30)}[x]);
+        assertThat(reading.image().rgb()).isEqualTo(expected.rgb());
+        assertThat(reading.origin()).isEqualTo(new ImageInfo(ImageFormat.PNG, Colour.PALETTE, 2, 4, 1, 1));
     }
 
     @Test
@@ -106,11 +106,11 @@ final class PngReadingTest {
         Readable coloured = read(PngFile.of(2, 1, 8, 2)
                 .chunk("tRNS", (byte) 0, (byte) 1, (byte) 0, (byte) 2, (byte) 0, (byte) 3)
                 .rows(colours));
-        assertThat(coloured.picture().rgb()).containsExactly(255, 255, 255, 1, 2, 4);
+        assertThat(coloured.image().rgb()).containsExactly(255, 255, 255, 1, 2, 4);
         assertThat(coloured.origin().colour()).isEqualTo(Colour.RGB_ALPHA);
         Readable gray =
                 read(PngFile.of(2, 1, 8, 0).chunk("tRNS", (byte) 0, (byte) 7).rows(new byte[] {7, 8}));
-        assertThat(gray.picture().rgb()).containsExactly(255, 255, 255, 8, 8, 8);
+        assertThat(gray.image().rgb()).containsExactly(255, 255, 255, 8, 8, 8);
         assertThat(gray.origin().colour()).isEqualTo(Colour.GRAY_ALPHA);
     }
 
@@ -119,9 +119,9 @@ final class PngReadingTest {
         byte[] exif = JpegFile.orientation(6, ByteOrder.BIG_ENDIAN);
         byte[] file = PngFile.of(2, 1, 8, 0).chunk("eXIf", exif).rows(new byte[] {10, 20});
         Readable reading = read(file);
-        assertThat(reading.picture()).hasToString("1×2");
-        assertThat(reading.picture().rgb()).containsExactly(10, 10, 10, 20, 20, 20);
-        assertThat(reading.origin()).isEqualTo(new Origin(PictureFormat.PNG, Colour.GRAY, 8, 2, 1, 6));
+        assertThat(reading.image()).hasToString("1×2");
+        assertThat(reading.image().rgb()).containsExactly(10, 10, 10, 20, 20, 20);
+        assertThat(reading.origin()).isEqualTo(new ImageInfo(ImageFormat.PNG, Colour.GRAY, 8, 2, 1, 6));
     }
 
     @Test
@@ -133,7 +133,7 @@ final class PngReadingTest {
                     .as("%d bytes", length)
                     .isEqualTo(Problem.TRUNCATED);
         }
-        assertThat(read(Arrays.copyOf(file, file.length - 12)).picture().rgb())
+        assertThat(read(Arrays.copyOf(file, file.length - 12)).image().rgb())
                 .isEqualTo(lively(40, 30).rgb());
     }
 
@@ -145,10 +145,10 @@ final class PngReadingTest {
     }
 
     @Test
-    void anHonestFlatPictureOfManyPixelsInFewBytesIsRead() {
+    void anHonestFlatImageOfManyPixelsInFewBytesIsRead() {
         byte[] file = PngFile.of(4000, 1000, 8, 0).rows(new byte[1000][4000]);
         assertThat(file.length).isLessThan(5000);
-        assertThat(read(file).picture()).hasToString("4000×1000");
+        assertThat(read(file).image()).hasToString("4000×1000");
     }
 
     @Test

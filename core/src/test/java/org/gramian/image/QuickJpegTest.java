@@ -1,9 +1,9 @@
 package org.gramian.image;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.gramian.image.TestPictures.image;
-import static org.gramian.image.TestPictures.jpeg;
-import static org.gramian.image.TestPictures.lively;
+import static org.gramian.image.TestImages.image;
+import static org.gramian.image.TestImages.jpeg;
+import static org.gramian.image.TestImages.lively;
 
 import java.awt.image.BufferedImage;
 import java.nio.ByteOrder;
@@ -52,7 +52,7 @@ final class QuickJpegTest {
     void usualFilesAreReadByTheQuickReaderAlone() throws UnreadableException {
         for (byte[] file : FILES.subList(0, WITHOUT_EXTRAS)) {
             assertThat(JpegHeader.of(file).isUsual()).isTrue();
-            assertThat(JpegPicture.quick(file, JpegHeader.of(file))).isPresent();
+            assertThat(JpegImage.quick(file, JpegHeader.of(file))).isPresent();
         }
     }
 
@@ -75,9 +75,9 @@ final class QuickJpegTest {
     void bothReadersGiveTheSamePixelsOfGoodFiles() throws UnreadableException {
         for (byte[] file : FILES) {
             JpegHeader header = JpegHeader.of(file);
-            Optional<Picture> quick = JpegPicture.quick(file, header); // none where it warns, as of a broken profile
+            Optional<Image> quick = JpegImage.quick(file, header); // none where it warns, as of a broken profile
             byte[] expected = forgiven(file, header).rgb();
-            assertThat(quick.map(Picture::rgb).orElse(expected)).isEqualTo(expected);
+            assertThat(quick.map(Image::rgb).orElse(expected)).isEqualTo(expected);
         }
     }
 
@@ -95,11 +95,11 @@ final class QuickJpegTest {
     }
 
     private static boolean agrees(byte[] mutant, int number) {
-        Optional<Picture> quick = Optional.empty();
+        Optional<Image> quick = Optional.empty();
         try {
             JpegHeader header = JpegHeader.of(mutant);
             bounds(mutant).checkSize(header.frame().width(), header.frame().height());
-            quick = header.isUsual() ? JpegPicture.quick(mutant, header) : quick;
+            quick = header.isUsual() ? JpegImage.quick(mutant, header) : quick;
             if (quick.isPresent()) {
                 assertThat(quick.get().rgb())
                         .as("mutant %d", number)
@@ -111,11 +111,11 @@ final class QuickJpegTest {
         return quick.isPresent();
     }
 
-    private static Picture forgiven(byte[] file, JpegHeader header) throws UnreadableException {
-        return JpegPicture.forgiven(file, header, bounds(file));
+    private static Image forgiven(byte[] file, JpegHeader header) throws UnreadableException {
+        return JpegImage.forgiven(file, header, bounds(file));
     }
 
     private static Bounds bounds(byte[] file) {
-        return new Bounds(PictureFormat.JPEG, new PictureLimits(1 << 24, 1 << 20), file.length);
+        return new Bounds(ImageFormat.JPEG, new ImageLimits(1 << 24, 1 << 20), file.length);
     }
 }

@@ -3,10 +3,10 @@ package org.gramian.image;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.within;
-import static org.gramian.image.TestPictures.distance;
-import static org.gramian.image.TestPictures.make;
-import static org.gramian.image.TestPictures.rgb;
-import static org.gramian.image.TestPictures.value;
+import static org.gramian.image.TestImages.distance;
+import static org.gramian.image.TestImages.make;
+import static org.gramian.image.TestImages.rgb;
+import static org.gramian.image.TestImages.value;
 import static org.gramian.testing.Facts.facts;
 
 import java.util.SplittableRandom;
@@ -20,19 +20,19 @@ final class ResizeTest {
     @RandomTest
     void agreesWithThePlainDefinition(Seed seed) {
         SplittableRandom random = seed.random();
-        Picture picture = any(random);
+        Image image = any(random);
         int width = size(random);
         int height = size(random);
-        Picture resized = Resize.to(picture, width, height);
-        double[][] columns = weights(picture.width(), width);
-        double[][] rows = weights(picture.height(), height);
+        Image resized = Resize.to(image, width, height);
+        double[][] columns = weights(image.width(), width);
+        double[][] rows = weights(image.height(), height);
         for (int x = 0; x < width; x++) {
             for (int y = 0; y < height; y++) {
                 for (int channel = 0; channel < 3; channel++) {
                     double expected = 0;
-                    for (int u = 0; u < picture.width(); u++) {
-                        for (int v = 0; v < picture.height(); v++) {
-                            expected += columns[x][u] * rows[y][v] * value(picture, u, v, channel);
+                    for (int u = 0; u < image.width(); u++) {
+                        for (int v = 0; v < image.height(); v++) {
+                            expected += columns[x][u] * rows[y][v] * value(image, u, v, channel);
                         }
                     }
                     assertThat((double) value(resized, x, y, channel)).isCloseTo(expected, within(1.001));
@@ -60,103 +60,101 @@ final class ResizeTest {
     }
 
     @RandomTest
-    void constantPicturesStayConstant(Seed seed) {
+    void constantImagesStayConstant(Seed seed) {
         SplittableRandom random = seed.random();
         int colour = random.nextInt();
-        Picture picture = make(1 + random.nextInt(3000), 1 + random.nextInt(50), (_, _) -> colour);
+        Image image = make(1 + random.nextInt(3000), 1 + random.nextInt(50), (_, _) -> colour);
         int width = size(random);
         int height = size(random);
-        assertThat(Resize.to(picture, width, height).rgb())
+        assertThat(Resize.to(image, width, height).rgb())
                 .isEqualTo(make(width, height, (_, _) -> colour).rgb());
     }
 
     @RandomTest
-    void theSameSizeIsTheSamePicture(Seed seed) {
-        Picture picture = any(seed.random());
-        assertThat(Resize.to(picture, picture.width(), picture.height()).rgb()).isEqualTo(picture.rgb());
+    void theSameSizeIsTheSameImage(Seed seed) {
+        Image image = any(seed.random());
+        assertThat(Resize.to(image, image.width(), image.height()).rgb()).isEqualTo(image.rgb());
     }
 
     @RandomTest(times = 60)
     void aPartIsToTheLastBitWhatTheWholeHasThere(Seed seed) {
         SplittableRandom random = seed.random();
-        Picture picture = any(random);
-        int width = random.nextInt(4) == 0 ? picture.width() : size(random);
-        int height = random.nextInt(4) == 0 ? picture.height() : size(random);
+        Image image = any(random);
+        int width = random.nextInt(4) == 0 ? image.width() : size(random);
+        int height = random.nextInt(4) == 0 ? image.height() : size(random);
         int left = random.nextInt(width);
         int top = random.nextInt(height);
         int columns = 1 + random.nextInt(width - left);
         int rows = 1 + random.nextInt(height - top);
-        assertThat(Resize.part(picture, width, height, new Resize.Window(left, top, columns, rows))
+        assertThat(Resize.part(image, width, height, new Resize.Window(left, top, columns, rows))
                         .rgb())
-                .isEqualTo(Resize.to(picture, width, height)
+                .isEqualTo(Resize.to(image, width, height)
                         .crop(left, top, columns, rows)
                         .rgb());
     }
 
     @Test
     void aPartOfAnExtremeReductionIsThatOfTheWhole() {
-        Picture line = make(10_000, 2, (x, y) -> rgb(x, x >> 8, y));
+        Image line = make(10_000, 2, (x, y) -> rgb(x, x >> 8, y));
         assertThat(Resize.part(line, 3, 5, new Resize.Window(1, 2, 2, 3)).rgb())
                 .isEqualTo(Resize.to(line, 3, 5).crop(1, 2, 2, 3).rgb());
     }
 
     @Test
     void aWindowOutsideIsRefused() {
-        Picture picture = make(9, 9, (_, _) -> 0);
+        Image image = make(9, 9, (_, _) -> 0);
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Resize.part(picture, 5, 5, new Resize.Window(3, 0, 3, 5)))
+                .isThrownBy(() -> Resize.part(image, 5, 5, new Resize.Window(3, 0, 3, 5)))
                 .has(facts("5×5"));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> Resize.part(picture, 5, 5, new Resize.Window(-1, 0, 3, 5)));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> Resize.part(picture, 5, 5, new Resize.Window(0, 0, 3, 0)));
+        assertThatIllegalArgumentException().isThrownBy(() -> Resize.part(image, 5, 5, new Resize.Window(-1, 0, 3, 5)));
+        assertThatIllegalArgumentException().isThrownBy(() -> Resize.part(image, 5, 5, new Resize.Window(0, 0, 3, 0)));
     }
 
     @RandomTest(times = 60)
     void mirroringCommutesExactly(Seed seed) {
         SplittableRandom random = seed.random();
-        Picture picture = any(random);
+        Image image = any(random);
         int width = size(random);
         int height = size(random);
-        assertThat(Resize.to(picture.flip(), width, height).rgb())
-                .isEqualTo(Resize.to(picture, width, height).flip().rgb());
+        assertThat(Resize.to(image.flip(), width, height).rgb())
+                .isEqualTo(Resize.to(image, width, height).flip().rgb());
         Orientation over = Orientation.MIRRORED_UPSIDE_DOWN;
-        assertThat(Resize.to(over.upright(picture), width, height).rgb())
-                .isEqualTo(over.upright(Resize.to(picture, width, height)).rgb());
+        assertThat(Resize.to(over.upright(image), width, height).rgb())
+                .isEqualTo(over.upright(Resize.to(image, width, height)).rgb());
     }
 
     @RandomTest
     void transposingCommutesUpToOneUnit(Seed seed) {
         SplittableRandom random = seed.random();
-        Picture picture = any(random);
+        Image image = any(random);
         int width = size(random);
         int height = size(random);
         Orientation diagonal = Orientation.TRANSPOSED;
-        Picture a = Resize.to(diagonal.upright(picture), height, width);
-        Picture b = diagonal.upright(Resize.to(picture, width, height));
+        Image a = Resize.to(diagonal.upright(image), height, width);
+        Image b = diagonal.upright(Resize.to(image, width, height));
         assertThat(distance(a, b)).isLessThanOrEqualTo(1);
     }
 
     @RandomTest
     void theMeanIsKeptWhenReducing(Seed seed) {
-        Picture picture = TestPictures.random(seed.random(), 120, 90);
-        Picture reduced = Resize.to(picture, 30, 18);
-        assertThat(mean(reduced)).isCloseTo(mean(picture), within(1.5));
+        Image image = TestImages.random(seed.random(), 120, 90);
+        Image reduced = Resize.to(image, 30, 18);
+        assertThat(mean(reduced)).isCloseTo(mean(image), within(1.5));
     }
 
-    private static double mean(Picture picture) {
+    private static double mean(Image image) {
         long sum = 0;
-        for (byte value : picture.rgb()) {
+        for (byte value : image.rgb()) {
             sum += value & 0xff;
         }
-        return (double) sum / picture.rgb().length;
+        return (double) sum / image.rgb().length;
     }
 
     @ParameterizedTest
     @CsvSource({"256, 64", "250, 77", "100, 99"})
     void aRampStaysARampAwayFromTheEdges(int from, int to) {
-        Picture ramp = make(from, 3, (x, _) -> rgb(x, 255 - x, x / 2));
-        Picture resized = Resize.to(ramp, to, 3);
+        Image ramp = make(from, 3, (x, _) -> rgb(x, 255 - x, x / 2));
+        Image resized = Resize.to(ramp, to, 3);
         int edge = 2;
         for (int x = edge; x < to - edge; x++) {
             double expected = (x + 0.5) * from / to - 0.5;
@@ -167,9 +165,9 @@ final class ResizeTest {
 
     @Test
     void aCheckerboardTurnsGrayInsteadOfAliasing() {
-        Picture board = make(300, 300, (x, y) -> (x + y) % 2 == 0 ? 0xffffff : 0);
+        Image board = make(300, 300, (x, y) -> (x + y) % 2 == 0 ? 0xffffff : 0);
         for (int size : new int[] {150, 149, 97, 50, 7}) {
-            Picture reduced = Resize.to(board, size, size);
+            Image reduced = Resize.to(board, size, size);
             for (byte value : reduced.rgb()) {
                 assertThat(value & 0xff).as("to %d", size).isBetween(100, 155);
             }
@@ -178,7 +176,7 @@ final class ResizeTest {
 
     @Test
     void extremeReductionsKeepTheirColour() {
-        Picture line = make(1_000_000, 1, (_, _) -> rgb(7, 255, 100));
+        Image line = make(1_000_000, 1, (_, _) -> rgb(7, 255, 100));
         assertThat(Resize.to(line, 1, 1).rgb()).containsExactly(7, 255, 100);
         assertThat(Resize.to(Orientation.TRANSPOSED.upright(line), 3, 2).rgb())
                 .isEqualTo(make(3, 2, (_, _) -> rgb(7, 255, 100)).rgb());
@@ -193,22 +191,22 @@ final class ResizeTest {
         "3, 2, 1, 2×1"
     })
     void theShortSideGetsTheLengthAndTheOtherFollows(int width, int height, int side, String expected) {
-        Picture picture = make(width, height, (_, _) -> 0);
-        assertThat(Resize.shortSide(picture, side)).hasToString(expected);
+        Image image = make(width, height, (_, _) -> 0);
+        assertThat(Resize.shortSide(image, side)).hasToString(expected);
     }
 
     @Test
     void aSizeOfNoPixelsIsRefused() {
-        Picture picture = make(3, 3, (_, _) -> 0);
+        Image image = make(3, 3, (_, _) -> 0);
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Resize.to(picture, 0, 5))
+                .isThrownBy(() -> Resize.to(image, 0, 5))
                 .withMessageContaining("0×5");
-        assertThatIllegalArgumentException().isThrownBy(() -> Resize.to(picture, 40_000, 40_000));
-        assertThatIllegalArgumentException().isThrownBy(() -> Resize.shortSide(picture, 0));
+        assertThatIllegalArgumentException().isThrownBy(() -> Resize.to(image, 40_000, 40_000));
+        assertThatIllegalArgumentException().isThrownBy(() -> Resize.shortSide(image, 0));
     }
 
-    private static Picture any(SplittableRandom random) {
-        return TestPictures.random(random, size(random), size(random));
+    private static Image any(SplittableRandom random) {
+        return TestImages.random(random, size(random), size(random));
     }
 
     private static int size(SplittableRandom random) {

@@ -8,8 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
-import org.gramian.image.Reading.Problem;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.layout.Flat;
@@ -26,7 +26,7 @@ final class UnsupportedFormatTest {
     }
 
     private static Unreadable read(byte[] content) {
-        return (Unreadable) new PictureReader(PictureLimits.DEFAULT).read(content);
+        return (Unreadable) new ImageReader(ImageLimits.DEFAULT).read(content);
     }
 
     @ParameterizedTest
@@ -84,9 +84,9 @@ final class UnsupportedFormatTest {
         Path file = folder.resolve("long.jpg");
         Files.write(file, bytes(FTYP + "isom"));
         try (RandomAccessFile grown = new RandomAccessFile(file.toFile(), "rw")) {
-            grown.setLength(PictureLimits.DEFAULT.bytes() + 1);
+            grown.setLength(ImageLimits.DEFAULT.bytes() + 1);
         }
-        assertThat(((Unreadable) new PictureReader(PictureLimits.DEFAULT).read(file)).reason())
+        assertThat(((Unreadable) new ImageReader(ImageLimits.DEFAULT).read(file)).reason())
                 .contains("found a video");
     }
 }

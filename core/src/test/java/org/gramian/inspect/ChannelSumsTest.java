@@ -16,15 +16,15 @@ final class ChannelSumsTest {
     private static final int CHANNELS = 6;
     private static final int POSITIONS = 9;
 
-    /** Random maps, of which channel 1 is constant, and channel 4 is −2 times channel 2 plus something of its picture. */
-    private static double[] maps(SplittableRandom random, int pictures) {
-        double[] all = new double[pictures * CHANNELS * POSITIONS];
+    /** Random maps, of which channel 1 is constant, and channel 4 is −2 times channel 2 plus something of its image. */
+    private static double[] maps(SplittableRandom random, int images) {
+        double[] all = new double[images * CHANNELS * POSITIONS];
         for (int i = 0; i < all.length; i++) {
             int channel = i / POSITIONS % CHANNELS;
-            int picture = i / POSITIONS / CHANNELS;
+            int image = i / POSITIONS / CHANNELS;
             all[i] = switch (channel) {
                 case 1 -> 0.2f;
-                case 4 -> -2 * all[i - 2 * POSITIONS] + 100 * picture;
+                case 4 -> -2 * all[i - 2 * POSITIONS] + 100 * image;
                 default -> random.nextGaussian();
             };
         }
@@ -50,7 +50,7 @@ final class ChannelSumsTest {
             MapChannels found = judged(maps, batch);
             assertThat(found.channels()).isEqualTo(CHANNELS);
             assertThat(found.positions()).isEqualTo(POSITIONS);
-            assertThat(found.pictures()).isEqualTo(7);
+            assertThat(found.images()).isEqualTo(7);
             assertThat(found.dead()).containsExactly(1);
             assertThat(found.duplicates()).singleElement().satisfies(one -> {
                 assertThat(one.channel()).isEqualTo(4);
@@ -61,10 +61,10 @@ final class ChannelSumsTest {
     }
 
     @Test
-    void aChannelThatLivesInTwoOfTenPicturesIsNotDead() {
+    void aChannelThatLivesInTwoOfTenImagesIsNotDead() {
         double[] maps = maps(new SplittableRandom(2), 10);
-        for (int picture : new int[] {3, 8}) {
-            maps[(picture * CHANNELS + 1) * POSITIONS] = 1;
+        for (int image : new int[] {3, 8}) {
+            maps[(image * CHANNELS + 1) * POSITIONS] = 1;
         }
         assertThat(judged(maps, 4).dead()).isEmpty();
     }

@@ -15,8 +15,8 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
@@ -25,23 +25,23 @@ import org.gramian.model.Model;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.testing.PaintedPictures;
+import org.gramian.testing.PaintedImages;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Models that nobody trained, on 70 small pictures. */
+/** Models that nobody trained, on 70 small images. */
 final class InspectorTest {
     private static final String FINGERPRINT = "ab".repeat(32);
 
     @TempDir
     Path folder;
 
-    private SpdInspection inspect(String pooling, int pictures) throws IOException {
+    private SpdInspection inspect(String pooling, int images) throws IOException {
         return inspect(
                 pooling,
-                PaintedPictures.folders(folder.resolve("p" + pictures), pictures / 2, pictures / 2)
+                PaintedImages.folders(folder.resolve("p" + images), images / 2, images / 2)
                         .samples());
     }
 
@@ -51,7 +51,7 @@ final class InspectorTest {
         ParameterSet filters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
         Head head = new Head(Pooling.parse(pooling), 2, false);
         Rendering rendering = new Rendering(
-                new PictureReader(PictureLimits.DEFAULT)::read,
+                new ImageReader(ImageLimits.DEFAULT)::read,
                 CropPlan.parse("ten:16").testing(),
                 backbone.preprocessing());
         try (Model model = Model.begin(backbone, filters, head, random, Device.CPU)) {
@@ -73,7 +73,7 @@ final class InspectorTest {
                         spd -> assertThat(spd).has(facts("1", "spd:4")),
                         relu -> assertThat(relu).has(facts("2", "relu")));
         assertThat(found.stages()).extracting(MatrixStage::size).containsExactly(6, 4, 4);
-        assertThat(found.stages()).extracting(MatrixStage::pictures).containsOnly(64);
+        assertThat(found.stages()).extracting(MatrixStage::images).containsOnly(64);
         assertThat(found.channels().channels()).isEqualTo(6);
         MatrixStage kernel = found.stages().getFirst();
         assertThat(kernel.indefinite()).isZero();
@@ -88,13 +88,13 @@ final class InspectorTest {
 
     /** Of matrices of 256 rows, 16 are decomposed. */
     @Test
-    void largeMatricesAreOfPicturesOfEveryClass() throws IOException {
-        List<Sample> two = PaintedPictures.folders(folder, 1, 1).samples();
+    void largeMatricesAreOfImagesOfEveryClass() throws IOException {
+        List<Sample> two = PaintedImages.folders(folder, 1, 1).samples();
         List<Sample> first = Collections.nCopies(40, two.getFirst());
         List<Sample> second = Collections.nCopies(40, two.getLast());
         String pooling = "conv:256/covariance/triu";
         MatrixStage stage = inspect(pooling, concat(first, second)).stages().getFirst();
-        assertThat(stage.pictures()).isEqualTo(16);
+        assertThat(stage.images()).isEqualTo(16);
         assertThat(stage.effectiveRank().low())
                 .isLessThan(0.999 * stage.effectiveRank().high());
         assertThat(inspect(pooling, concat(second, first)).stages()).containsExactly(stage);
@@ -104,11 +104,11 @@ final class InspectorTest {
         return Stream.concat(first.stream(), second.stream()).toList();
     }
 
-    /** The diagonal of an RBF kernel is 1 and the jitter; of one picture the quantiles are its numbers. */
+    /** The diagonal of an RBF kernel is 1 and the jitter; of one image the quantiles are its numbers. */
     @Test
     void theEigenvaluesOfAnRbfKernelSumToItsSize() throws IOException {
         MatrixStage kernel = inspect("conv:5/rbf:jitter=0/triu", 2).stages().getFirst();
-        assertThat(kernel.pictures()).isEqualTo(2);
+        assertThat(kernel.images()).isEqualTo(2);
         double low = kernel.eigenvalues().stream().mapToDouble(Range::low).sum();
         double high = kernel.eigenvalues().stream().mapToDouble(Range::high).sum();
         assertThat((low + high) / 2).isCloseTo(5, within(1e-5));
@@ -119,7 +119,7 @@ final class InspectorTest {
     void aPoolingWithoutMatricesHasNoStages(String pooling) throws IOException {
         SpdInspection found = inspect(pooling, 4);
         assertThat(found.stages()).isEmpty();
-        assertThat(found.channels().pictures()).isEqualTo(4);
+        assertThat(found.channels().images()).isEqualTo(4);
     }
 
     @Test

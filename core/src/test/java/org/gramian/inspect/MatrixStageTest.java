@@ -79,7 +79,7 @@ final class MatrixStageTest {
         MatrixStage stage = MatrixStage.of(
                 "kernel rbf", List.of(new double[] {1, 0}, new double[] {2, -1}, new double[] {4, 1e-9}));
         assertThat(stage.size()).isEqualTo(2);
-        assertThat(stage.pictures()).isEqualTo(3);
+        assertThat(stage.images()).isEqualTo(3);
         assertThat(stage.eigenvalues().getFirst().median()).isEqualTo(2);
         assertThat(stage.eigenvalues().getFirst().low()).isCloseTo(1.2, within(1e-12));
         assertThat(stage.eigenvalues().getFirst().high()).isCloseTo(3.6, within(1e-12));
@@ -93,7 +93,7 @@ final class MatrixStageTest {
     }
 
     @Test
-    void largeMatricesAreDecomposedForFewerPictures() {
+    void largeMatricesAreDecomposedForFewerImages() {
         assertThat(Inspector.matrices(16)).isEqualTo(64);
         assertThat(Inspector.matrices(128)).isEqualTo(32);
         assertThat(Inspector.matrices(512)).isEqualTo(8);

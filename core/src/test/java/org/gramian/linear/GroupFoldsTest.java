@@ -14,12 +14,12 @@ import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
 class GroupFoldsTest {
-    /** So many crops of each of so many pictures. */
-    private static MadeUpRows crops(SplittableRandom random, int pictures, int crops) {
-        MadeUpRows rows = MadeUpRows.of(random, pictures, 2, 3);
-        double[][] values = new double[pictures * crops][];
-        int[] labels = new int[pictures * crops];
-        int[] groups = new int[pictures * crops];
+    /** So many crops of each of so many images. */
+    private static MadeUpRows crops(SplittableRandom random, int images, int crops) {
+        MadeUpRows rows = MadeUpRows.of(random, images, 2, 3);
+        double[][] values = new double[images * crops][];
+        int[] labels = new int[images * crops];
+        int[] groups = new int[images * crops];
         for (int i = 0; i < values.length; i++) {
             values[i] = rows.values()[i / crops];
             labels[i] = rows.labels()[i / crops];
@@ -29,7 +29,7 @@ class GroupFoldsTest {
     }
 
     @RandomTest
-    void cropsOfOnePictureAreNeverDivided(Seed seed) {
+    void cropsOfOneImageAreNeverDivided(Seed seed) {
         MadeUpRows rows = crops(seed.random(), 30, 4);
         try (Scope _ = Scope.open()) {
             GroupFolds folds = GroupFolds.of(rows.rows(), 5);
@@ -47,7 +47,7 @@ class GroupFoldsTest {
         try (Scope _ = Scope.open()) {
             GroupFolds folds = GroupFolds.of(rows.rows(), 5);
             if (folds.folds() < 2) {
-                return; // a class of one picture
+                return; // a class of one image
             }
             for (int fold = 0; fold < folds.folds(); fold++) {
                 assertThat(labels(rows, folds.rows(fold, true))).hasSize(3);

@@ -23,11 +23,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import javax.imageio.ImageIO;
-import org.gramian.image.Picture;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading.Problem;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.Image;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Tensor;
 import org.junit.jupiter.api.Test;
@@ -45,36 +45,36 @@ final class ClassifierTest {
         return Classifier.of(TinyModel.of(5), TinyModel.card(crops, 0.7));
     }
 
-    private static BufferedImage image(Picture picture) {
-        BufferedImage image = new BufferedImage(picture.width(), picture.height(), BufferedImage.TYPE_INT_RGB);
-        for (int i = 0; i < picture.width() * picture.height(); i++) {
-            int red = picture.rgb()[3 * i] & 0xff;
-            int green = picture.rgb()[3 * i + 1] & 0xff;
-            int blue = picture.rgb()[3 * i + 2] & 0xff;
-            image.setRGB(i % picture.width(), i / picture.width(), red << 16 | green << 8 | blue);
+    private static BufferedImage image(Image image) {
+        BufferedImage buffered = new BufferedImage(image.width(), image.height(), BufferedImage.TYPE_INT_RGB);
+        for (int i = 0; i < image.width() * image.height(); i++) {
+            int red = image.rgb()[3 * i] & 0xff;
+            int green = image.rgb()[3 * i + 1] & 0xff;
+            int blue = image.rgb()[3 * i + 2] & 0xff;
+            buffered.setRGB(i % image.width(), i / image.width(), red << 16 | green << 8 | blue);
         }
-        return image;
+        return buffered;
     }
 
     private Path file(long seed) throws IOException {
         Path file = folder.resolve(seed + ".png");
-        ImageIO.write(image(TinyModel.picture(seed, 70 + (int) seed, 90)), "png", file.toFile());
+        ImageIO.write(image(TinyModel.image(seed, 70 + (int) seed, 90)), "png", file.toFile());
         return file;
     }
 
     @Test
-    void aPictureItsFileAndItsImageGetTheSameAnswerAlsoFromTheModelsFile() throws IOException {
-        Picture picture = TinyModel.picture(4, 74, 90);
+    void anImageItsFileAndItsImageGetTheSameAnswerAlsoFromTheModelsFile() throws IOException {
+        Image image = TinyModel.image(4, 74, 90);
         Path model = folder.resolve("model.safetensors");
         try (Model written = TinyModel.of(5)) {
             ModelFile.write(model, written, TinyModel.card("paper:48", 0.7));
         }
         try (Classifier memory = classifier("paper:48");
                 Classifier loaded = Classifier.load(model)) {
-            Answer answer = memory.predict(picture);
+            Answer answer = memory.predict(image);
             assertThat(memory.predict(file(4))).isEqualTo(answer);
-            assertThat(memory.predict(image(picture))).isEqualTo(answer);
-            assertThat(loaded.predict(picture)).isEqualTo(answer);
+            assertThat(memory.predict(image(image))).isEqualTo(answer);
+            assertThat(loaded.predict(image)).isEqualTo(answer);
             assertThat(loaded.classes()).isEqualTo(TinyModel.CLASSES);
             assertThat(loaded.card()).isEqualTo(memory.card());
         }
@@ -101,7 +101,7 @@ final class ClassifierTest {
         };
         ModelCard card = TinyModel.card(crops);
         try (Model model = TinyModel.of(5)) {
-            Scoring.of(model, card, new PictureReader(PictureLimits.DEFAULT)::read)
+            Scoring.of(model, card, new ImageReader(ImageLimits.DEFAULT)::read)
                     .run(samples, Engine.Rows.SCORES, sink, _ -> {});
         }
         assertThat(scored).hasSize(7);
@@ -118,11 +118,10 @@ final class ClassifierTest {
     }
 
     @Test
-    void differentPicturesGetDifferentAnswers() {
+    void differentImagesGetDifferentAnswers() {
         try (Classifier classifier = classifier("center:32")) {
-            assertThat(classifier.predict(TinyModel.picture(1, 60, 60)).logits())
-                    .isNotEqualTo(
-                            classifier.predict(TinyModel.picture(2, 60, 60)).logits());
+            assertThat(classifier.predict(TinyModel.image(1, 60, 60)).logits())
+                    .isNotEqualTo(classifier.predict(TinyModel.image(2, 60, 60)).logits());
         }
     }
 
@@ -132,12 +131,12 @@ final class ClassifierTest {
                 ExecutorService threads = Executors.newFixedThreadPool(8)) {
             List<Answer> alone = new ArrayList<>();
             for (int i = 0; i < 16; i++) {
-                alone.add(classifier.predict(TinyModel.picture(i, 60, 50)));
+                alone.add(classifier.predict(TinyModel.image(i, 60, 50)));
             }
             List<Future<Answer>> together = new ArrayList<>();
             for (int i = 0; i < 64; i++) {
                 int seed = i % 16;
-                together.add(threads.submit(() -> classifier.predict(TinyModel.picture(seed, 60, 50))));
+                together.add(threads.submit(() -> classifier.predict(TinyModel.image(seed, 60, 50))));
             }
             for (int i = 0; i < together.size(); i++) {
                 assertThat(together.get(i).get()).isEqualTo(alone.get(i % 16));
@@ -148,8 +147,8 @@ final class ClassifierTest {
     @Test
     void closingWaitsForThoseWhoAreBeingAnsweredAndTheRestIsRefused() throws InterruptedException {
         Classifier classifier = classifier("paper:32");
-        Picture picture = TinyModel.picture(1, 60, 50);
-        Answer expected = classifier.predict(picture);
+        Image image = TinyModel.image(1, 60, 50);
+        Answer expected = classifier.predict(image);
         CountDownLatch started = new CountDownLatch(4);
         List<Throwable> trouble = Collections.synchronizedList(new ArrayList<>());
         List<Thread> threads = new ArrayList<>();
@@ -157,7 +156,7 @@ final class ClassifierTest {
             threads.add(Thread.ofPlatform().start(() -> {
                 try {
                     while (true) {
-                        assertThat(classifier.predict(picture)).isEqualTo(expected);
+                        assertThat(classifier.predict(image)).isEqualTo(expected);
                         started.countDown();
                     }
                 } catch (Throwable thrown) {
@@ -174,7 +173,7 @@ final class ClassifierTest {
         assertThat(trouble)
                 .hasSize(4)
                 .allSatisfy(thrown -> assertThat(thrown).isInstanceOf(IllegalStateException.class));
-        assertThatIllegalStateException().isThrownBy(() -> classifier.predict(picture));
+        assertThatIllegalStateException().isThrownBy(() -> classifier.predict(image));
     }
 
     @Test
@@ -183,41 +182,41 @@ final class ClassifierTest {
         long before = Tensor.live();
         try (Classifier classifier = classifier("center:32")) {
             long open = Tensor.live();
-            classifier.predict(TinyModel.picture(1, 60, 50));
-            assertThatExceptionOfType(UnreadablePictureException.class).isThrownBy(() -> classifier.predict(bad));
+            classifier.predict(TinyModel.image(1, 60, 50));
+            assertThatExceptionOfType(UnreadableImageException.class).isThrownBy(() -> classifier.predict(bad));
             assertThat(Tensor.live()).isEqualTo(open);
         }
         assertThat(Tensor.live()).isEqualTo(before);
     }
 
     @Test
-    void aFileThatIsNoPictureIsRefusedWithTheReadersReason() throws IOException {
+    void aFileThatIsNoImageIsRefusedWithTheReadersReason() throws IOException {
         Path bad = Files.writeString(folder.resolve("bad.jpg"), "no picture");
         Path thin = folder.resolve("thin.png");
-        ImageIO.write(image(TinyModel.picture(1, 2, 90)), "png", thin.toFile());
+        ImageIO.write(image(TinyModel.image(1, 2, 90)), "png", thin.toFile());
         try (Classifier classifier = classifier("center:32")) {
-            assertThatExceptionOfType(UnreadablePictureException.class)
+            assertThatExceptionOfType(UnreadableImageException.class)
                     .isThrownBy(() -> classifier.predict(bad))
                     .has(facts(bad, "JPEG"))
                     .satisfies(told -> assertThat(told.problem()).isEqualTo(Problem.UNKNOWN_FORMAT));
-            assertThatExceptionOfType(UnreadablePictureException.class)
+            assertThatExceptionOfType(UnreadableImageException.class)
                     .isThrownBy(() -> classifier.predict(folder.resolve("absent.jpg")));
-            assertThatExceptionOfType(UnreadablePictureException.class)
+            assertThatExceptionOfType(UnreadableImageException.class)
                     .isThrownBy(() -> classifier.predict(thin))
                     .satisfies(told -> assertThat(told.problem()).isEqualTo(Problem.TOO_THIN));
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> classifier.predict(TinyModel.picture(1, 2, 90)))
+                    .isThrownBy(() -> classifier.predict(TinyModel.image(1, 2, 90)))
                     .has(facts("32"));
         }
     }
 
     @Test
-    void aModelOfBoxesTakesTheWholePictureForTheBox() {
-        Picture picture = TinyModel.picture(1, 60, 50);
+    void aModelOfBoxesTakesTheWholeImageForTheBox() {
+        Image image = TinyModel.image(1, 60, 50);
         try (Classifier boxed = classifier("center:32+box");
                 Classifier whole = classifier("center:32")) {
-            assertThat(boxed.predict(picture).logits())
-                    .isEqualTo(whole.predict(picture).logits());
+            assertThat(boxed.predict(image).logits())
+                    .isEqualTo(whole.predict(image).logits());
         }
     }
 }

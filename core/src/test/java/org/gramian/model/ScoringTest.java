@@ -10,25 +10,25 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.gramian.image.Origin;
-import org.gramian.image.PictureFormat;
-import org.gramian.image.Reading;
-import org.gramian.image.Reading.Problem;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ImageFormat;
+import org.gramian.image.ImageInfo;
+import org.gramian.image.ReadResult;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.junit.jupiter.api.Test;
 
 class ScoringTest {
     private static final Unreadable BROKEN = new Unreadable(Problem.CORRUPT, "broken");
 
-    /** Twenty pictures, of which the fourth cannot be read. */
-    private static Reading read(Path file) {
+    /** Twenty images, of which the fourth cannot be read. */
+    private static ReadResult read(Path file) {
         int number = Integer.parseInt(file.toString());
         return number == 3
                 ? BROKEN
-                : new Reading.Readable(
-                        TinyModel.picture(number, 60 + number, 70),
-                        new Origin(PictureFormat.PNG, Origin.Colour.RGB, 8, 60 + number, 70, 1));
+                : new ReadResult.Readable(
+                        TinyModel.image(number, 60 + number, 70),
+                        new ImageInfo(ImageFormat.PNG, ImageInfo.Colour.RGB, 8, 60 + number, 70, 1));
     }
 
     private static final List<Sample> SAMPLES = IntStream.range(0, 20)

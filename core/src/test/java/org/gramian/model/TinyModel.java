@@ -7,7 +7,7 @@ import java.util.SplittableRandom;
 import org.gramian.autodiff.Parameter;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.pooling.Pooling;
@@ -53,7 +53,7 @@ final class TinyModel {
     }
 
     /** Waves that the seed decides. */
-    static Picture picture(long seed, int width, int height) {
+    static Image image(long seed, int width, int height) {
         SplittableRandom random = new SplittableRandom(seed);
         double across = random.nextDouble(0.02, 0.4);
         double down = random.nextDouble(0.02, 0.4);
@@ -63,6 +63,6 @@ final class TinyModel {
             int y = i / 3 / width;
             rgb[i] = (byte) (128 + 90 * Math.sin(across * x + down * y + i % 3) + random.nextInt(20));
         }
-        return new Picture(width, height, rgb);
+        return new Image(width, height, rgb);
     }
 }

@@ -88,7 +88,7 @@ class DescriptorPcaTest {
     }
 
     @RandomTest(times = 5)
-    void repeatedPicturesGiveZerosAlongAxesThatDoNotExist(Seed seed) {
+    void repeatedImagesGiveZerosAlongAxesThatDoNotExist(Seed seed) {
         for (long width : new long[] {4, 40}) {
             Tensor few = seed.gaussian(3, width);
             Tensor rows = Views.concat(List.of(few, few, few), 0);
@@ -100,7 +100,7 @@ class DescriptorPcaTest {
     }
 
     @Test
-    void mostIsDecidedByTheTrainingPicturesAndTheLengthOfTheDescriptor() {
+    void mostIsDecidedByTheTrainingImagesAndTheLengthOfTheDescriptor() {
         Backbone backbone = Backbone.of("googlenet", "inception_4e");
         Pooling open = Pooling.parse("fisher:64,weights=true/root/l2/pca:most");
         assertThat(open.settled(backbone, 667).text()).endsWith("/l2/pca:666");
@@ -121,7 +121,7 @@ class DescriptorPcaTest {
     }
 
     @Test
-    void moreAxesThanPicturesAllowAreAnErrorAsEarlyAsCanBe() {
+    void moreAxesThanImagesAllowAreAnErrorAsEarlyAsCanBe() {
         Backbone backbone = Backbone.of("googlenet", "inception_4e");
         assertThatThrownBy(() -> Pooling.parse("average/pca:200").settled(backbone, 200))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -288,7 +288,7 @@ class FittingTest {
     }
 
     @Test
-    void everyStageIsFittedToAsManyPicturesAsItWantsAndLaterOnesToAll() {
+    void everyStageIsFittedToAsManyImagesAsItWantsAndLaterOnesToAll() {
         double[] numbers = new double[100]; // more than are described at a time
         Arrays.setAll(numbers, i -> i);
         Tensor features = Tensors.of(numbers, Shape.of(100, 1, 1, 1), DType.F64);
@@ -303,7 +303,7 @@ class FittingTest {
     }
 
     @Test
-    void describingMorePicturesTakesNoMoreTensors() {
+    void describingMoreImagesTakesNoMoreTensors() {
         Remembering stage = new Remembering(new ArrayList<>(), new ArrayList<>());
         Pooling pooling = new Pooling(List.of(), stage, List.of(new DescriptorPca(OptionalInt.of(1))));
         Tensor features = Tensors.gaussian(new SplittableRandom(1), Shape.of(300, 1, 1, 1), DType.F64);

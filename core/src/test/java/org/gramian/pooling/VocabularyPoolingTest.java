@@ -246,7 +246,7 @@ class VocabularyPoolingTest {
         assertTensor(Vocabulary.sample(maps, new SplittableRandom(3))).isIdenticalTo(one);
     }
 
-    /** Of channel 1 the numbers of channel 0 from 100,000 on, over more pictures than are looked at together. */
+    /** Of channel 1 the numbers of channel 0 from 100,000 on, over more images than are looked at together. */
     @Test
     void aLargeSampleIsOfWholeLocalFeatures() {
         double[] numbers = new double[40 * 2 * 1500];

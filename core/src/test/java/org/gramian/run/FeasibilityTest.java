@@ -17,7 +17,7 @@ import org.gramian.pooling.Methods;
 import org.gramian.run.config.ConfigException;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
-import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Cancellation;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -71,7 +71,7 @@ class FeasibilityTest {
                         remarks.add(text);
                     }
                 },
-                Breaks.whenAsked());
+                Cancellation.whenAsked());
         trainer.plan(trainer.audit());
         return remarks;
     }
@@ -95,7 +95,7 @@ class FeasibilityTest {
                                 remarks.add(text);
                             }
                         },
-                        Breaks.whenAsked());
+                        Cancellation.whenAsked());
         trainer.plan(trainer.audit());
         assertThat(remarks)
                 .singleElement()
@@ -105,7 +105,7 @@ class FeasibilityTest {
     }
 
     @Test
-    void morePrincipalAxesThanPicturesAreRefused() {
+    void morePrincipalAxesThanImagesAreRefused() {
         assertThatThrownBy(() -> run.with(Keys.POOLING, "average/pca:8").plan())
                 .isInstanceOf(ConfigException.class)
                 .has(facts("network.pooling", "4"))

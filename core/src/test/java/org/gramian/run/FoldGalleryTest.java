@@ -12,14 +12,14 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.gramian.gallery.CountSketch;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Item;
 import org.gramian.gallery.Neighbours;
 import org.gramian.gallery.Part;
-import org.gramian.gallery.Sketch;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.inspect.SpdInspection;
@@ -29,14 +29,14 @@ import org.gramian.model.RowSink;
 import org.gramian.model.Scoring;
 import org.gramian.run.config.Keys;
 import org.gramian.tensor.Device;
-import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.TrainEvent.Collecting;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Galleries of runs of 2 classes with 6 pictures each. */
+/** Galleries of runs of 2 classes with 6 images each. */
 class FoldGalleryTest {
     @TempDir
     private Path folder = Path.of("");
@@ -58,7 +58,7 @@ class FoldGalleryTest {
     }
 
     @Test
-    void aGalleryHasEveryPictureOnceInItsPart() throws IOException, InterruptedException {
+    void aGalleryHasEveryImageOnceInItsPart() throws IOException, InterruptedException {
         SmallRun run = run();
         run.train(List.of());
         Gallery gallery = gallery(run);
@@ -70,21 +70,21 @@ class FoldGalleryTest {
         assertThat(gallery.items()).isEqualTo(expected);
         assertThat(gallery.classes()).isEqualTo(run.dataset().classes());
         for (int i = 0; i < expected.size(); i++) {
-            assertThat(new PictureReader(PictureLimits.DEFAULT).read(gallery.thumbnail(i)))
-                    .isInstanceOf(Reading.Readable.class);
+            assertThat(new ImageReader(ImageLimits.DEFAULT).read(gallery.thumbnail(i)))
+                    .isInstanceOf(ReadResult.Readable.class);
         }
     }
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1})
-    void aPictureThatIsDescribedAgainFindsItself(int fineTuning) throws IOException, InterruptedException {
+    void anImageThatIsDescribedAgainFindsItself(int fineTuning) throws IOException, InterruptedException {
         SmallRun run = run().with(Keys.STAGE2_EPOCHS, fineTuning);
         run.train(List.of());
         Gallery gallery = gallery(run);
         try (ModelFile.Stored stored = ModelFile.read(run.place().resolve("model.safetensors"), Device.CPU)) {
             List<Sample> training = run.plan().folds().getFirst().parts().training();
-            Sketch sketch = Sketch.of(gallery.descriptorSize());
-            Scoring.of(stored.model(), stored.card(), new PictureReader(PictureLimits.DEFAULT)::read)
+            CountSketch sketch = CountSketch.of(gallery.descriptorSize());
+            Scoring.of(stored.model(), stored.card(), new ImageReader(ImageLimits.DEFAULT)::read)
                     .run(
                             training,
                             Engine.Rows.DESCRIPTORS,
@@ -99,7 +99,7 @@ class FoldGalleryTest {
                                 }
 
                                 @Override
-                                public void unreadable(int sample, Reading.Unreadable problem) {
+                                public void unreadable(int sample, ReadResult.Unreadable problem) {
                                     throw new AssertionError(problem);
                                 }
                             },
@@ -133,7 +133,7 @@ class FoldGalleryTest {
     void nothingIsDescribedAgainWhereTheGalleryIsThere() throws IOException, InterruptedException {
         SmallRun run = run();
         run.train(List.of());
-        run.trainer(events::add, Breaks.whenAsked()).train(run.place());
+        run.trainer(events::add, Cancellation.whenAsked()).train(run.place());
         assertThat(events).noneMatch(event -> event instanceof RunEvent.Training);
     }
 
@@ -152,7 +152,7 @@ class FoldGalleryTest {
     @ValueSource(ints = {1, 2})
     void aBreakWhileItIsMadeCostsNothingButTheGallery(int task) throws IOException, InterruptedException {
         SmallRun run = run();
-        Breaks breaks = Breaks.whenAsked();
+        Cancellation breaks = Cancellation.whenAsked();
         Set<String> tasks = new HashSet<>(); // since the test
         Consumer<RunEvent> stop = event -> {
             events.add(event);
@@ -165,7 +165,7 @@ class FoldGalleryTest {
             }
         };
         RunResult broken = run.trainer(stop, breaks).train(run.place());
-        assertThat(broken.early()).contains(Breaks.Reason.ASKED);
+        assertThat(broken.early()).contains(Cancellation.Reason.ASKED);
         assertThat(broken.folds()).hasSize(1);
         assertThat(run.place().resolve(Gallery.FILE)).doesNotExist();
         assertThat(run.train(List.of()).early()).isEmpty();
@@ -173,7 +173,7 @@ class FoldGalleryTest {
     }
 
     @Test
-    void aPictureThatIsLostCostsTheGalleryButNotTheModel() throws IOException, InterruptedException {
+    void anImageThatIsLostCostsTheGalleryButNotTheModel() throws IOException, InterruptedException {
         SmallRun run = run();
         Path lost = run.plan().folds().getFirst().parts().training().getFirst().file();
         Consumer<RunEvent> lose = event -> {
@@ -186,7 +186,7 @@ class FoldGalleryTest {
                 }
             }
         };
-        RunResult result = run.trainer(lose, Breaks.whenAsked()).train(run.place());
+        RunResult result = run.trainer(lose, Cancellation.whenAsked()).train(run.place());
         assertThat(result.folds()).hasSize(1);
         assertThat(result.early()).isEqualTo(Optional.empty());
         assertThat(run.place().resolve("model.safetensors")).exists();

@@ -22,11 +22,11 @@ import org.gramian.run.FoldPlan.HoldingBack;
 import org.gramian.run.FoldPlan.Placed;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who trains, judges and tests; the files hold a line of text, for nobody looks at them as pictures here. */
+/** Who trains, judges and tests; the files hold a line of text, for nobody looks at them as images here. */
 class FoldPlanTest {
     @TempDir
     private Path folder = Path.of("");
@@ -52,7 +52,7 @@ class FoldPlanTest {
         return IntStream.range(0, dataset.samples().size()).boxed().collect(Collectors.toSet());
     }
 
-    /** Every third picture tests, all others train. */
+    /** Every third image tests, all others train. */
     private static Fold fold(Dataset dataset) {
         return new Fold(
                 "a third",
@@ -93,7 +93,7 @@ class FoldPlanTest {
     }
 
     @RandomTest(times = 6)
-    void onlyTrainingPicturesAreHeldBackAndNoneIsLost(Seed seed) throws IOException {
+    void onlyTrainingImagesAreHeldBackAndNoneIsLost(Seed seed) throws IOException {
         Dataset dataset = dataset(1, seed.random().ints(3, 6, 20).toArray());
         Fold fold = fold(dataset);
         Parts parts = parts(dataset, fold, 0.3, seed.value());
@@ -131,7 +131,7 @@ class FoldPlanTest {
     }
 
     @Test
-    void whereAClassHasTooFewDifferentPicturesNoneIsHeldBackAndThatIsSaid() throws IOException {
+    void whereAClassHasTooFewDifferentImagesNoneIsHeldBackAndThatIsSaid() throws IOException {
         Fold twoAndOne = new Fold("few", List.of(0, 1, 3), List.of(), List.of(2, 4));
         Dataset dataset = dataset(1, 3, 2);
         requireNoneHeldBack(dataset, twoAndOne);
@@ -169,7 +169,7 @@ class FoldPlanTest {
     }
 
     @Test
-    void picturesThatCannotBeReadTakeNoPart() throws IOException {
+    void imagesThatCannotBeReadTakeNoPart() throws IOException {
         Dataset dataset = dataset(1, 9, 9);
         Set<Integer> readable = all(dataset);
         readable.removeAll(Set.of(0, 1, 2));
@@ -191,7 +191,7 @@ class FoldPlanTest {
     }
 
     @Test
-    void classesWithoutAReadablePictureToTrainOnAreNamed() throws IOException {
+    void classesWithoutAReadableImageToTrainOnAreNamed() throws IOException {
         Dataset dataset = dataset(1, 3, 3, 3);
         Fold fold = new Fold("the fold", List.of(0, 1, 3, 4, 6, 7), List.of(), List.of(2, 5, 8));
         Placed placed = new Placed("", fold);

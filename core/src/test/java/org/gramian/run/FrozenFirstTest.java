@@ -27,8 +27,8 @@ import org.gramian.pooling.Pooling;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
-import org.gramian.testing.PaintedPictures;
-import org.gramian.train.loop.Breaks;
+import org.gramian.testing.PaintedImages;
+import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent.Stepped;
@@ -51,11 +51,11 @@ final class FrozenFirstTest {
                 .with(Keys.PROTOCOL, Protocols.parse("holdout:0.25"));
     }
 
-    private Trainer trainer(Settings settings, Consumer<RunEvent> also, Breaks breaks) throws IOException {
-        Dataset dataset = PaintedPictures.folders(folder.resolve("images"), 12, 12, 12);
+    private Trainer trainer(Settings settings, Consumer<RunEvent> also, Cancellation breaks) throws IOException {
+        Dataset dataset = PaintedImages.folders(folder.resolve("images"), 12, 12, 12);
         return Trainer.of(dataset)
                 .asking(settings)
-                .with(new Workshop(
+                .with(new RunResources(
                         Device.CPU,
                         new WeightStore(folder.resolve("weights")),
                         Optional.of(folder.resolve("cache")),
@@ -70,7 +70,7 @@ final class FrozenFirstTest {
     }
 
     private RunResult train(Settings settings, String place) throws IOException, InterruptedException {
-        return trainer(settings, _ -> {}, Breaks.whenAsked()).train(folder.resolve(place));
+        return trainer(settings, _ -> {}, Cancellation.whenAsked()).train(folder.resolve(place));
     }
 
     private Map<String, String> hashes(String place) throws IOException {
@@ -173,7 +173,7 @@ final class FrozenFirstTest {
     @ValueSource(ints = {1, 2, 7})
     void aRunThatStopsWhileFineTuningGoesOnWithTheSameBits(int steps) throws IOException, InterruptedException {
         train(fineTuned(), "whole");
-        Breaks breaks = Breaks.whenAsked();
+        Cancellation breaks = Cancellation.whenAsked();
         int[] seen = {0};
         Consumer<RunEvent> stop = event -> {
             if (event instanceof RunEvent.Training(Stepped _) && ++seen[0] == steps) {
@@ -191,14 +191,14 @@ final class FrozenFirstTest {
     void aBudgetThatEndsBeforeFineTuningLeavesTheFrozenModel() throws IOException, InterruptedException {
         train(fineTuned(), "whole");
         AtomicLong now = new AtomicLong();
-        Breaks breaks = Breaks.after(Duration.ofSeconds(1), now::get);
+        Cancellation breaks = Cancellation.after(Duration.ofSeconds(1), now::get);
         Consumer<RunEvent> late = event -> {
             if (event instanceof RunEvent.Measured) {
                 now.set(Duration.ofSeconds(2).toNanos());
             }
         };
         RunResult result = trainer(fineTuned(), late, breaks).train(folder.resolve("run"));
-        assertThat(result.early()).contains(Breaks.Reason.OUT_OF_TIME);
+        assertThat(result.early()).contains(Cancellation.Reason.OUT_OF_TIME);
         assertThat(result.folds()).hasSize(1);
         assertThat(folder.resolve("run/model.safetensors"))
                 .hasSameBinaryContentAs(folder.resolve("run/frozen.safetensors"));

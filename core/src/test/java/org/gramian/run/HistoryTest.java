@@ -13,7 +13,7 @@ import java.util.SplittableRandom;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.gramian.train.loop.TrainEvent.EpochDone;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,7 +32,7 @@ class HistoryTest {
                 random.nextDouble() * Math.pow(10, random.nextInt(-9, 1)),
                 random.nextDouble(100),
                 random.nextDouble(),
-                new Judgement(random.nextInt(7) / 7.0, random.nextDouble(5)),
+                new ValidationScore(random.nextInt(7) / 7.0, random.nextDouble(5)),
                 random.nextBoolean(),
                 random.nextBoolean() ? OptionalDouble.of(random.nextDouble() * 1e-6) : OptionalDouble.empty());
     }
@@ -95,10 +95,11 @@ class HistoryTest {
     void aFileOfAVersionWithoutOrthogonalityStillOpens() throws IOException {
         String old = "stage,epoch,rate,loss,accuracy,judged_error,judged_loss,best\n1,1,0.5,2.0,0.25,0.75,1.5,true\n";
         Files.writeString(file(), old);
-        EpochDone first = new EpochDone(1, 0, 0.5, 2, 0.25, new Judgement(0.75, 1.5), true, OptionalDouble.empty());
+        EpochDone first =
+                new EpochDone(1, 0, 0.5, 2, 0.25, new ValidationScore(0.75, 1.5), true, OptionalDouble.empty());
         assertThat(History.open(file()).epochs()).containsExactly(first);
         History.open(file())
-                .add(new EpochDone(1, 1, 0.5, 1, 0.5, new Judgement(0.5, 1), true, OptionalDouble.of(1e-7)));
+                .add(new EpochDone(1, 1, 0.5, 1, 0.5, new ValidationScore(0.5, 1), true, OptionalDouble.of(1e-7)));
         assertThat(file()).content().contains("true,\n1,2,0.5,1.0,0.5,0.5,1.0,true,1.0E-7\n");
     }
 

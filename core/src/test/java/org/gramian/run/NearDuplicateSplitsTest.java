@@ -16,7 +16,7 @@ import java.util.SplittableRandom;
 import java.util.stream.Collectors;
 import javax.imageio.ImageIO;
 import org.gramian.backbone.weights.WeightStore;
-import org.gramian.evaluate.TestPictures;
+import org.gramian.evaluate.TestImages;
 import org.gramian.evaluate.TestRequest;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
@@ -30,9 +30,9 @@ import org.gramian.pooling.Fidelity;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
-import org.gramian.testing.PaintedPictures;
-import org.gramian.train.loop.Breaks;
-import org.gramian.train.loop.Keeper;
+import org.gramian.testing.PaintedImages;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.CheckpointPolicy;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent.Solved;
 import org.junit.jupiter.api.BeforeEach;
@@ -54,7 +54,7 @@ final class NearDuplicateSplitsTest {
 
     @BeforeEach
     void paint() throws IOException {
-        dataset = PaintedPictures.folders(folder.resolve("images"), 9, 9, 9);
+        dataset = PaintedImages.folders(folder.resolve("images"), 9, 9, 9);
         for (Sample sample : dataset.samples()) {
             int seed = sample.name().hashCode();
             for (Set<String> group : GROUPS) {
@@ -106,15 +106,15 @@ final class NearDuplicateSplitsTest {
     private Trainer trainer() {
         return Trainer.of(dataset)
                 .asking(settings)
-                .with(new Workshop(Device.CPU, new WeightStore(folder.resolve("weights")), Optional.empty(), 1))
+                .with(new RunResources(Device.CPU, new WeightStore(folder.resolve("weights")), Optional.empty(), 1))
                 .under(new Trainer.Control(
                         event -> {
                             if (event instanceof RunEvent.Remark(String text)) {
                                 remarks.add(text);
                             }
                         },
-                        Breaks.whenAsked(),
-                        Keeper.DEFAULT_INTERVAL));
+                        Cancellation.whenAsked(),
+                        CheckpointPolicy.DEFAULT_INTERVAL));
     }
 
     private RunPlan plan() throws IOException, InterruptedException {
@@ -208,7 +208,7 @@ final class NearDuplicateSplitsTest {
     /** Every image has one near-duplicate, and nothing else in common with its class. */
     @Test
     void theyDecideNeitherTheRaceNorTheClassifier() throws IOException, InterruptedException {
-        dataset = PaintedPictures.folders(folder.resolve("pairs"), 16, 16, 16);
+        dataset = PaintedImages.folders(folder.resolve("pairs"), 16, 16, 16);
         for (Sample sample : dataset.samples()) {
             int number = Integer.parseInt(sample.name().replaceAll(".*/|\\.png", ""));
             writeGratings(sample, 1000 * sample.label() + number / 2, number % 2);
@@ -238,8 +238,8 @@ final class NearDuplicateSplitsTest {
                                 solved.add(found);
                             }
                         },
-                        Breaks.whenAsked(),
-                        Keeper.DEFAULT_INTERVAL))
+                        Cancellation.whenAsked(),
+                        CheckpointPolicy.DEFAULT_INTERVAL))
                 .train(folder.resolve(place));
         double race = PoolingRace.Result.read(folder.resolve(place).resolve(PoolingRace.FILE))
                 .best()
@@ -253,7 +253,7 @@ final class NearDuplicateSplitsTest {
         RunPlan plan = plan();
         Trainer trainer = trainer();
         trainer.train(folder.resolve("run"));
-        TestPictures chosen = TestPictures.choose(
+        TestImages chosen = TestImages.choose(
                 dataset,
                 ModelFile.header(folder.resolve("run/model.safetensors")).card(),
                 TestRequest.USUAL);

@@ -15,14 +15,14 @@ import org.gramian.run.config.Key;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
-import org.gramian.testing.PaintedPictures;
-import org.gramian.train.loop.Breaks;
+import org.gramian.testing.PaintedImages;
+import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.TrainEvent.Stepped;
 
 /**
- * A run of few small pictures and steps, which takes parts of a second.
+ * A run of few small images and steps, which takes parts of a second.
  *
- * @param dataset 2 classes with 6 pictures each, or something else
+ * @param dataset 2 classes with 6 images each, or something else
  * @param settings two folds, a small pooling, one epoch of stage 1
  * @param place where it is kept
  */
@@ -42,7 +42,7 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
                 .with(Keys.STAGE1_EPOCHS, 1)
                 .with(Keys.STAGE2_EPOCHS, 0)
                 .with(Keys.BATCH, 4);
-        return new SmallRun(PaintedPictures.folders(folder.resolve("pictures"), 6, 6), settings, folder.resolve("run"));
+        return new SmallRun(PaintedImages.folders(folder.resolve("pictures"), 6, 6), settings, folder.resolve("run"));
     }
 
     SmallRun of(Dataset other) {
@@ -54,14 +54,14 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
     }
 
     Trainer trainer() {
-        return trainer(_ -> {}, Breaks.whenAsked());
+        return trainer(_ -> {}, Cancellation.whenAsked());
     }
 
-    Trainer trainer(Consumer<RunEvent> events, Breaks breaks) {
+    Trainer trainer(Consumer<RunEvent> events, Cancellation breaks) {
         WeightStore none = new WeightStore(place.resolveSibling("weights"));
         return Trainer.of(dataset)
                 .asking(settings)
-                .with(new Workshop(Device.CPU, none, Optional.empty(), 2))
+                .with(new RunResources(Device.CPU, none, Optional.empty(), 2))
                 .under(new Trainer.Control(events, breaks, Duration.ofDays(1)));
     }
 
@@ -78,7 +78,7 @@ record SmallRun(Dataset dataset, Settings settings, Path place) {
 
     /** Stops after the first step, with a checkpoint. */
     void trainOneStep() throws IOException, InterruptedException {
-        Breaks breaks = Breaks.whenAsked();
+        Cancellation breaks = Cancellation.whenAsked();
         Consumer<RunEvent> stop = event -> {
             if (event instanceof RunEvent.Training(Stepped _)) {
                 breaks.ask();

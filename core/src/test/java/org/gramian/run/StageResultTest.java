@@ -9,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.gramian.train.recipe.Improvement;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -44,7 +44,10 @@ class StageResultTest {
     @Test
     void aClassifierThatWasSolvedAgainIsKept() throws IOException {
         StageResult refit = FIRST.with(new StageResult.Refit(
-                "svm, C 10", true, Optional.of(new Judgement(0.2, 0.7)), Optional.of(new Judgement(0.1, 0.6))));
+                "svm, C 10",
+                true,
+                Optional.of(new ValidationScore(0.2, 0.7)),
+                Optional.of(new ValidationScore(0.1, 0.6))));
         refit.write(folder);
         SECOND.with(new StageResult.Refit("svm", false, Optional.empty(), Optional.empty()))
                 .write(folder);

@@ -24,10 +24,10 @@ import java.util.zip.CRC32C;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
 import org.gramian.run.config.Keys;
-import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.Stepped;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -181,7 +181,7 @@ class TensorBoardLogTest {
     @Test
     void aResumedRunAddsAFileAndRepeatsNoEpoch() throws IOException, InterruptedException {
         SmallRun run = run(0.34);
-        Breaks breaks = Breaks.whenAsked();
+        Cancellation breaks = Cancellation.whenAsked();
         Consumer<RunEvent> stop = event -> {
             if (event instanceof RunEvent.Training(Stepped step) && step.epoch() == 2) {
                 breaks.ask();
@@ -209,7 +209,7 @@ class TensorBoardLogTest {
     }
 
     private static EpochDone epoch(int number) {
-        return new EpochDone(1, number, 0.1, 1.5, 0.5, new Judgement(0.25, 1.25), true, OptionalDouble.empty());
+        return new EpochDone(1, number, 0.1, 1.5, 0.5, new ValidationScore(0.25, 1.25), true, OptionalDouble.empty());
     }
 
     @Test
@@ -233,7 +233,7 @@ class TensorBoardLogTest {
                         remarks.add(text);
                     }
                 },
-                Breaks.whenAsked());
+                Cancellation.whenAsked());
         trainer.plan(trainer.audit());
         assertThat(remarks).anyMatch(text -> text.startsWith("--tensorboard has no effect"));
     }

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.gramian.evaluate.Evaluator;
 import org.gramian.evaluate.Prediction;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.ModelFile;
@@ -34,7 +34,7 @@ class TestCropsTest {
         try (ModelFile.Stored stored = ModelFile.read(fold.model(), Device.CPU)) {
             assertThat(stored.card().crops().text()).isEqualTo("resize:24+flips");
             Evaluator evaluator =
-                    Evaluator.of(stored.model(), stored.card(), new PictureReader(PictureLimits.DEFAULT)::read);
+                    Evaluator.of(stored.model(), stored.card(), new ImageReader(ImageLimits.DEFAULT)::read);
             List<String> tested = fold.evaluation().predictions().stream()
                     .map(Prediction::name)
                     .toList();

@@ -27,15 +27,15 @@ import org.gramian.run.Trainer.Control;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
-import org.gramian.testing.PaintedPictures;
-import org.gramian.train.loop.Breaks;
+import org.gramian.testing.PaintedImages;
+import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
 import org.gramian.train.loop.TrainEvent.Stepped;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** From a folder of 3 classes with 6 pictures each to models, whole or in parts. */
+/** From a folder of 3 classes with 6 images each to models, whole or in parts. */
 class TrainerTest {
     private static final Duration NEVER = Duration.ofDays(1);
 
@@ -48,7 +48,7 @@ class TrainerTest {
 
     @BeforeEach
     void paint() throws IOException {
-        dataset = PaintedPictures.folders(folder.resolve("pictures"), 6, 6, 6);
+        dataset = PaintedImages.folders(folder.resolve("pictures"), 6, 6, 6);
         settings = Settings.NONE
                 .with(Keys.BACKBONE, "filters")
                 .with(Keys.CROPS, CropPlan.parse("center:16"))
@@ -60,15 +60,15 @@ class TrainerTest {
                 .with(Keys.BATCH, 4);
     }
 
-    private Workshop workshop(Optional<Path> cache, int threads) {
-        return new Workshop(Device.CPU, new WeightStore(folder.resolve("weights")), cache, threads);
+    private RunResources workshop(Optional<Path> cache, int threads) {
+        return new RunResources(Device.CPU, new WeightStore(folder.resolve("weights")), cache, threads);
     }
 
     private Trainer trainer() {
-        return trainer(Breaks.whenAsked());
+        return trainer(Cancellation.whenAsked());
     }
 
-    private Trainer trainer(Breaks breaks) {
+    private Trainer trainer(Cancellation breaks) {
         return Trainer.of(dataset)
                 .asking(settings)
                 .with(workshop(Optional.of(folder.resolve("cache")), 2))
@@ -207,7 +207,7 @@ class TrainerTest {
 
     /** Trains until so many steps are taken; whether it came to its end. */
     private boolean broken(String place, int steps) throws IOException, InterruptedException {
-        Breaks breaks = Breaks.whenAsked();
+        Cancellation breaks = Cancellation.whenAsked();
         int[] taken = {0};
         Control control = new Control(
                 event -> {
@@ -235,8 +235,8 @@ class TrainerTest {
     @Test
     void aRunWithoutTimeHasNoModelAndGoesOnToTheSameFiles() throws IOException, InterruptedException {
         train("whole");
-        RunResult early = trainer(Breaks.after(Duration.ZERO)).train(folder.resolve("run"));
-        assertThat(early.early()).hasValue(Breaks.Reason.OUT_OF_TIME);
+        RunResult early = trainer(Cancellation.after(Duration.ZERO)).train(folder.resolve("run"));
+        assertThat(early.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
         assertThat(early.folds()).isEmpty();
         assertThat(content("run")).doesNotContainKey("fold-1/model.safetensors");
         assertThat(train("run").early()).isEmpty();
@@ -247,14 +247,14 @@ class TrainerTest {
     void aRunWhoseTimeIsOverHasAModelAndGoesOnToTheSameFiles() throws IOException, InterruptedException {
         train("whole");
         long[] seconds = {0};
-        Breaks breaks = Breaks.after(
+        Cancellation breaks = Cancellation.after(
                 Duration.ofSeconds(1), () -> Duration.ofSeconds(seconds[0]).toNanos());
         Control control = new Control(
                 event -> seconds[0] += event instanceof RunEvent.Training(Stepped _) ? 1 : 0, breaks, NEVER);
         RunResult early = trainer().under(control).train(folder.resolve("run"));
-        assertThat(early.early()).hasValue(Breaks.Reason.OUT_OF_TIME);
+        assertThat(early.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
         assertThat(early.folds()).singleElement().satisfies(fold -> {
-            assertThat(fold.early()).hasValue(Breaks.Reason.OUT_OF_TIME);
+            assertThat(fold.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
             assertThat(fold.model()).isRegularFile();
         });
         assertThat(content("run")).containsKey("fold-1/checkpoint.safetensors");
@@ -280,8 +280,8 @@ class TrainerTest {
     }
 
     @Test
-    void aRunThatIsAskedToStopWhileItLooksAtPicturesStops() {
-        Breaks breaks = Breaks.whenAsked();
+    void aRunThatIsAskedToStopWhileItLooksAtImagesStops() {
+        Cancellation breaks = Cancellation.whenAsked();
         breaks.ask();
         assertThatThrownBy(() -> trainer(breaks).train(folder.resolve("run")))
                 .isInstanceOf(InterruptedTrainingException.class);
@@ -313,7 +313,7 @@ class TrainerTest {
     }
 
     @Test
-    void picturesThatCannotBeReadTakeNoPartInARun() throws IOException, InterruptedException {
+    void imagesThatCannotBeReadTakeNoPartInARun() throws IOException, InterruptedException {
         Path broken = dataset.samples().get(4).file();
         Files.writeString(broken, "no picture");
         RunPlan plan = trainer().plan(trainer().audit());
@@ -340,7 +340,7 @@ class TrainerTest {
     }
 
     @Test
-    void aProtocolThatDoesNotFitThePicturesIsRefused() {
+    void aProtocolThatDoesNotFitTheImagesIsRefused() {
         settings = settings.with(Keys.PROTOCOL, Protocols.parse("kfold:9"));
         assertThatThrownBy(() -> train("run"))
                 .isInstanceOf(UnfitDataException.class)

@@ -76,7 +76,7 @@ class CudaGraphTest {
                     count.copyFrom(Elementwise.add(count, 1));
                 }
             };
-            try (RepeatedWork work = new RepeatedWork(gpu, more)) {
+            try (CapturedWork work = new CapturedWork(gpu, more)) {
                 for (int i = 1; i <= 5; i++) {
                     work.run();
                     assertThat(count.item()).isEqualTo(i);
@@ -90,7 +90,7 @@ class CudaGraphTest {
     void onTheProcessorWorkIsRepeatedAsItIs() {
         int[] runs = new int[1];
         try (CudaStream _ = CudaStream.open(Device.CPU);
-                RepeatedWork work = new RepeatedWork(Device.CPU, () -> runs[0]++)) {
+                CapturedWork work = new CapturedWork(Device.CPU, () -> runs[0]++)) {
             work.run();
             work.run();
             assertThat(work.isRecorded()).isFalse();

@@ -4,7 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Assumptions;
 
-/** Weights and pictures beside the checkout, which are not part of it. */
+/** Weights and images beside the checkout, which are not part of it. */
 public final class SharedFolder {
     private SharedFolder() {}
 

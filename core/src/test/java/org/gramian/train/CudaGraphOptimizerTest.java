@@ -74,7 +74,7 @@ class CudaGraphOptimizerTest {
     }
 
     /** A batch of one crop whose score is right. */
-    private static void observe(StepCells cells, double loss) {
+    private static void observe(GpuStepState cells, double loss) {
         Device gpu = Gpu.required();
         cells.observe(
                 Tensors.to(Tensors.of(new double[] {0, 1}, Shape.of(1, 2), DType.F32), gpu),
@@ -91,7 +91,7 @@ class CudaGraphOptimizerTest {
                 ParameterSet fast = parameters(gpu);
                 Optimizer host = new Optimizer(rule, clip, ema);
                 Optimizer device = new Optimizer(rule, clip, ema);
-                StepCells cells = new StepCells(gpu)) {
+                GpuStepState cells = new GpuStepState(gpu)) {
             CudaGraphOptimizer graph = new CudaGraphOptimizer(device, cells);
             List<ParameterGroup> groups = List.of(new ParameterGroup(fast, 0.7, 1.5));
             assertThat(CudaGraphOptimizer.suits(groups, rule)).isTrue();
@@ -106,7 +106,7 @@ class CudaGraphOptimizerTest {
                 observe(cells, 2);
                 graph.step(groups, gradients(fast, new SplittableRandom(step), 0.3));
             }
-            assertThat(cells.read()).isEqualTo(new StepCells.Outcome(30, 60, 30, false, 2));
+            assertThat(cells.read()).isEqualTo(new GpuStepState.Outcome(30, 60, 30, false, 2));
             graph.taken(30);
             assertThat(device.steps()).isEqualTo(host.steps());
             for (ParameterSpec spec : SPECS) {
@@ -144,7 +144,7 @@ class CudaGraphOptimizerTest {
         try (Scope _ = Scope.open();
                 ParameterSet parameters = parameters(gpu);
                 optimizer;
-                StepCells cells = new StepCells(gpu)) {
+                GpuStepState cells = new GpuStepState(gpu)) {
             CudaGraphOptimizer graph = new CudaGraphOptimizer(optimizer, cells);
             List<ParameterGroup> groups = List.of(ParameterGroup.of(parameters));
             double rate = optimizer.options().learningRate();

@@ -69,7 +69,7 @@ abstract class ColumnStage extends TrainingStage {
         return appended;
     }
 
-    /** The column that holds pictures. */
+    /** The column that holds images. */
     public Param<String> inputCol() {
         return inputCol;
     }
@@ -111,7 +111,7 @@ abstract class ColumnStage extends TrainingStage {
         return itself();
     }
 
-    /** The column that says which pictures judge epochs. */
+    /** The column that says which images judge epochs. */
     public Param<String> validationIndicatorCol() {
         return validationIndicatorCol;
     }

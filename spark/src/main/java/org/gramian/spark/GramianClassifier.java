@@ -16,15 +16,15 @@ import org.apache.spark.ml.util.MLWriter;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.spark.executor.TaskResources;
-import org.gramian.spark.train.OwnDisks;
+import org.gramian.spark.train.LocalPathCheck;
 import org.gramian.spark.train.SparkTrainer;
-import org.gramian.spark.train.Trained;
 import org.gramian.spark.train.TrainingJob;
-import org.gramian.train.loop.Breaks;
+import org.gramian.spark.train.TrainingOutcome;
+import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
 
 /**
- * Trains a {@link GramianModel} on a column of labelled pictures: features of a frozen backbone are computed by the executors, and
+ * Trains a {@link GramianModel} on a column of labelled images: features of a frozen backbone are computed by the executors, and
  * pooling and classifier trained on them by all executors together.
  *
  * <pre>{@code
@@ -76,7 +76,7 @@ public final class GramianClassifier extends ColumnStage implements MLWritable {
             }
             FileSystem files = FileSystem.get(session.sessionState().newHadoopConf());
             Path passing = files.makeQualified(new Path("/tmp/gramian-" + UUID.randomUUID()));
-            if (OwnDisks.isDoubtful(session, passing.toString())) {
+            if (LocalPathCheck.isDoubtful(session, passing.toString())) {
                 throw new IllegalArgumentException(
                         "expected a folder for features reachable from all machines, found none set,"
                                 + " and the default file system, " + files.getUri()
@@ -94,9 +94,9 @@ public final class GramianClassifier extends ColumnStage implements MLWritable {
     }
 
     private GramianModel fit(Dataset<?> dataset, String run) throws IOException {
-        Trained trained =
+        TrainingOutcome trained =
                 SparkTrainer.usual().train(new TrainingJob(dataset.toDF(), columns(), asked(), run, true, getDevice()));
-        String file = trained.model().orElseThrow(() -> new InterruptedTrainingException(Breaks.Reason.ASKED));
+        String file = trained.model().orElseThrow(() -> new InterruptedTrainingException(Cancellation.Reason.ASKED));
         GramianModel model =
                 new GramianModel(Identifiable.randomUID("gramianModel"), ModelFiles.read(file, dataset.sparkSession()));
         return copyValues(model, new ParamMap()).setParent(this);

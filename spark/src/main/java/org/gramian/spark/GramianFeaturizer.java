@@ -11,7 +11,7 @@ import org.gramian.spark.executor.ModelContent;
 import org.gramian.spark.executor.Output;
 
 /**
- * Descriptors of a column of pictures, by a trained model: what its pooling ends with, for Spark's own classifiers, clustering or
+ * Descriptors of a column of images, by a trained model: what its pooling ends with, for Spark's own classifiers, clustering or
  * search.
  *
  * <pre>{@code
@@ -19,7 +19,7 @@ import org.gramian.spark.executor.Output;
  * Pipeline pipeline = new Pipeline().setStages(new PipelineStage[] {featurizer, new LogisticRegression()});
  * }</pre>
  *
- * <p>Each row gets a vector {@code [d]}, the mean over the picture's crops, or null and the reason in the column for errors; most of
+ * <p>Each row gets a vector {@code [d]}, the mean over the image's crops, or null and the reason in the column for errors; most of
  * Spark's stages want such rows filtered out first.
  */
 public final class GramianFeaturizer extends ModelStage<GramianFeaturizer> {

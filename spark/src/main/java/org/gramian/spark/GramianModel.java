@@ -17,16 +17,16 @@ import org.gramian.spark.executor.ModelContent;
 import org.gramian.spark.executor.Output;
 
 /**
- * What a column of pictures shows, by a trained model.
+ * What a column of images shows, by a trained model.
  *
  * <pre>{@code
- * Dataset<Row> pictures = spark.read().format("binaryFile").load("hdfs:///photos");
+ * Dataset<Row> images = spark.read().format("binaryFile").load("hdfs:///photos");
  * GramianModel model = GramianModel.fromFile("hdfs:///models/model.safetensors");
- * model.transform(pictures).drop("content").write().parquet("hdfs:///answers");
+ * model.transform(images).drop("content").write().parquet("hdfs:///answers");
  * }</pre>
  *
  * <p>Each row gets the index of the likeliest class, its name, and the probabilities of all {@link #classes}; or null in these
- * columns and the reason in the column for errors. So a picture that cannot be read is a row, never a failed job. An empty name
+ * columns and the reason in the column for errors. So an image that cannot be read is a row, never a failed job. An empty name
  * leaves a column out. Descriptors are left out unless a column is named: they are thousands of numbers each.
  *
  * <p>Classes, errors and probabilities are those of {@code gramian predict}.

@@ -24,15 +24,15 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructField;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.util.SerializableConfiguration;
+import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.ModelContent;
 import org.gramian.spark.executor.Output;
 import org.gramian.spark.executor.PartitionScoring;
-import org.gramian.spark.executor.PictureColumn;
 import org.gramian.spark.executor.TaskResources;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the stages have in common that apply a trained model to a column of pictures: parameters for the column, for errors and the
+ * What the stages have in common that apply a trained model to a column of images: parameters for the column, for errors and the
  * device; the model's file as part of what is saved.
  *
  * @param <S> the stage itself, which setters return
@@ -83,7 +83,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
         return uid;
     }
 
-    /** The column that holds pictures. */
+    /** The column that holds images. */
     public Param<String> inputCol() {
         return inputCol;
     }
@@ -151,7 +151,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
     public Dataset<Row> transform(Dataset<?> dataset) {
         StructType schema = transformSchema(dataset.schema());
         SparkSession session = dataset.sparkSession();
-        PictureColumn input = new PictureColumn(
+        ImageColumn input = new ImageColumn(
                 dataset.schema().fieldIndex(getInputCol()),
                 new SerializableConfiguration(session.sessionState().newHadoopConf()));
         PartitionScoring scoring = new PartitionScoring(
@@ -177,7 +177,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
     /**
      * What a table has afterwards.
      *
-     * @throws IllegalArgumentException if there are no pictures in the column, a column that is appended is there already, or the
+     * @throws IllegalArgumentException if there are no images in the column, a column that is appended is there already, or the
      *     device is no device's name
      */
     @Override
@@ -187,8 +187,8 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
     }
 
     /** The schema of a table with what is appended to it. */
-    static StructType appended(StructType schema, String pictures, SequencedMap<Output, String> outputs) {
-        requirePictures(schema, pictures);
+    static StructType appended(StructType schema, String images, SequencedMap<Output, String> outputs) {
+        requireImages(schema, images);
         List<StructField> fields = new ArrayList<>(Arrays.asList(schema.fields()));
         // Spark does not tell large letters from small ones.
         Set<String> taken = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
@@ -203,7 +203,7 @@ abstract class ModelStage<S extends ModelStage<S>> extends Model<S> implements M
         return new StructType(fields.toArray(StructField[]::new));
     }
 
-    private static void requirePictures(StructType schema, String name) {
+    private static void requireImages(StructType schema, String name) {
         List<String> names = Arrays.asList(schema.fieldNames());
         if (!names.contains(name)) {
             throw new IllegalArgumentException("expected images in the column '" + name + "', found the columns "

@@ -87,7 +87,7 @@ abstract class TrainingStage extends Estimator<GramianModel> {
         return asked;
     }
 
-    /** The network that sees the pictures. */
+    /** The network that sees the images. */
     public Param<String> backbone() {
         return backbone;
     }
@@ -143,7 +143,7 @@ abstract class TrainingStage extends Estimator<GramianModel> {
         return itself();
     }
 
-    /** What is cut from a picture, as {@code center:224}. */
+    /** What is cut from an image, as {@code center:224}. */
     public Param<String> crops() {
         return crops;
     }
@@ -199,7 +199,7 @@ abstract class TrainingStage extends Estimator<GramianModel> {
         return itself();
     }
 
-    /** Share of the pictures that judge epochs, where no column says which do. */
+    /** Share of the images that judge epochs, where no column says which do. */
     public DoubleParam validation() {
         return validation;
     }

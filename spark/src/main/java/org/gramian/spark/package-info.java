@@ -6,18 +6,18 @@
  * Dataset<Row> answers = model.transform(paths); // path, prediction, predictedClass, probability, error
  * }</pre>
  *
- * <p>{@link org.gramian.spark.GramianModel} says what pictures show, {@link org.gramian.spark.GramianFeaturizer} gives their
+ * <p>{@link org.gramian.spark.GramianModel} says what images show, {@link org.gramian.spark.GramianFeaturizer} gives their
  * descriptors to Spark's own stages. Both are transformers for a {@code Pipeline}: they are saved with their parameters and the
  * model's file, so that what is loaded elsewhere needs nothing else. What they have in common is a {@code ModelStage}, saved by a
  * {@code StageWriter} and loaded by a {@code StageReader}; {@code ModelFiles} reads models from any file system.
  *
- * <p>{@link org.gramian.spark.GramianClassifier} is the estimator that trains such a model on labelled pictures; its parameters for
+ * <p>{@link org.gramian.spark.GramianClassifier} is the estimator that trains such a model on labelled images; its parameters for
  * that are a {@code TrainingStage}, and what it does is {@link org.gramian.spark.train}.
  *
- * <p>A column of pictures holds bytes or paths. Paths are better: files are read by the threads that decode, while the model
+ * <p>A column of images holds bytes or paths. Paths are better: files are read by the threads that decode, while the model
  * computes, and rows stay small. Beware of Spark's {@code binaryFile}, which leaves out empty files without a word.
  *
- * <p>A picture without results is a row with its reason. What computes is {@link org.gramian.spark.executor}, by the code of the
+ * <p>An image without results is a row with its reason. What computes is {@link org.gramian.spark.executor}, by the code of the
  * command line, so that classes, errors and probabilities are the same.
  */
 @NullMarked

@@ -58,15 +58,15 @@ class GramianClassifierTest {
                 .setSettings("stage1.schedule=constant");
     }
 
-    /** Bytes of pictures with the index that Spark's own stage gives their class. */
+    /** Bytes of images with the index that Spark's own stage gives their class. */
     @Test
     void inAPipelineItLearnsWhatSparksOwnStagesIndexAndJudge() throws IOException {
         List<Row> rows = new ArrayList<>();
-        List<Path> pictures = Stripes.write(folder.resolve("stripes"), 36);
-        for (int i = 0; i < pictures.size(); i++) {
+        List<Path> images = Stripes.write(folder.resolve("stripes"), 36);
+        for (int i = 0; i < images.size(); i++) {
             rows.add(RowFactory.create(
-                    pictures.get(i).toString(),
-                    Files.readAllBytes(pictures.get(i)),
+                    images.get(i).toString(),
+                    Files.readAllBytes(images.get(i)),
                     SmallModel.CLASSES.get(Stripes.label(i))));
         }
         Dataset<Row> table =
@@ -111,9 +111,9 @@ class GramianClassifierTest {
     @Test
     void itsModelReadsAndWritesTheColumnsThatItWasTold() throws IOException {
         List<Row> rows = new ArrayList<>();
-        List<Path> pictures = Stripes.write(folder.resolve("few"), 6);
-        for (int i = 0; i < pictures.size(); i++) {
-            rows.add(RowFactory.create(pictures.get(i).toString(), SmallModel.CLASSES.get(Stripes.label(i)), "none"));
+        List<Path> images = Stripes.write(folder.resolve("few"), 6);
+        for (int i = 0; i < images.size(); i++) {
+            rows.add(RowFactory.create(images.get(i).toString(), SmallModel.CLASSES.get(Stripes.label(i)), "none"));
         }
         Dataset<Row> table = spark.createDataFrame(rows, StructType.fromDDL("file STRING, label STRING, error STRING"));
         GramianClassifier classifier = classifier()
@@ -133,7 +133,7 @@ class GramianClassifierTest {
     }
 
     @Test
-    void aTableWithoutPicturesIsRefused() {
+    void aTableWithoutImagesIsRefused() {
         Dataset<Row> table = spark.range(3).toDF("label");
 
         assertThatIllegalArgumentException()

@@ -32,9 +32,9 @@ import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.util.SerializableConfiguration;
-import org.gramian.image.Reading;
+import org.gramian.image.ReadResult;
 import org.gramian.model.ModelFileException;
-import org.gramian.spark.executor.PictureColumn;
+import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.testing.Elsewhere;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.OneMachine;
@@ -52,33 +52,33 @@ class GramianModelTest {
 
     private static SparkSession spark;
     private static Path file;
-    private static List<Path> pictures;
+    private static List<Path> images;
 
     @BeforeAll
     static void begin() throws IOException {
         spark = LocalSpark.session();
         file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
-        pictures = SmallModel.pictures(folder.resolve("pictures"), PICTURES, BROKEN);
+        images = SmallModel.images(folder.resolve("pictures"), PICTURES, BROKEN);
     }
 
     /** Not by Spark's binaryFile, which leaves empty files out without a word. */
     private static Dataset<Row> bytes() throws IOException {
         List<Row> rows = new ArrayList<>();
-        for (Path picture : pictures) {
-            rows.add(RowFactory.create(picture.toString(), Files.readAllBytes(picture)));
+        for (Path image : images) {
+            rows.add(RowFactory.create(image.toString(), Files.readAllBytes(image)));
         }
         return spark.createDataFrame(rows, StructType.fromDDL("path STRING, content BINARY"))
                 .repartition(2);
     }
 
     private static Dataset<Row> paths() {
-        return spark.createDataset(pictures.stream().map(Path::toString).toList(), Encoders.STRING())
+        return spark.createDataset(images.stream().map(Path::toString).toList(), Encoders.STRING())
                 .toDF("path")
                 .repartition(2);
     }
 
     private static void assertSameAsOnOneMachine(Dataset<Row> scored) throws IOException {
-        OneMachine.assertSame(scored.collectAsList(), OneMachine.predict(file, pictures));
+        OneMachine.assertSame(scored.collectAsList(), OneMachine.predict(file, images));
     }
 
     @Test
@@ -91,7 +91,7 @@ class GramianModelTest {
     }
 
     @Test
-    void whatHasNoPictureAtAllIsARowWithItsReason() throws IOException {
+    void whatHasNoImageAtAllIsARowWithItsReason() throws IOException {
         String missing = folder.resolve("missing.png").toString();
         Dataset<Row> rows = spark.createDataset(
                         Arrays.asList(null, missing, folder.toString(), "nowhere://host/picture.png"),
@@ -117,8 +117,8 @@ class GramianModelTest {
         Elsewhere.in(spark.sparkContext().hadoopConfiguration());
         Dataset<Row> rows = spark.createDataset(
                         List.of(
-                                "elsewhere:" + pictures.get(0),
-                                "elsewhere:" + pictures.get(BROKEN - 1),
+                                "elsewhere:" + images.get(0),
+                                "elsewhere:" + images.get(BROKEN - 1),
                                 "elsewhere:" + folder.resolve("missing.png")),
                         Encoders.STRING())
                 .toDF("path")
@@ -137,17 +137,17 @@ class GramianModelTest {
     }
 
     @Test
-    void aStoreThatDoesNotAnswerIsTriedAgainBeforeItIsAPicturesError() {
+    void aStoreThatDoesNotAnswerIsTriedAgainBeforeItIsAnImagesError() {
         spark.sparkContext().hadoopConfiguration().set("fs.silent.impl", Silent.class.getName());
-        PictureColumn column = new PictureColumn(
+        ImageColumn column = new ImageColumn(
                 0, new SerializableConfiguration(spark.sessionState().newHadoopConf()));
         Row row = RowFactory.create("silent:/picture.png");
 
         assertThatThrownBy(() -> column.read(row, false))
                 .isInstanceOf(UncheckedIOException.class)
                 .hasMessageContainingAll("silent:/picture.png", "503 Slow Down");
-        assertThat(column.read(row, true)).isInstanceOfSatisfying(Reading.Unreadable.class, unreadable -> {
-            assertThat(unreadable.problem()).isEqualTo(Reading.Problem.INACCESSIBLE);
+        assertThat(column.read(row, true)).isInstanceOfSatisfying(ReadResult.Unreadable.class, unreadable -> {
+            assertThat(unreadable.problem()).isEqualTo(ReadResult.Problem.INACCESSIBLE);
             assertThat(unreadable.reason()).contains("503 Slow Down");
         });
     }
@@ -174,7 +174,7 @@ class GramianModelTest {
                 .setDescriptorCol("descriptor")
                 .setErrorCol("reason");
         Dataset<Row> scored = model.transform(bytes());
-        Map<String, float[]> expected = OneMachine.describe(file, pictures);
+        Map<String, float[]> expected = OneMachine.describe(file, images);
 
         assertThat(scored.columns()).containsExactly("path", "content", "shows", "descriptor", "reason");
         assertThat(model.transformSchema(bytes().schema())).isEqualTo(scored.schema());

@@ -48,14 +48,14 @@ class StandaloneClusterTest {
     @Timeout(600)
     void whatAModelSaysOnTwoExecutorsIsCompleteAndThatOfOneMachineThoughAWorkerIsKilled() throws Exception {
         Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
-        List<Path> pictures = SmallModel.pictures(folder.resolve("pictures"), PICTURES, BROKEN);
+        List<Path> images = SmallModel.images(folder.resolve("pictures"), PICTURES, BROKEN);
         Path stuck = folder.resolve("stuck");
         String out = folder.resolve("out").toString();
         try (SparkSession spark =
                 SparkSession.builder().config(cluster.conf("model")).getOrCreate()) {
             assertThat(executors(spark)).hasSize(2).doesNotContain("driver");
             Dataset<Row> paths = spark.createDataset(
-                            pictures.stream().map(Path::toString).toList(), Encoders.STRING())
+                            images.stream().map(Path::toString).toList(), Encoders.STRING())
                     .toDF("path")
                     .repartition(PARTITIONS)
                     .filter(stuckOnce(stuck.toString()));
@@ -66,7 +66,7 @@ class StandaloneClusterTest {
             cluster.killWorkerOf(written(stuck));
             written.get(600, TimeUnit.SECONDS);
 
-            OneMachine.assertSame(spark.read().parquet(out).collectAsList(), OneMachine.predict(file, pictures));
+            OneMachine.assertSame(spark.read().parquet(out).collectAsList(), OneMachine.predict(file, images));
         }
     }
 

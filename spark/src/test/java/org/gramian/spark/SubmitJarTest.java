@@ -62,13 +62,13 @@ class SubmitJarTest {
     @Test
     void aPipelineLoadedInAnotherVirtualMachineSaysTheSame() throws IOException, InterruptedException {
         Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
-        List<Path> pictures = SmallModel.pictures(folder.resolve("pictures"), 30, 7);
+        List<Path> images = SmallModel.images(folder.resolve("pictures"), 30, 7);
         String saved = folder.resolve("pipeline").toString();
         String table = folder.resolve("table").toString();
         String out = folder.resolve("out").toString();
         try (SparkSession spark = LocalSpark.session()) {
             Dataset<Row> paths = spark.createDataset(
-                            pictures.stream().map(Path::toString).toList(), Encoders.STRING())
+                            images.stream().map(Path::toString).toList(), Encoders.STRING())
                     .toDF("path");
             paths.write().parquet(table);
             new Pipeline()
@@ -80,7 +80,7 @@ class SubmitJarTest {
 
             submit(LoadedPipeline.class.getName(), jarOf(LoadedPipeline.class), List.of(saved, table, out), 0);
 
-            OneMachine.assertSame(spark.read().parquet(out).collectAsList(), OneMachine.predict(file, pictures));
+            OneMachine.assertSame(spark.read().parquet(out).collectAsList(), OneMachine.predict(file, images));
         }
     }
 
@@ -88,10 +88,10 @@ class SubmitJarTest {
     @Test
     void theScalaOfTheDocumentationCompilesAndRuns() throws IOException, InterruptedException {
         Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
-        List<Path> pictures = SmallModel.pictures(folder.resolve("pictures"), 6, 4);
+        List<Path> images = SmallModel.images(folder.resolve("pictures"), 6, 4);
         String table = folder.resolve("table").toString();
         try (SparkSession spark = LocalSpark.session()) {
-            spark.createDataset(pictures.stream().map(Path::toString).toList(), Encoders.STRING())
+            spark.createDataset(images.stream().map(Path::toString).toList(), Encoders.STRING())
                     .toDF("path")
                     .write()
                     .parquet(table);
@@ -132,7 +132,7 @@ class SubmitJarTest {
     @Test
     void theCommandsRunFromTheJarAndEndWithTheirCodes() throws IOException, InterruptedException {
         Path file = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
-        SmallModel.pictures(folder.resolve("pictures"), 8, 4);
+        SmallModel.images(folder.resolve("pictures"), 8, 4);
         Path out = folder.resolve("answers");
 
         submit(

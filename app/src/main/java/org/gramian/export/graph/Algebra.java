@@ -129,7 +129,7 @@ record Algebra(Graph graph) {
         return scale(sum(a, axes), 1.0 / divisor);
     }
 
-    /** What there is of each picture under other sizes. */
+    /** What there is of each image under other sizes. */
     Value reshape(Value a, long... each) {
         List<Long> sizes = new ArrayList<>(List.of(Value.BATCH));
         Arrays.stream(each).forEach(sizes::add);

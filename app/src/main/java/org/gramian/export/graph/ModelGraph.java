@@ -10,10 +10,10 @@ import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 
 /**
- * A whole classifier as a graph: {@code pictures [n, 3, s, s]} to {@code scores [n, k]}, {@code probabilities [n, k]} and {@code
+ * A whole classifier as a graph: {@code images [n, 3, s, s]} to {@code scores [n, k]}, {@code probabilities [n, k]} and {@code
  * descriptors [n, d]}.
  *
- * <p>Pictures are crops of the card's size, preprocessed as the card says; n is open. Scores and descriptors are those of
+ * <p>Images are crops of the card's size, preprocessed as the card says; n is open. Scores and descriptors are those of
  * {@link org.gramian.model.Engine}. Probabilities are {@code softmax(scores / T)} with the card's temperature T, of each crop by
  * itself.
  */
@@ -40,9 +40,9 @@ public final class ModelGraph {
     public static GraphProto of(Model model, ModelCard card) {
         Graph graph = Graph.empty();
         long side = card.crops().size();
-        Value pictures = graph.input(PICTURES, List.of(Value.BATCH, 3L, side, side));
+        Value images = graph.input(PICTURES, List.of(Value.BATCH, 3L, side, side));
         Value features = new NetworkLowering(graph.at("backbone"), model.backboneParameters())
-                .features(model.backbone(), pictures);
+                .features(model.backbone(), images);
         Algebra pooling = new Algebra(graph.at("head").at("pooling"));
         Head head = model.head();
         Value descriptors = new PoolingLowering(pooling)
@@ -55,7 +55,7 @@ public final class ModelGraph {
                 graph.nodes(),
                 graph.constants(),
                 List.of(info(
-                        pictures,
+                        images,
                         "crops of " + side + "x" + side + ", preprocessed: "
                                 + card.preprocessing().text())),
                 List.of(

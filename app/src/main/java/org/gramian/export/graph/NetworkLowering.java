@@ -26,10 +26,10 @@ import org.gramian.tensor.Activation;
  * @param parameters of the network, under its own names
  */
 record NetworkLowering(Graph graph, ParameterSet parameters) {
-    /** Features of pictures, as {@link Backbone#apply}. */
-    Value features(Backbone backbone, Value pictures) {
+    /** Features of images, as {@link Backbone#apply}. */
+    Value features(Backbone backbone, Value images) {
         List<Value> taken = new ArrayList<>();
-        Value maps = pictures;
+        Value maps = images;
         for (Stage stage : backbone.stages()) {
             maps = lower(stage, maps);
             if (backbone.takes(stage)) {
@@ -163,14 +163,14 @@ record NetworkLowering(Graph graph, ParameterSet parameters) {
                 AttributeProto.of("group", kernel.depthwise() ? maps.at(1) : 1));
     }
 
-    private Value bank(FilterBank bank, Value pictures) {
+    private Value bank(FilterBank bank, Value images) {
         Graph part = graph.at(bank.name());
         Algebra algebra = new Algebra(part);
         Windows windows = new Windows(part);
         Value filters = part.parameter(parameters.get("bank.weight"));
         Value halving = part.parameter(parameters.get("halving.weight"));
         List<Value> parts = new ArrayList<>();
-        Value level = pictures;
+        Value level = images;
         for (int i = 0; i < FilterBank.LEVELS; i++) {
             Value responses = convolve(part, level, List.of(filters), FilterBank.BANK);
             Value negative = algebra.scale(responses, -1);

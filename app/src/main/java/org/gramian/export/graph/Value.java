@@ -7,10 +7,10 @@ import java.util.List;
  * What flows through a graph: a name and the sizes of its axes.
  *
  * @param name of the input, the constant or the node's result
- * @param sizes the first is {@link #BATCH} for what there is one of for each picture
+ * @param sizes the first is {@link #BATCH} for what there is one of for each image
  */
 record Value(String name, List<Long> sizes) {
-    /** The open size: the number of pictures. */
+    /** The open size: the number of images. */
     static final long BATCH = -1;
 
     /** In place of an optional input that is left out. */
@@ -35,7 +35,7 @@ record Value(String name, List<Long> sizes) {
         return changed;
     }
 
-    /** Numbers for each picture. */
+    /** Numbers for each image. */
     long each() {
         return sizes.stream().skip(1).reduce(1L, Math::multiplyExact);
     }

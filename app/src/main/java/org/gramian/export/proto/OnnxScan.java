@@ -10,7 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 
 /**
  * What lies in an ONNX file, found by going over it once without holding its numbers.
@@ -19,7 +19,7 @@ import org.gramian.basis.Found;
  * other files, whose names a stranger could choose, functions, and more text or nodes than any classifier needs.
  */
 public final class OnnxScan {
-    /** Characters of all metadata together: class names of the largest data sets take a hundredth. */
+    /** Characters of all metadata together: class names of the largest datasets take a hundredth. */
     private static final int MOST_TEXT = 16 << 20;
 
     private static final int MOST_ENTRIES = 256;
@@ -112,7 +112,7 @@ public final class OnnxScan {
         }
         if (metadata.put(pair[0], pair[1]) != null) {
             throw new IllegalArgumentException(
-                    "expected every metadata key once, found " + Found.bare(pair[0]) + " twice");
+                    "expected every metadata key once, found " + QuotedText.bare(pair[0]) + " twice");
         }
         return true;
     }
@@ -139,7 +139,7 @@ public final class OnnxScan {
             return true;
         });
         boolean standard = names[1].isEmpty() || names[1].equals("ai.onnx");
-        operators.add(Found.bare(standard ? names[0] : names[1] + ":" + names[0]));
+        operators.add(QuotedText.bare(standard ? names[0] : names[1] + ":" + names[0]));
         return true;
     }
 

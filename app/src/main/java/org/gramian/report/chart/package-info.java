@@ -1,5 +1,5 @@
 /**
- * Drawings for pages: records that hold coordinates, which a template sets as SVG. Nothing here knows of runs or pictures.
+ * Drawings for pages: records that hold coordinates, which a template sets as SVG. Nothing here knows of runs or images.
  *
  * <p>A {@link org.gramian.report.chart.Scale} places values along an axis, linear or logarithmic, and has its ticks. A
  * {@link org.gramian.report.chart.Chart} is two of them with {@link org.gramian.report.chart.Series}: lines and bands.

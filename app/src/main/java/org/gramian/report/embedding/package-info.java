@@ -1,5 +1,5 @@
 /**
- * Long vectors as points of a plane, to look at: which pictures a model finds alike.
+ * Long vectors as points of a plane, to look at: which images a model finds alike.
  *
  * <p>{@link org.gramian.report.embedding.Distances} are computed once. {@link org.gramian.report.embedding.PrincipalPlane}
  * is the plane that keeps most of the variance: distances in it are true shadows. {@link

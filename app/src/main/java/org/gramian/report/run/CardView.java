@@ -15,11 +15,11 @@ import org.gramian.report.run.material.RunMaterial;
 /**
  * What the model is, what it was trained on, and what to do with it next.
  *
- * @param trained pictures, division, fingerprint
+ * @param trained images, division, fingerprint
  * @param model its file, its parts, what it expects
  * @param commands lines to copy, each with what it does
  */
-public record CardView(List<Fact> trained, List<Fact> model, List<Fact> commands) {
+public record CardView(List<LabelledValue> trained, List<LabelledValue> model, List<LabelledValue> commands) {
     /** Entries of the origin that other parts of the page show. */
     private static final Pattern ELSEWHERE = Pattern.compile("config\\..*|protocol|fold|fingerprint|seed|pictures");
 
@@ -35,20 +35,20 @@ public record CardView(List<Fact> trained, List<Fact> model, List<Fact> commands
                 model.map(CardView::commands).orElse(List.of()));
     }
 
-    private static List<Fact> trained(RunMaterial run) {
+    private static List<LabelledValue> trained(RunMaterial run) {
         FoldMaterial first = run.folds().getFirst();
         Setting setting = first.evaluation().setting();
-        List<Fact> facts = new ArrayList<>();
+        List<LabelledValue> facts = new ArrayList<>();
         first.model()
                 .map(model -> model.header().card().origin().get("pictures"))
-                .ifPresent(pictures -> facts.add(new Fact("images", pictures)));
-        facts.add(new Fact("classes", Figures.count(run.classes().size()) + ": " + names(run.classes())));
-        facts.add(new Fact("protocol", setting.protocol()));
-        facts.add(new Fact(
+                .ifPresent(images -> facts.add(new LabelledValue("images", images)));
+        facts.add(new LabelledValue("classes", Figures.count(run.classes().size()) + ": " + names(run.classes())));
+        facts.add(new LabelledValue("protocol", setting.protocol()));
+        facts.add(new LabelledValue(
                 run.folds().size() == 1 ? "fold" : "folds",
                 String.join(", ", run.folds().stream().map(FoldMaterial::name).toList())));
-        facts.add(new Fact("seed", Long.toString(setting.seed())));
-        facts.add(new Fact("fingerprint", setting.fingerprint().hex()));
+        facts.add(new LabelledValue("seed", Long.toString(setting.seed())));
+        facts.add(new LabelledValue("fingerprint", setting.fingerprint().hex()));
         return facts;
     }
 
@@ -57,44 +57,44 @@ public record CardView(List<Fact> trained, List<Fact> model, List<Fact> commands
                 + (classes.size() > CLASSES ? " and " + (classes.size() - CLASSES) + " more" : "");
     }
 
-    private static List<Fact> facts(ModelMaterial model) {
+    private static List<LabelledValue> facts(ModelMaterial model) {
         ModelHeader header = model.header();
         ModelCard card = header.card();
-        List<Fact> facts = new ArrayList<>();
-        facts.add(new Fact("file", model.file() + ", " + Figures.bytes(model.bytes())));
-        facts.add(new Fact(
+        List<LabelledValue> facts = new ArrayList<>();
+        facts.add(new LabelledValue("file", model.file() + ", " + Figures.bytes(model.bytes())));
+        facts.add(new LabelledValue(
                 "parameters",
                 Figures.count(header.count("")) + ": backbone " + Figures.count(header.count("backbone."))
                         + ", pooling " + Figures.count(header.count("head.pooling.")) + ", classifier "
                         + Figures.count(header.count("head.classifier.") + header.count("head.norm."))));
-        facts.add(new Fact(
+        facts.add(new LabelledValue(
                 "backbone",
                 header.backbone().name() + ", layer " + header.backbone().layer()));
-        facts.add(new Fact("pooling", header.head().pooling().text()));
-        facts.add(new Fact("descriptor size", Figures.count(header.descriptorSize(), "number")));
-        facts.add(new Fact("preprocessing", card.preprocessing().text()));
-        facts.add(new Fact(
+        facts.add(new LabelledValue("pooling", header.head().pooling().text()));
+        facts.add(new LabelledValue("descriptor size", Figures.count(header.descriptorSize(), "number")));
+        facts.add(new LabelledValue("preprocessing", card.preprocessing().text()));
+        facts.add(new LabelledValue(
                 "crops",
                 card.crops().text() + ", mean of "
                         + Figures.count(card.crops().testing().count(), "crop")));
-        facts.add(new Fact("temperature", Figures.number(card.temperature())));
+        facts.add(new LabelledValue("temperature", Figures.number(card.temperature())));
         for (Map.Entry<String, String> entry : card.origin().entrySet()) {
             if (!ELSEWHERE.matcher(entry.getKey()).matches()) {
-                facts.add(new Fact(entry.getKey(), entry.getValue()));
+                facts.add(new LabelledValue(entry.getKey(), entry.getValue()));
             }
         }
         return facts;
     }
 
-    private static List<Fact> commands(ModelMaterial model) {
+    private static List<LabelledValue> commands(ModelMaterial model) {
         String file = quoted(model.file().toString());
         return List.of(
-                new Fact("classify images", "./gramian predict " + file + " IMAGE..."),
-                new Fact("find similar training images", "./gramian nearest " + file + " IMAGE"),
-                new Fact("explain a prediction", "./gramian explain " + file + " IMAGE OUT.png"),
-                new Fact("evaluate on other images", "./gramian evaluate " + file + " DIR --html FILE.html"),
-                new Fact("serve over HTTP, with a web page", "./gramian serve " + file),
-                new Fact("export to ONNX", "./gramian export " + file + " OUT.onnx"));
+                new LabelledValue("classify images", "./gramian predict " + file + " IMAGE..."),
+                new LabelledValue("find similar training images", "./gramian nearest " + file + " IMAGE"),
+                new LabelledValue("explain a prediction", "./gramian explain " + file + " IMAGE OUT.png"),
+                new LabelledValue("evaluate on other images", "./gramian evaluate " + file + " DIR --html FILE.html"),
+                new LabelledValue("serve over HTTP, with a web page", "./gramian serve " + file),
+                new LabelledValue("export to ONNX", "./gramian export " + file + " OUT.onnx"));
     }
 
     private static String quoted(String word) {

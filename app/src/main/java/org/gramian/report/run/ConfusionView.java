@@ -6,11 +6,11 @@ import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.report.run.Outcomes.Answered;
 
 /**
- * A confusion matrix as a table, with the pictures behind every cell.
+ * A confusion matrix as a table, with the images behind every cell.
  *
  * @param classes the names of rows and columns
  * @param rows a row for each true class; none where there are too many classes to see anything
- * @param popups the pictures of cells that are not empty
+ * @param popups the images of cells that are not empty
  * @param pairs the most frequent mistakes
  */
 public record ConfusionView(
@@ -18,7 +18,7 @@ public record ConfusionView(
     /** A matrix of more classes is left out. */
     public static final int MOST_CLASSES = 120;
 
-    /** A cell shows so many of its pictures. */
+    /** A cell shows so many of its images. */
     public static final int OF_A_CELL = 24;
 
     /** All cells together show so many: mistakes first. */
@@ -27,14 +27,14 @@ public record ConfusionView(
     private static final int PAIRS = 12;
     private static final int LEVELS = 8;
 
-    /** The answers to the pictures of a class. */
+    /** The answers to the images of a class. */
     public record Row(String name, int support, List<Cell> cells) {}
 
     /**
-     * So many pictures of one class that were taken for one.
+     * So many images of one class that were taken for one.
      *
      * @param count how many
-     * @param level from 0 for none to 8 for all pictures of the row
+     * @param level from 0 for none to 8 for all images of the row
      * @param right whether it lies on the diagonal
      * @param id of its popup; empty without one
      * @param text for those who cannot see where it lies
@@ -42,17 +42,17 @@ public record ConfusionView(
     public record Cell(int count, int level, boolean right, String id, String text) {}
 
     /**
-     * The pictures of a cell.
+     * The images of a cell.
      *
      * @param id by which a cell opens it
      * @param title what they have in common
      * @param shown some of them
      * @param more how many are not shown
      */
-    public record Popup(String id, String title, List<Shown> shown, int more) {}
+    public record Popup(String id, String title, List<ShownImage> shown, int more) {}
 
     /** Of all answers; identifiers begin with a prefix. */
-    static ConfusionView of(Outcomes outcomes, PictureSheet sheet, String prefix) {
+    static ConfusionView of(Outcomes outcomes, ImageSheet sheet, String prefix) {
         ConfusionMatrix matrix = outcomes.confusion();
         List<ConfusionMatrix.Confusion> pairs =
                 matrix.confusions().stream().limit(PAIRS).toList();
@@ -89,14 +89,14 @@ public record ConfusionView(
 
     private static String title(ConfusionMatrix matrix, int truth, int predicted) {
         String name = matrix.classes().get(truth);
-        String pictures = Figures.count(matrix.count(truth, predicted), "image") + " of " + name;
+        String images = Figures.count(matrix.count(truth, predicted), "image") + " of " + name;
         return truth == predicted
-                ? pictures + " predicted correctly"
-                : pictures + " predicted as " + matrix.classes().get(predicted);
+                ? images + " predicted correctly"
+                : images + " predicted as " + matrix.classes().get(predicted);
     }
 
     /** Mistakes first, for there may be no room for all. */
-    private static List<Popup> popups(Outcomes outcomes, ConfusionMatrix matrix, PictureSheet sheet, String prefix) {
+    private static List<Popup> popups(Outcomes outcomes, ConfusionMatrix matrix, ImageSheet sheet, String prefix) {
         List<Popup> popups = new ArrayList<>();
         int room = OF_ALL;
         for (boolean right : new boolean[] {false, true}) {
@@ -104,7 +104,7 @@ public record ConfusionView(
                 for (int predicted = 0; predicted < matrix.classes().size(); predicted++) {
                     if (matrix.count(truth, predicted) > 0 && (truth == predicted) == right) {
                         List<Answered> all = outcomes.cell(truth, predicted);
-                        List<Shown> shown = all.stream()
+                        List<ShownImage> shown = all.stream()
                                 .limit(Math.min(OF_A_CELL, room))
                                 .map(answer -> outcomes.shown(answer, sheet))
                                 .toList();

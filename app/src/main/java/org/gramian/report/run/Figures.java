@@ -25,7 +25,7 @@ public final class Figures {
         return String.format(Locale.ROOT, "%,d", value);
     }
 
-    /** So many things, as {@code 1 picture} or {@code 1,200 pictures}. */
+    /** So many things, as {@code 1 image} or {@code 1,200 images}. */
     public static String count(long value, String thing) {
         return count(value) + " " + thing + (value == 1 ? "" : "s");
     }

@@ -70,7 +70,7 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
         return "The classifier refitted on the trained descriptors (" + refit.classifier() + ") " + end;
     }
 
-    /** Whether epochs were judged on pictures that they did not learn from. */
+    /** Whether epochs were judged on images that they did not learn from. */
     static boolean judged(List<EpochDone> epochs) {
         return epochs.stream().anyMatch(epoch -> epoch.judgement().loss() != epoch.loss());
     }

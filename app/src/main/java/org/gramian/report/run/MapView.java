@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.IntStream;
-import org.gramian.basis.EvenSpread;
+import org.gramian.basis.EvenSample;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Item;
 import org.gramian.gallery.Part;
@@ -17,11 +17,11 @@ import org.gramian.report.embedding.StochasticNeighbours;
 import org.gramian.report.run.Outcomes.Answered;
 
 /**
- * Test pictures as points: what the model finds alike lies close together.
+ * Test images as points: what the model finds alike lies close together.
  *
- * @param maps principal components and t-SNE of the same pictures
+ * @param maps principal components and t-SNE of the same images
  * @param legend a marker for each class that is there
- * @param remark how many pictures, and of which fold
+ * @param remark how many images, and of which fold
  */
 public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
     /** More points than this hide each other. */
@@ -31,11 +31,11 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
     public record Entry(int kind, String name, Marker marker) {}
 
     /**
-     * Of the test pictures of a fold; nothing where it kept none or too few.
+     * Of the test images of a fold; nothing where it kept none or too few.
      *
-     * @param outcomes of this fold alone: another's model may answer otherwise to the same picture
+     * @param outcomes of this fold alone: another's model may answer otherwise to the same image
      */
-    static Optional<MapView> of(Gallery gallery, String fold, Outcomes outcomes, PictureSheet sheet) {
+    static Optional<MapView> of(Gallery gallery, String fold, Outcomes outcomes, ImageSheet sheet) {
         List<Integer> test = IntStream.range(0, gallery.items().size())
                 .filter(i -> gallery.items().get(i).part() == Part.TEST)
                 .boxed()
@@ -43,7 +43,7 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
         if (test.size() < 4) {
             return Optional.empty();
         }
-        List<Integer> chosen = EvenSpread.of(test, MOST); // every class keeps its share
+        List<Integer> chosen = EvenSample.of(test, MOST); // every class keeps its share
         Distances distances = Distances.of(chosen.stream().map(gallery::vector).toList());
         PrincipalPlane plane = PrincipalPlane.of(distances);
         double[][] map = StochasticNeighbours.USUAL.embed(distances, plane.points());
@@ -67,7 +67,7 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
     }
 
     private static List<PointMap.Subject> subjects(
-            Gallery gallery, List<Integer> chosen, Outcomes outcomes, PictureSheet sheet) {
+            Gallery gallery, List<Integer> chosen, Outcomes outcomes, ImageSheet sheet) {
         Map<String, Answered> answers = new HashMap<>();
         outcomes.answers().forEach(answer -> answers.put(answer.prediction().name(), answer));
         List<PointMap.Subject> subjects = new ArrayList<>();

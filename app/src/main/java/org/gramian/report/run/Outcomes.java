@@ -11,12 +11,12 @@ import org.gramian.report.run.material.FoldMaterial;
 import org.gramian.report.run.material.RunMaterial;
 
 /**
- * What the models of a run, or of some of its folds, answered to test pictures, the folds taken together. A picture that
+ * What the models of a run, or of some of its folds, answered to test images, the folds taken together. An image that
  * several folds test is there for each.
  *
  * @param classes their names
  * @param answers every one
- * @param material where the pictures are
+ * @param material where the images are
  */
 record Outcomes(List<String> classes, List<Answered> answers, RunMaterial material) {
     /** A prediction with its probability under the fold's temperature. */
@@ -77,10 +77,10 @@ record Outcomes(List<String> classes, List<Answered> answers, RunMaterial materi
                 .toList();
     }
 
-    /** An answer with its picture, if the page has room for it. */
-    Shown shown(Answered answer, PictureSheet sheet) {
+    /** An answer with its image, if the page has room for it. */
+    ShownImage shown(Answered answer, ImageSheet sheet) {
         Prediction prediction = answer.prediction();
-        return new Shown(
+        return new ShownImage(
                 prediction.name(),
                 classes.get(prediction.truth()),
                 classes.get(prediction.predicted()),

@@ -19,13 +19,13 @@ public record PointMap(String title, List<Dot> dots) {
      *
      * @param kind its class
      * @param text its name and what was answered
-     * @param picture its number on the sheet; -1 without one
+     * @param image its number on the sheet; -1 without one
      * @param wrong whether the answer was
      */
-    record Subject(int kind, String text, int picture, boolean wrong) {}
+    record Subject(int kind, String text, int image, boolean wrong) {}
 
     /** A point: from the left, from the top, and what it stands for. */
-    public record Dot(double x, double y, int kind, Marker marker, String text, int picture, boolean wrong) {
+    public record Dot(double x, double y, int kind, Marker marker, String text, int image, boolean wrong) {
         /** Its styles. */
         public String style() {
             return "k" + marker.colour() + (wrong ? " wrong" : "");
@@ -53,7 +53,7 @@ public record PointMap(String title, List<Dot> dots) {
                             subject.kind,
                             Marker.of(subject.kind),
                             subject.text,
-                            subject.picture,
+                            subject.image,
                             wrong));
                 }
             }

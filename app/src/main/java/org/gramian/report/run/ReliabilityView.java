@@ -10,7 +10,7 @@ import org.gramian.evaluate.Calibration;
  *
  * @param title which probabilities
  * @param error the expected calibration error, in percent
- * @param bars a bar for each bin with pictures
+ * @param bars a bar for each bin with images
  */
 public record ReliabilityView(String title, String error, List<Bar> bars) {
     /** The square's side. */

@@ -20,22 +20,22 @@ import org.gramian.report.run.material.RunMaterial;
  *
  * @param runs what is shown of each
  * @param comparison of several
- * @param sheet the small pictures
+ * @param sheet the small images
  * @param version of the program that made it
  */
-public record ReportPage(List<RunView> runs, Optional<ComparisonView> comparison, PictureSheet sheet, String version) {
+public record ReportPage(List<RunView> runs, Optional<ComparisonView> comparison, ImageSheet sheet, String version) {
     /** More runs than this are a table, not a page to read. */
     public static final int MOST_RUNS = 12;
 
     private static final String SCRIPT = readScript();
 
-    /** Lays out runs; pictures of mistakes have the first claim on the room for pictures. */
+    /** Lays out runs; images of mistakes have the first claim on the room for images. */
     static ReportPage of(List<RunMaterial> runs, String version) {
         if (runs.isEmpty() || runs.size() > MOST_RUNS) {
             throw new IllegalArgumentException(
                     "expected 1 to " + MOST_RUNS + " runs in a report, found " + runs.size());
         }
-        PictureSheet sheet = new PictureSheet();
+        ImageSheet sheet = new ImageSheet();
         for (RunMaterial run : runs) {
             Outcomes.of(run).mistakes().stream()
                     .takeWhile(_ -> !sheet.full())
@@ -72,7 +72,7 @@ public record ReportPage(List<RunView> runs, Optional<ComparisonView> comparison
         return SCRIPT;
     }
 
-    /** What a browser may do with the page: run this very script, show pictures that are in it, and nothing else. */
+    /** What a browser may do with the page: run this very script, show images that are in it, and nothing else. */
     public String policy() {
         String hash = Base64.getEncoder().encodeToString(Sha256.of(SCRIPT.getBytes(StandardCharsets.UTF_8)));
         return "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-" + hash

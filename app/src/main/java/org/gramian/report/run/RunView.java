@@ -24,7 +24,7 @@ import org.gramian.train.loop.PoolingRace;
  * @param classes every class
  * @param mistakes the surest ones
  * @param reliability with the temperature, and without it where one was fitted
- * @param map the test pictures of the first fold that kept some
+ * @param map the test images of the first fold that kept some
  * @param spd the matrices of the first fold that has some
  * @param card the model
  */
@@ -35,7 +35,7 @@ public record RunView(
         List<LearningView> learning,
         ConfusionView confusion,
         List<ClassScore> classes,
-        List<Shown> mistakes,
+        List<ShownImage> mistakes,
         List<ReliabilityView> reliability,
         Optional<MapView> map,
         List<SpdView> spd,
@@ -46,7 +46,7 @@ public record RunView(
     /** So many of these are seen at once: on a telephone all would fill ten screens. */
     public static final int AT_ONCE = 12;
 
-    static RunView of(RunMaterial run, String prefix, PictureSheet sheet) {
+    static RunView of(RunMaterial run, String prefix, ImageSheet sheet) {
         Outcomes outcomes = Outcomes.of(run);
         Optional<MapView> map = run.folds().stream()
                 .flatMap(fold -> fold.gallery().stream()
@@ -133,8 +133,8 @@ public record RunView(
         return why(Part.CURVES, "the classifier was solved in closed form, without epochs");
     }
 
-    /** Why there are no pictures; empty where there are. */
-    public String withoutPictures() {
+    /** Why there are no images; empty where there are. */
+    public String withoutImages() {
         return why(Part.PICTURES, "the gallery holds fewer than 4 test images");
     }
 

@@ -17,7 +17,7 @@ import org.gramian.report.chart.Scale;
  *
  * @param fold whose model
  * @param pooling its text
- * @param spectrum eigenvalues by rank, in magnitude, median with the band from 10 to 90 % of the pictures
+ * @param spectrum eigenvalues by rank, in magnitude, median with the band from 10 to 90 % of the images
  * @param stages figures of each matrix
  * @param channels dead and duplicate feature maps, in a sentence
  */
@@ -32,12 +32,12 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
      *
      * @param name of the stage, as {@code kernel rbf}
      * @param size its rows
-     * @param pictures how many such matrices were looked at
+     * @param images how many such matrices were looked at
      * @param rank effective rank, median and the middle 80 %
      * @param condition condition number, median and the middle 80 %
-     * @param indefinite which part of the pictures has a negative eigenvalue
+     * @param indefinite which part of the images has a negative eigenvalue
      */
-    public record Stage(String name, int size, int pictures, String rank, String condition, String indefinite) {}
+    public record Stage(String name, int size, int images, String rank, String condition, String indefinite) {}
 
     /** Of an inspection with at least one matrix. */
     static SpdView of(String fold, SpdInspection inspection) {
@@ -53,7 +53,7 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
         return new Stage(
                 stage.stage(),
                 stage.size(),
-                stage.pictures(),
+                stage.images(),
                 text(stage.effectiveRank(), Double.POSITIVE_INFINITY),
                 text(stage.condition(), stage.worstCondition()),
                 Figures.percent(stage.indefinite()) + " %");
@@ -122,7 +122,7 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
     private static String channels(MapChannels channels) {
         String among = Figures.count(channels.channels(), "feature map") + " with "
                 + Figures.count(channels.positions(), "position") + ", measured on "
-                + Figures.count(channels.pictures(), "image") + ": ";
+                + Figures.count(channels.images(), "image") + ": ";
         String dead = channels.dead().isEmpty()
                 ? "none dead"
                 : Figures.count(channels.dead().size()) + " dead ("

@@ -23,7 +23,8 @@ import org.gramian.report.run.material.RunMaterial;
  * @param folds their names, the columns of the table
  * @param rows a metric each
  */
-public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles, List<String> folds, List<Row> rows) {
+public record SummaryView(
+        String verdict, List<String> remarks, List<LabelledValue> tiles, List<String> folds, List<Row> rows) {
     /** An interval wider than this, in points, hides what most comparisons look for. */
     private static final double WIDE = 0.1;
 
@@ -59,7 +60,7 @@ public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles
                 + confused(outcomes.confusion());
     }
 
-    /** The share of the class with most test pictures: what needs no pictures to reach. */
+    /** The share of the class with most test images: what needs no images to reach. */
     private static double commonest(Outcomes outcomes) {
         int most = outcomes.confusion().perClass().stream()
                 .mapToInt(ClassScore::support)
@@ -102,7 +103,7 @@ public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles
                         + FoldSummary.of(first).text(Metric.ACCURACY) + " %. " + second(evaluations, first));
     }
 
-    /** What stage 2 did, for better or worse, on the same pictures. */
+    /** What stage 2 did, for better or worse, on the same images. */
     private static String second(List<Evaluation> evaluations, List<Evaluation> first) {
         try {
             Comparison comparison = Comparison.of(evaluations, first);
@@ -113,22 +114,22 @@ public record SummaryView(String verdict, List<String> remarks, List<Fact> tiles
         }
     }
 
-    private static List<Fact> tiles(RunMaterial run, List<Evaluation> evaluations, FoldSummary summary) {
+    private static List<LabelledValue> tiles(RunMaterial run, List<Evaluation> evaluations, FoldSummary summary) {
         int tested =
                 evaluations.stream().mapToInt(fold -> fold.predictions().size()).sum();
-        List<Fact> tiles = new ArrayList<>();
-        tiles.add(new Fact("accuracy", summary.text(Metric.ACCURACY) + " %"));
+        List<LabelledValue> tiles = new ArrayList<>();
+        tiles.add(new LabelledValue("accuracy", summary.text(Metric.ACCURACY) + " %"));
         if (evaluations.size() == 1) {
             Proportion accuracy = evaluations.getFirst().accuracy();
-            tiles.add(new Fact(
+            tiles.add(new LabelledValue(
                     "95 % CI",
                     Figures.percent(accuracy.interval().low()) + "–"
                             + Figures.percent(accuracy.interval().high())));
         }
-        tiles.add(new Fact("macro F1", summary.text(Metric.MACRO_F1) + " %"));
-        tiles.add(new Fact("calibration error", summary.text(Metric.CALIBRATION_ERROR) + " %"));
-        tiles.add(new Fact("test images", Figures.count(tested)));
-        tiles.add(new Fact("classes", Figures.count(run.classes().size())));
+        tiles.add(new LabelledValue("macro F1", summary.text(Metric.MACRO_F1) + " %"));
+        tiles.add(new LabelledValue("calibration error", summary.text(Metric.CALIBRATION_ERROR) + " %"));
+        tiles.add(new LabelledValue("test images", Figures.count(tested)));
+        tiles.add(new LabelledValue("classes", Figures.count(run.classes().size())));
         return tiles;
     }
 

@@ -19,7 +19,7 @@ import org.gramian.run.table.ResultTable.Line;
 import org.gramian.run.table.RowOutcome;
 import org.gramian.run.table.TableCell;
 
-/** A table as CSV: a line for every row on every data set, accuracies from 0 to 1 in full, fields that are not known empty. */
+/** A table as CSV: a line for every row on every dataset, accuracies from 0 to 1 in full, fields that are not known empty. */
 final class CsvTable {
     private CsvTable() {}
 
@@ -97,7 +97,7 @@ final class CsvTable {
         numbers.put("difference_low", one -> one.test().differenceInterval().low());
         numbers.put("difference_high", one -> one.test().differenceInterval().high());
         numbers.put("p_exact", one -> one.test().exactP());
-        numbers.put("pictures", one -> one.test().pictures());
+        numbers.put("pictures", one -> one.test().images());
         numbers.put("only_this_right", one -> one.test().onlyFirst());
         numbers.put("only_baseline_right", one -> one.test().onlySecond());
         numbers.put("repeated", Comparison::repeated);

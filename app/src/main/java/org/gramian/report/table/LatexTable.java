@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.report.table.TableSection.Cell;
 
 /** A table as LaTeX that needs no package: plain rules, the best of a column in bold. */
@@ -44,7 +44,7 @@ final class LatexTable {
         comment(text, report.command());
         report.configuration().forEach(line -> comment(text, line));
         for (TableSection section : report.sections()) {
-            text.append("\n% ").append(Found.visible(section.title())).append('\n');
+            text.append("\n% ").append(QuotedText.visible(section.title())).append('\n');
             text.append("\\begin{tabular}{l")
                     .append("r".repeat(section.head().size() - 1))
                     .append("}\n\\hline\n");
@@ -62,7 +62,7 @@ final class LatexTable {
 
     /** What is in a comment needs no escape, but must stay in its line. */
     private static void comment(StringBuilder text, String line) {
-        text.append("% ").append(Found.visible(line)).append('\n');
+        text.append("% ").append(QuotedText.visible(line)).append('\n');
     }
 
     private static void line(StringBuilder text, List<String> cells) {
@@ -75,7 +75,7 @@ final class LatexTable {
 
     /** Every sign that LaTeX would obey as one that it prints. A row that begins with a bracket must not be an argument. */
     static String escaped(String text) {
-        String plain = MINUS.matcher(Found.visible(text))
+        String plain = MINUS.matcher(QuotedText.visible(text))
                 .replaceAll("−")
                 .codePoints()
                 .mapToObj(sign -> SIGNS.getOrDefault(sign, Character.toString(sign)))

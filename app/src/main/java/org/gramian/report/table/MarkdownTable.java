@@ -2,7 +2,7 @@ package org.gramian.report.table;
 
 import java.util.List;
 import java.util.stream.Collectors;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.report.table.TableSection.Cell;
 
 /** A table as Markdown, the best of a column in bold. */
@@ -39,7 +39,7 @@ final class MarkdownTable {
 
     /** A fence longer than any row of backticks inside. */
     private static void fenced(StringBuilder text, String title, List<String> lines) {
-        String all = lines.stream().map(Found::visible).collect(Collectors.joining("\n"));
+        String all = lines.stream().map(QuotedText::visible).collect(Collectors.joining("\n"));
         String fence = "```";
         while (all.contains(fence)) {
             fence += "`";
@@ -50,6 +50,6 @@ final class MarkdownTable {
 
     /** Nothing of a name may be taken for Markdown or HTML, or end a cell. */
     static String escaped(String text) {
-        return Found.visible(text).replaceAll("[\\\\|*_`<>\\[\\]#~&]", "\\\\$0");
+        return QuotedText.visible(text).replaceAll("[\\\\|*_`<>\\[\\]#~&]", "\\\\$0");
     }
 }

@@ -1,6 +1,6 @@
 package org.gramian.report.table;
 
-import org.gramian.basis.Choice;
+import org.gramian.basis.EnumWords;
 
 /** The forms in which a table is kept. */
 public enum TableForm {
@@ -51,6 +51,6 @@ public enum TableForm {
 
     /** The form of a word, as {@code latex}. */
     public static TableForm parse(String text) {
-        return Choice.parse(TableForm.class, "the format", text);
+        return EnumWords.parse(TableForm.class, "the format", text);
     }
 }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A table as a page that needs nothing else: method by data set in the order of the table, then each data set with the best row
+ * A table as a page that needs nothing else: method by dataset in the order of the table, then each dataset with the best row
  * first.
  *
  * @param report what is shown

@@ -26,7 +26,7 @@ import org.gramian.run.table.TableCell;
 public record TableReport(ResultTable table, String command, String machine, Function<Throwable, String> wording) {
     private static final String METHOD = "method";
 
-    /** Accuracies of all data sets, if there are several; then each data set with all its numbers. */
+    /** Accuracies of all datasets, if there are several; then each dataset with all its numbers. */
     public List<TableSection> sections() {
         return Stream.concat(
                         table.columns().size() > 1 ? Stream.of(overview()) : Stream.of(),
@@ -34,7 +34,7 @@ public record TableReport(ResultTable table, String command, String machine, Fun
                 .toList();
     }
 
-    /** Method by data set. */
+    /** Method by dataset. */
     public TableSection overview() {
         List<String> head = new ArrayList<>(List.of(METHOD));
         table.columns().forEach(column -> head.add(column.title()));
@@ -47,12 +47,12 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         return new TableSection("Accuracy in percent", head, rows);
     }
 
-    /** All numbers on a data set, in the order of the table. */
+    /** All numbers on a dataset, in the order of the table. */
     TableSection details(int column) {
         return details(column, table.lines());
     }
 
-    /** All numbers on a data set, the best row first, those without numbers last. */
+    /** All numbers on a dataset, the best row first, those without numbers last. */
     public TableSection ranking(int column) {
         Comparator<Line> best = Comparator.comparingDouble(line -> line.cells()
                 .get(column)

@@ -43,9 +43,9 @@ import org.gramian.tensor.Device;
  *
  * @param folder where
  * @param classes their names
- * @param pictures how many are tested
+ * @param images how many are tested
  */
-record MadeUpRun(Path folder, List<String> classes, int pictures) {
+record MadeUpRun(Path folder, List<String> classes, int images) {
     static final List<String> KINDS = List.of("brick", "cloth", "stone", "wood");
 
     /** Names that would do harm on a page that believes them. */
@@ -90,7 +90,7 @@ record MadeUpRun(Path folder, List<String> classes, int pictures) {
     Evaluation evaluation(long seed, String fold, Path place) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         List<Prediction> predictions = new ArrayList<>();
-        for (int i = 0; i < pictures; i++) {
+        for (int i = 0; i < images; i++) {
             double[] scores = random.doubles(classes.size())
                     .map(_ -> random.nextGaussian())
                     .toArray();
@@ -119,7 +119,7 @@ record MadeUpRun(Path folder, List<String> classes, int pictures) {
         Backbone backbone = Backbone.of("filters");
         Head head = new Head(Pooling.parse("conv:4/rbf/spd:3/relu/triu/root/l2"), classes.size(), false);
         SequencedMap<String, String> origin = new LinkedHashMap<>();
-        origin.put("pictures", "200 to train on, 40 held back, " + pictures + " to test");
+        origin.put("pictures", "200 to train on, 40 held back, " + images + " to test");
         origin.put("gramian", "1.2");
         origin.put("config.seed", "0");
         ModelCard card = new ModelCard(
@@ -147,7 +147,7 @@ record MadeUpRun(Path folder, List<String> classes, int pictures) {
         String model = Sha256.hex(Sha256.of(Files.readAllBytes(folder.resolve("model.safetensors"))));
         GalleryBuilder builder = new GalleryBuilder(classes, 6, model);
         SplittableRandom random = new SplittableRandom(2);
-        for (int i = 0; i < pictures; i++) {
+        for (int i = 0; i < images; i++) {
             float[] vector = new float[6];
             for (int k = 0; k < vector.length; k++) {
                 vector[k] = (float) (random.nextGaussian() + (k == i % classes.size() ? 4 : 0));

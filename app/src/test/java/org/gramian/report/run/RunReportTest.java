@@ -128,7 +128,7 @@ class RunReportTest {
     }
 
     @Test
-    void aCellOpensThePicturesBehindIt() throws IOException {
+    void aCellOpensTheImagesBehindIt() throws IOException {
         MadeUpRun.in(run("a")).write(3);
         String html = report(run("a"));
         Evaluation evaluation = EvaluationFile.read(run("a").resolve("evaluation.json"));
@@ -225,7 +225,7 @@ class RunReportTest {
                 .contains(folds.get(1).accuracy().text());
     }
 
-    /** Both folds test the same pictures, but only the second kept them. */
+    /** Both folds test the same images, but only the second kept them. */
     @Test
     void theMapShowsWhatTheModelOfItsOwnFoldAnswered() throws IOException {
         Path second = run("folds").resolve("fold-2");
@@ -300,7 +300,7 @@ class RunReportTest {
     }
 
     @Test
-    void manyClassesAndPicturesStayWithinBounds() throws IOException {
+    void manyClassesAndImagesStayWithinBounds() throws IOException {
         List<String> names = new ArrayList<>();
         for (int k = 0; k < 100; k++) {
             names.add("class " + k);
@@ -308,7 +308,7 @@ class RunReportTest {
         new MadeUpRun(run("many"), names, 1_500).write(1);
         String html = report(run("many"));
         assertThat(html).contains("matrix many").has(facts("1,000", "1,500", "1000"));
-        assertThat(html.split("<image ", -1)).hasSize(1 + PictureSheet.MOST);
+        assertThat(html.split("<image ", -1)).hasSize(1 + ImageSheet.MOST);
         assertThat(html.length()).isLessThan(6_000_000);
     }
 

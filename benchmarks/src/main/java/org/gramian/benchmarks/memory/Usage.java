@@ -7,7 +7,7 @@ import tools.jackson.databind.json.JsonMapper;
  * What forward and backward of one method took, in bytes.
  *
  * @param pooling the text of the pooling, with all decided that a method leaves open
- * @param descriptor numbers of one picture's descriptor
+ * @param descriptor numbers of one image's descriptor
  * @param parameters of the pooling, without a classifier
  * @param peak beyond features and parameters
  * @param largest the largest tensor that leaves a stage, as {@code kernel rbf F32[32, 512, 512]}

@@ -27,7 +27,7 @@ import org.gramian.tensor.Views;
  * <p>The gradient of the features is computed too, as fine-tuning needs it.
  */
 final class Worker {
-    /** What fits to a method that asks how many pictures there are, as PCA does. */
+    /** What fits to a method that asks how many images there are, as PCA does. */
     private static final int PICTURES = 1000;
 
     private final Tensor features;
@@ -54,8 +54,8 @@ final class Worker {
         try (Scope _ = Scope.open();
                 ParameterSet parameters = pooling.initialize(channels, random, DType.F32, device)) {
             Fitting.pretend(parameters, random);
-            Tensor picture = Tensors.uniform(random, 0, 2, Shape.of(1, channels, side, side), DType.F32);
-            Tensor features = Tensors.to(Tensors.copy(Views.expand(picture, batch, channels, side, side)), device);
+            Tensor image = Tensors.uniform(random, 0, 2, Shape.of(1, channels, side, side), DType.F32);
+            Tensor features = Tensors.to(Tensors.copy(Views.expand(image, batch, channels, side, side)), device);
             System.out.println(
                     new Worker(features, pooling, parameters).measure().line());
         }

@@ -45,7 +45,7 @@ class MemoryTest {
     }
 
     @Test
-    void aMatrixPerPictureIsSeenInThePeakAndAnAverageIsNot() throws IOException {
+    void aMatrixPerImageIsSeenInThePeakAndAnAverageIsNot() throws IOException {
         Path page = folder.resolve("memory.md");
         int code = execute(page, "--only", "average,bilinear/flat", "--batch", "8", "--channels", "512", "--side", "4");
         assertThat(code).as(err.toString()).isZero();

@@ -27,10 +27,10 @@ public record Acquisition(WeightStore store, Download download, Consumer<String>
                 .orElseThrow(() -> new MissingWeightsException(
                         "there is no public file of '%s' to download: run 'gramian weights import %s FILE' with %s"
                                 .formatted(name, name, WeightStore.importable(name.architecture()))));
-        return get(name, known, Blueprint.of(name.architecture()));
+        return get(name, known, ExpectedParameters.of(name.architecture()));
     }
 
-    Path get(WeightName name, PublicFile known, Blueprint blueprint) throws IOException {
+    Path get(WeightName name, PublicFile known, ExpectedParameters blueprint) throws IOException {
         WeightStore.create(store.folder());
         ProcessLock lock = new ProcessLock(
                 store.folder().toRealPath().resolve("." + name.text() + ".lock"),
@@ -44,7 +44,7 @@ public record Acquisition(WeightStore store, Download download, Consumer<String>
         });
     }
 
-    private Path convert(WeightName name, PublicFile known, Blueprint blueprint) throws IOException {
+    private Path convert(WeightName name, PublicFile known, ExpectedParameters blueprint) throws IOException {
         Path brought = store.folder().resolve(known.file());
         if (Files.isRegularFile(brought)) {
             remarks.accept(brought + " exists: no download needed");

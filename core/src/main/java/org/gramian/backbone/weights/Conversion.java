@@ -13,8 +13,8 @@ import java.util.Set;
 import org.gramian.backbone.weights.Naming.Origin;
 import org.gramian.backbone.weights.format.WeightFile;
 import org.gramian.backbone.weights.format.WeightFormat;
-import org.gramian.basis.Found;
-import org.gramian.basis.Names;
+import org.gramian.basis.NameList;
+import org.gramian.basis.QuotedText;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * Weights under our names and in our layout, out of a file of any publisher.
  *
  * @param tensors in the network's order; a file without a classifier gives none for it
- * @param preprocessing what they expect of pictures
+ * @param preprocessing what they expect of images
  * @param licence that the file states, else that of its publisher where there is no doubt who it is
  * @param remarks what was left out, is absent, or had to be assumed, one sentence each
  */
@@ -41,7 +41,7 @@ record Conversion(
      * @param published whether this is known to be a publisher's file, and not one with the same names
      * @throws TensorFileException that lists all that are missing, of a wrong shape or not expected
      */
-    static Conversion of(WeightFile file, Blueprint blueprint, boolean published, Arena arena)
+    static Conversion of(WeightFile file, ExpectedParameters blueprint, boolean published, Arena arena)
             throws TensorFileException {
         Naming naming = naming(file, blueprint);
         List<String> remarks = new ArrayList<>(file.remarks());
@@ -60,7 +60,7 @@ record Conversion(
                 tensors, new Assumption(file, blueprint, publisher, remarks).preprocessing(), licence, remarks);
     }
 
-    private static Naming naming(WeightFile file, Blueprint blueprint) throws TensorFileException {
+    private static Naming naming(WeightFile file, ExpectedParameters blueprint) throws TensorFileException {
         Set<String> names = file.content().tensors().keySet();
         List<Naming> fitting = Namings.of(blueprint).stream()
                 .filter(naming -> naming.formats().contains(file.format()))
@@ -84,7 +84,7 @@ record Conversion(
         throw new TensorFileException(
                 file.content().path(),
                 "is a file in %s format; expected %s, found %s"
-                        .formatted(file.format().label(), expected, Names.some(quoted(names))));
+                        .formatted(file.format().label(), expected, NameList.some(quoted(names))));
     }
 
     /**
@@ -93,7 +93,7 @@ record Conversion(
      * <p>A classifier may be absent or of other classes. A tensor that the network does not have means another network, as
      * those of VGG-19 beside all of VGG-16.
      */
-    static boolean fits(WeightFile file, Blueprint blueprint) {
+    static boolean fits(WeightFile file, ExpectedParameters blueprint) {
         Map<String, StoredTensor> found = file.content().tensors();
         return Namings.of(blueprint).stream()
                 .filter(naming -> naming.formats().contains(file.format()))
@@ -118,7 +118,7 @@ record Conversion(
     }
 
     /** How many tensors of a file bear names of a network. */
-    static long likeness(WeightFile file, Blueprint blueprint) {
+    static long likeness(WeightFile file, ExpectedParameters blueprint) {
         Set<String> names = file.content().tensors().keySet();
         return Namings.of(blueprint).stream()
                 .filter(naming -> naming.formats().contains(file.format()))
@@ -128,20 +128,21 @@ record Conversion(
     }
 
     private static List<String> quoted(Set<String> names) {
-        return names.stream().map(Found::text).toList();
+        return names.stream().map(QuotedText::text).toList();
     }
 
-    /** What pictures must look like, said aloud where nobody states it. */
-    private record Assumption(WeightFile file, Blueprint blueprint, Publisher publisher, List<String> remarks) {
+    /** What images must look like, said aloud where nobody states it. */
+    private record Assumption(
+            WeightFile file, ExpectedParameters blueprint, Publisher publisher, List<String> remarks) {
         Preprocessing preprocessing() {
-            @Nullable String text = file.content().metadata().get(InputText.KEY);
-            Optional<Preprocessing> stated = text == null ? Optional.empty() : InputText.parse(text);
+            @Nullable String text = file.content().metadata().get(InputSpec.KEY);
+            Optional<Preprocessing> stated = text == null ? Optional.empty() : InputSpec.parse(text);
             if (stated.isPresent()) {
                 return stated.get();
             }
             Preprocessing assumed = publisher.preprocessing().orElse(blueprint.usual());
             if (text != null) {
-                remarks.add("the file's input description, " + Found.text(text) + ", is not understood; "
+                remarks.add("the file's input description, " + QuotedText.text(text) + ", is not understood; "
                         + assumed.text() + " is assumed");
             } else if (publisher.preprocessing().isEmpty()) {
                 remarks.add("the file does not describe its preprocessing; " + assumed.text() + " is assumed");
@@ -154,7 +155,7 @@ record Conversion(
     }
 
     /** The search for each tensor, which notes all that is wrong before it says so. */
-    private record Taking(WeightFile file, Blueprint blueprint, Naming naming, List<String> remarks) {
+    private record Taking(WeightFile file, ExpectedParameters blueprint, Naming naming, List<String> remarks) {
         SequencedMap<String, StoredTensor> tensors(Arena arena) throws TensorFileException {
             Map<String, StoredTensor> found = file.content().tensors();
             Set<String> extra = new LinkedHashSet<>(found.keySet());
@@ -192,11 +193,11 @@ record Conversion(
 
         private void sayOfClassifier(List<String> absent, List<String> replaced) {
             if (!absent.isEmpty()) {
-                remarks.add("the file has no classifier (" + Names.some(absent)
+                remarks.add("the file has no classifier (" + NameList.some(absent)
                         + "): usable for features, not for class scores");
             }
             if (!replaced.isEmpty()) {
-                remarks.add("the classifier of other classes was skipped (" + Names.some(replaced)
+                remarks.add("the classifier of other classes was skipped (" + NameList.some(replaced)
                         + "): usable for features, not for class scores");
             }
         }
@@ -214,7 +215,7 @@ record Conversion(
             if (naming.publisher().equals(Publisher.BVLC)) {
                 auxiliary.forEach(extra::remove);
                 if (!auxiliary.isEmpty()) {
-                    remarks.add("the auxiliary classifiers were skipped: " + Names.some(auxiliary));
+                    remarks.add("the auxiliary classifiers were skipped: " + NameList.some(auxiliary));
                 }
             }
         }
@@ -223,13 +224,13 @@ record Conversion(
                 throws TensorFileException {
             List<String> problems = new ArrayList<>();
             if (!missing.isEmpty()) {
-                problems.add("missing: " + Names.some(quoted(new LinkedHashSet<>(missing))));
+                problems.add("missing: " + NameList.some(quoted(new LinkedHashSet<>(missing))));
             }
             if (!misshapen.isEmpty()) {
-                problems.add("of another type or shape: " + Names.some(misshapen));
+                problems.add("of another type or shape: " + NameList.some(misshapen));
             }
             if (!extra.isEmpty()) {
-                problems.add("not expected: " + Names.some(quoted(extra)));
+                problems.add("not expected: " + NameList.some(quoted(extra)));
             }
             if (!problems.isEmpty()) {
                 throw new TensorFileException(

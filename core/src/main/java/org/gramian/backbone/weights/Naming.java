@@ -11,7 +11,7 @@ import org.gramian.backbone.weights.format.WeightFormat;
 /**
  * The names and layouts under which one publisher keeps the parameters of one network.
  *
- * @param publisher who they are, what pictures they expect, under which licence they publish
+ * @param publisher who they are, what images they expect, under which licence they publish
  * @param formats the formats they publish in
  * @param origins for each parameter of ours where it is found
  */
@@ -30,7 +30,7 @@ record Naming(Publisher publisher, Set<WeightFormat> formats, SequencedMap<Strin
         Origin origin(String layer, String parameter);
     }
 
-    static Naming of(Publisher publisher, Blueprint blueprint, Set<WeightFormat> formats, Rule rule) {
+    static Naming of(Publisher publisher, ExpectedParameters blueprint, Set<WeightFormat> formats, Rule rule) {
         SequencedMap<String, Origin> origins = new LinkedHashMap<>();
         for (String name : blueprint.parameters().keySet()) {
             int dot = name.lastIndexOf('.');

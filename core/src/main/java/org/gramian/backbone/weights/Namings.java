@@ -38,7 +38,7 @@ final class Namings {
     private Namings() {}
 
     /** All that a file for the network may use. */
-    static List<Naming> of(Blueprint blueprint) {
+    static List<Naming> of(ExpectedParameters blueprint) {
         List<Naming> namings = new ArrayList<>();
         switch (blueprint.architecture()) {
             case "vgg16", "vgg19" -> {
@@ -60,12 +60,12 @@ final class Namings {
         return namings;
     }
 
-    private static Naming same(Publisher publisher, Blueprint blueprint, Set<WeightFormat> formats) {
+    private static Naming same(Publisher publisher, ExpectedParameters blueprint, Set<WeightFormat> formats) {
         return Naming.of(
                 publisher, blueprint, formats, (layer, parameter) -> new Origin(layer + "." + parameter, SAME));
     }
 
-    private static Naming caffe(Publisher publisher, Blueprint blueprint) {
+    private static Naming caffe(Publisher publisher, ExpectedParameters blueprint) {
         Rearrangement leadingOnes = new Rearrangement.LeadingOnes();
         return Naming.of(
                 publisher,
@@ -74,7 +74,7 @@ final class Namings {
                 (layer, parameter) -> new Origin(layer + "." + parameter, leadingOnes));
     }
 
-    private static Naming torchvisionVgg(Blueprint blueprint) {
+    private static Naming torchvisionVgg(ExpectedParameters blueprint) {
         Map<String, String> layers = new HashMap<>();
         TORCHVISION_DENSE.forEach((layer, index) -> layers.put(layer, "classifier." + index));
         int index = 0;
@@ -97,7 +97,7 @@ final class Namings {
                         new Origin(Objects.requireNonNull(layers.get(layer), layer) + "." + parameter, SAME));
     }
 
-    private static Naming kerasVgg(Blueprint blueprint) {
+    private static Naming kerasVgg(ExpectedParameters blueprint) {
         return Naming.of(Publisher.KERAS, blueprint, Set.of(KERAS), (layer, parameter) -> {
             Matcher convolution = CONVOLUTION.matcher(layer);
             boolean dense = !convolution.matches();
@@ -113,7 +113,7 @@ final class Namings {
         });
     }
 
-    private static Naming torchvisionSqueezeNet(Blueprint blueprint) {
+    private static Naming torchvisionSqueezeNet(ExpectedParameters blueprint) {
         // A list of modules: a convolution, a rectifier and a pooling, then fires with poolings behind 3 and 5.
         Map<String, Integer> fires = Map.of("2", 3, "3", 4, "4", 6, "5", 7, "6", 9, "7", 10, "8", 11, "9", 12);
         return Naming.of(Publisher.TORCHVISION, blueprint, TORCH, (layer, parameter) -> {

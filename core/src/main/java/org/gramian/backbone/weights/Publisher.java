@@ -5,7 +5,7 @@ import org.gramian.backbone.Licence;
 import org.gramian.image.crop.Preprocessing;
 
 /**
- * Where weights come from, which decides what pictures must look like and what one may do with them.
+ * Where weights come from, which decides what images must look like and what one may do with them.
  *
  * @param label for messages, as {@code torchvision}
  * @param file what is published, for people who look for it, as {@code torchvision's .pth}

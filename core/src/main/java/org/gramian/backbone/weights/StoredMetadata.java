@@ -19,7 +19,7 @@ final class StoredMetadata {
         Map<String, String> metadata = new TreeMap<>();
         metadata.put("format", "pt"); // what other readers of safetensors look for
         metadata.put(ARCHITECTURE, weights.architecture());
-        metadata.put(InputText.KEY, weights.preprocessing().text());
+        metadata.put(InputSpec.KEY, weights.preprocessing().text());
         metadata.put(SOURCE, weights.provenance().source());
         metadata.put(SOURCE_SHA256, weights.provenance().sourceSha256());
         metadata.put(LICENCE, weights.provenance().licence());

@@ -14,15 +14,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.format.WeightFile;
-import org.gramian.basis.Found;
-import org.gramian.basis.Names;
+import org.gramian.basis.NameList;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.TensorFileException;
 import org.gramian.tensor.library.CacheFolder;
 
 /**
  * The folder of weights that are ready for use: {@code NAME.safetensors} under this program's names, with what they expect
- * of pictures and where they came from in the metadata.
+ * of images and where they came from in the metadata.
  *
  * @param folder it need not exist yet
  */
@@ -131,7 +131,7 @@ public record WeightStore(Path folder) {
             throw missing(name);
         }
         WeightFile file = WeightFile.read(file(name), arena);
-        return new Opened(file, Conversion.of(file, Blueprint.of(name.architecture()), false, arena));
+        return new Opened(file, Conversion.of(file, ExpectedParameters.of(name.architecture()), false, arena));
     }
 
     private MissingWeightsException missing(WeightName name) {
@@ -145,7 +145,7 @@ public record WeightStore(Path folder) {
 
     /** What kind of file {@link #importFile} takes for a network. */
     public static String importable(String architecture) {
-        Blueprint blueprint = Blueprint.of(architecture);
+        ExpectedParameters blueprint = ExpectedParameters.of(architecture);
         List<String> files = Namings.of(blueprint).stream()
                 .map(naming -> naming.publisher().file())
                 .toList();
@@ -168,7 +168,7 @@ public record WeightStore(Path folder) {
             WeightFile file = WeightFile.read(source, arena);
             List<String> all = WeightName.architectures();
             List<String> fitting = all.stream()
-                    .filter(network -> Conversion.fits(file, Blueprint.of(network)))
+                    .filter(network -> Conversion.fits(file, ExpectedParameters.of(network)))
                     .toList();
             if (fitting.size() > 1) {
                 throw new IllegalArgumentException(source + " fits several backbones; choose one of: "
@@ -180,16 +180,16 @@ public record WeightStore(Path folder) {
                 return WeightName.parse(fitting.getFirst());
             }
             String nearest = all.stream()
-                    .max(Comparator.comparingLong(network -> Conversion.likeness(file, Blueprint.of(network))))
+                    .max(Comparator.comparingLong(network -> Conversion.likeness(file, ExpectedParameters.of(network))))
                     .orElseThrow();
-            if (Conversion.likeness(file, Blueprint.of(nearest)) > 0) {
-                Conversion.of(file, Blueprint.of(nearest), false, arena); // says what does not fit
+            if (Conversion.likeness(file, ExpectedParameters.of(nearest)) > 0) {
+                Conversion.of(file, ExpectedParameters.of(nearest), false, arena); // says what does not fit
             }
             throw new TensorFileException(
                     source,
                     "expected weights of " + String.join(", ", all) + ", found tensors such as "
-                            + Names.some(file.content().tensors().keySet().stream()
-                                    .map(Found::text)
+                            + NameList.some(file.content().tensors().keySet().stream()
+                                    .map(QuotedText::text)
                                     .toList()));
         }
     }
@@ -201,10 +201,11 @@ public record WeightStore(Path folder) {
      * @return the file in the store
      */
     public Path importFile(WeightName name, Path source, Consumer<String> remarks) throws IOException {
-        return importFile(name, Blueprint.of(name.architecture()), Source.of(source), remarks);
+        return importFile(name, ExpectedParameters.of(name.architecture()), Source.of(source), remarks);
     }
 
-    Path importFile(WeightName name, Blueprint blueprint, Source source, Consumer<String> remarks) throws IOException {
+    Path importFile(WeightName name, ExpectedParameters blueprint, Source source, Consumer<String> remarks)
+            throws IOException {
         try (Arena arena = Arena.ofShared()) {
             Weights weights = Weights.read(blueprint, source, arena, remarks);
             create(folder);

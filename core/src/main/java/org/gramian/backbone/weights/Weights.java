@@ -15,7 +15,7 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.Tail;
 import org.gramian.backbone.weights.format.WeightFile;
-import org.gramian.basis.Names;
+import org.gramian.basis.NameList;
 import org.gramian.image.crop.Preprocessing;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
@@ -23,11 +23,11 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.file.StoredTensor;
 
 /**
- * Weights of a network, ready for use: under this program's names, in its layout, with what they expect of pictures.
+ * Weights of a network, ready for use: under this program's names, in its layout, with what they expect of images.
  *
  * @param architecture the network's name, as {@code vgg16}
  * @param tensors by name, in the network's order; they live as long as the arena they were opened in
- * @param preprocessing what they expect of pictures
+ * @param preprocessing what they expect of images
  * @param provenance where they came from
  */
 public record Weights(
@@ -52,10 +52,11 @@ public record Weights(
      */
     public static Weights read(String architecture, Path file, Arena arena, Consumer<String> remarks)
             throws IOException {
-        return read(Blueprint.of(architecture), Source.of(file), arena, remarks);
+        return read(ExpectedParameters.of(architecture), Source.of(file), arena, remarks);
     }
 
-    static Weights read(Blueprint blueprint, Source source, Arena arena, Consumer<String> remarks) throws IOException {
+    static Weights read(ExpectedParameters blueprint, Source source, Arena arena, Consumer<String> remarks)
+            throws IOException {
         WeightFile found = WeightFile.read(source.path(), arena);
         String sha256 = Fingerprint.of(source.path());
         boolean published = PublicFile.ofSha256(sha256).isPresent();
@@ -106,7 +107,7 @@ public record Weights(
         }
         if (!missing.isEmpty()) {
             throw new IllegalArgumentException("the weights from " + provenance.source()
-                    + " are usable for features, but " + user + " needs more: " + Names.some(missing));
+                    + " are usable for features, but " + user + " needs more: " + NameList.some(missing));
         }
         return ParameterSet.initialize(specs, new SplittableRandom(0), type, device);
     }

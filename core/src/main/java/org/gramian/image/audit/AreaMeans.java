@@ -1,25 +1,25 @@
 package org.gramian.image.audit;
 
 import java.util.Arrays;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 
 /**
- * The mean colour of every cell of a grid laid over a picture, to full precision.
+ * The mean colour of every cell of a grid laid over an image, to full precision.
  *
  * <p>A pixel that a line of the grid cuts counts for each side by its area there. So copies of different sizes have the
- * same means but for what their resizing did; pictures smaller than the grid work too.
+ * same means but for what their resizing did; images smaller than the grid work too.
  */
 final class AreaMeans {
     private AreaMeans() {}
 
     /** Red, green and blue of {@code columns × rows} cells, row by row. */
-    static double[] of(Picture picture, int columns, int rows) {
-        int width = picture.width();
+    static double[] of(Image image, int columns, int rows) {
+        int width = image.width();
         double[] means = new double[3 * columns * rows];
         double[] line = new double[3 * width];
         for (int row = 0; row < rows; row++) {
-            sumRows(picture, row, rows, line);
-            double area = (double) width / columns * picture.height() / rows;
+            sumRows(image, row, rows, line);
+            double area = (double) width / columns * image.height() / rows;
             for (int column = 0; column < columns; column++) {
                 int to = 3 * (row * columns + column);
                 double start = (double) column * width / columns;
@@ -36,9 +36,9 @@ final class AreaMeans {
     }
 
     /** The sum of the pixels' rows that one row of the grid covers. */
-    private static void sumRows(Picture picture, int row, int rows, double[] line) {
-        byte[] rgb = picture.rgb();
-        int height = picture.height();
+    private static void sumRows(Image image, int row, int rows, double[] line) {
+        byte[] rgb = image.rgb();
+        int height = image.height();
         double start = (double) row * height / rows;
         double end = (double) (row + 1) * height / rows;
         Arrays.fill(line, 0);

@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import org.gramian.basis.Sha256;
-import org.gramian.image.Reading;
+import org.gramian.image.ReadResult;
 import org.gramian.image.audit.Finding.Item;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Dataset;
@@ -22,13 +22,13 @@ import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Sample;
 
 /**
- * Looks at every picture of a data set once and says what would spoil training.
+ * Looks at every image of a dataset once and says what would spoil training.
  *
- * <p>Each picture is decoded once, by one of several threads, and all that is kept of it is about a kilobyte
- * ({@link Facts}): the memory in use is that of one decoded picture a thread, and a gigabyte for a million pictures.
+ * <p>Each image is decoded once, by one of several threads, and all that is kept of it is about a kilobyte
+ * ({@link ImageStatistics}): the memory in use is that of one decoded image a thread, and a gigabyte for a million images.
  */
 public final class Audit {
-    /** Notes of the data set that say that pictures or classes are not there. */
+    /** Notes of the dataset that say that images or classes are not there. */
     private static final Set<Note.Kind> LOSSES = EnumSet.of(
             Note.Kind.OUTSIDE_LAYOUT,
             Note.Kind.NESTED,
@@ -39,19 +39,19 @@ public final class Audit {
             Note.Kind.UNLABELLED_PICTURES);
 
     private final AuditOptions options;
-    private final Function<Path, Reading> reader;
+    private final Function<Path, ReadResult> reader;
     private final int threads;
     private final List<Crops> crops;
 
     /**
-     * @param reader reads a picture's file, from several threads at once; {@code new PictureReader(limits)::read}
-     * @param threads how many pictures are read at the same time, at least 1
+     * @param reader reads an image's file, from several threads at once; {@code new ImageReader(limits)::read}
+     * @param threads how many images are read at the same time, at least 1
      */
-    public Audit(AuditOptions options, Function<Path, Reading> reader, int threads) {
+    public Audit(AuditOptions options, Function<Path, ReadResult> reader, int threads) {
         this(options, reader, threads, List.of());
     }
 
-    private Audit(AuditOptions options, Function<Path, Reading> reader, int threads, List<Crops> crops) {
+    private Audit(AuditOptions options, Function<Path, ReadResult> reader, int threads, List<Crops> crops) {
         if (threads < 1) {
             throw new IllegalArgumentException("an audit needs at least 1 thread, found " + threads);
         }
@@ -61,7 +61,7 @@ public final class Audit {
         this.crops = crops;
     }
 
-    /** The same audit, to which a picture that these crops cannot be taken from is as good as unreadable. */
+    /** The same audit, to which an image that these crops cannot be taken from is as good as unreadable. */
     public Audit requiring(Crops needed) {
         List<Crops> more = new ArrayList<>(crops);
         more.add(needed);
@@ -69,10 +69,10 @@ public final class Audit {
     }
 
     /** The image as read, or the reason why some of the required crops cannot be taken from it. */
-    private Reading seen(Reading whole, Sample sample) {
-        Reading seen = whole;
+    private ReadResult seen(ReadResult whole, Sample sample) {
+        ReadResult seen = whole;
         for (Crops needed : crops) {
-            if (seen instanceof Reading.Readable) {
+            if (seen instanceof ReadResult.Readable) {
                 seen = needed.seen(whole, sample);
             }
         }
@@ -80,31 +80,31 @@ public final class Audit {
     }
 
     /**
-     * Audits a data set.
+     * Audits a dataset.
      *
-     * @param progress told how many pictures are done, in ascending order
+     * @param progress told how many images are done, in ascending order
      */
     public AuditReport of(Dataset dataset, LongConsumer progress) throws InterruptedException {
-        Subject subject = Subject.of(dataset);
-        Facts[] facts = new Facts[dataset.samples().size()];
-        UnreadablePicture[] unreadable = new UnreadablePicture[facts.length];
-        Workers.forEach(facts.length, threads, progress, index -> {
+        AuditInput subject = AuditInput.of(dataset);
+        ImageStatistics[] facts = new ImageStatistics[dataset.samples().size()];
+        UnreadableImage[] unreadable = new UnreadableImage[facts.length];
+        ParallelIndices.forEach(facts.length, threads, progress, index -> {
             Sample sample = dataset.samples().get(index);
-            Reading whole = reader.apply(sample.file());
+            ReadResult whole = reader.apply(sample.file());
             switch (seen(whole, sample)) {
-                case Reading.Readable _ -> facts[index] = Facts.of(index, (Reading.Readable) whole);
-                case Reading.Unreadable(Reading.Problem problem, String reason) ->
-                    unreadable[index] = new UnreadablePicture(subject.member(index), problem, reason);
+                case ReadResult.Readable _ -> facts[index] = ImageStatistics.of(index, (ReadResult.Readable) whole);
+                case ReadResult.Unreadable(ReadResult.Problem problem, String reason) ->
+                    unreadable[index] = new UnreadableImage(subject.member(index), problem, reason);
             }
         });
-        List<Facts> readable = present(facts);
-        List<UnreadablePicture> lost = present(unreadable);
+        List<ImageStatistics> readable = present(facts);
+        List<UnreadableImage> lost = present(unreadable);
         List<ClassCount> classes = count(subject, readable);
-        List<DuplicateGroup> duplicates = new Copies(subject, readable, options).find();
+        List<DuplicateGroup> duplicates = new DuplicateSearch(subject, readable, options).find();
         List<Finding> findings = new ArrayList<>(of(lost));
         findings.addAll(new ClassFindings(classes, options).find(subject, readable));
-        findings.addAll(new CopyFindings(duplicates, !subject.divisions().isEmpty()).find());
-        findings.addAll(new PictureFindings(subject, readable, options).find());
+        findings.addAll(new DuplicateFindings(duplicates, !subject.divisions().isEmpty()).find());
+        findings.addAll(new ImageFindings(subject, readable, options).find());
         dataset.notes().forEach(note -> findings.add(of(note)));
         findings.sort(Comparator.comparing(Finding::severity).thenComparing(Finding::kind));
         return new AuditReport(
@@ -120,9 +120,9 @@ public final class Audit {
                 findings);
     }
 
-    private static String content(Dataset dataset, List<Facts> readable) {
+    private static String content(Dataset dataset, List<ImageStatistics> readable) {
         MessageDigest digest = Sha256.digest();
-        for (Facts fact : readable) {
+        for (ImageStatistics fact : readable) {
             byte[] name = dataset.samples().get(fact.index()).name().getBytes(StandardCharsets.UTF_8);
             digest.update(ByteBuffer.allocate(Integer.BYTES + name.length + 2 * Long.BYTES)
                     .putInt(name.length)
@@ -138,7 +138,7 @@ public final class Audit {
         return Arrays.stream(values).filter(Objects::nonNull).toList();
     }
 
-    private static List<ClassCount> count(Subject subject, List<Facts> readable) {
+    private static List<ClassCount> count(AuditInput subject, List<ImageStatistics> readable) {
         List<String> parts = subject.parts();
         int[] all = new int[subject.dataset().classes().size()];
         int[] good = new int[all.length];
@@ -147,7 +147,7 @@ public final class Audit {
             Arrays.fill(row, 0);
         }
         subject.dataset().samples().forEach(sample -> all[sample.label()]++);
-        for (Facts fact : readable) {
+        for (ImageStatistics fact : readable) {
             int label = subject.label(fact.index());
             good[label]++;
             int part = parts.indexOf(subject.member(fact.index()).split());
@@ -162,15 +162,15 @@ public final class Audit {
         return counts;
     }
 
-    private static List<Finding> of(List<UnreadablePicture> unreadable) {
+    private static List<Finding> of(List<UnreadableImage> unreadable) {
         if (unreadable.isEmpty()) {
             return List.of();
         }
         List<Item> items = unreadable.stream()
                 .map(lost -> new Item(
-                        lost.picture().toString(),
+                        lost.image().toString(),
                         lost.reason(),
-                        List.of(lost.picture().name())))
+                        List.of(lost.image().name())))
                 .toList();
         return List.of(new Finding(
                 Severity.SPOILS,

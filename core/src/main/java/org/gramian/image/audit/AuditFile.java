@@ -2,8 +2,8 @@ package org.gramian.image.audit;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.gramian.basis.AtomicTextFile;
 import org.gramian.basis.JsonText;
-import org.gramian.basis.WholeText;
 
 /** What an audit found, as JSON for other programs: all of an {@link AuditReport} under the names of its parts. */
 public final class AuditFile {
@@ -19,6 +19,6 @@ public final class AuditFile {
 
     /** Writes or replaces a file, whole or not at all. */
     public static void write(Path path, AuditReport report) throws IOException {
-        WholeText.write(path, text -> text.write(text(report)));
+        AtomicTextFile.write(path, text -> text.write(text(report)));
     }
 }

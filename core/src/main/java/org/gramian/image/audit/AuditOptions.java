@@ -1,16 +1,18 @@
 package org.gramian.image.audit;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
+
 /**
  * Where the audit draws its lines, each with its reason.
  *
  * @param hashDistance most differing bits of two hashes for near duplicates to be compared further, 0 to {@value #MOST_BITS}
- * @param difference largest relative difference of two sketches for near duplicates, see {@link Sketch#difference}
+ * @param difference largest relative difference of two sketches for near duplicates, see {@link ImageSignature#difference}
  * @param tinySide a short side below this is tiny
  * @param inputSide a short side below this has to be enlarged for the network
  * @param extremeAspect long side over short side above this is extreme
  * @param imbalance largest class over smallest class above this is unbalanced
- * @param fewPictures a class with fewer readable pictures is small
- * @param flatRange largest range of every channel for a picture to count as a single colour
+ * @param fewImages a class with fewer readable images is small
+ * @param flatRange largest range of every channel for an image to count as a single colour
  */
 public record AuditOptions(
         int hashDistance,
@@ -19,7 +21,7 @@ public record AuditOptions(
         int inputSide,
         double extremeAspect,
         double imbalance,
-        int fewPictures,
+        @JsonProperty("fewPictures") int fewImages,
         int flatRange) {
     /** Up to here the search for near hashes is complete, see {@link NearHashes}. */
     static final int MOST_BITS = 7;
@@ -28,14 +30,14 @@ public record AuditOptions(
      * The standard lines.
      *
      * <ul>
-     *   <li>7 bits and 0.12: of 550 pictures of FMD and DTD, copies compressed at quality 0.75 or halved in size stayed
+     *   <li>7 bits and 0.12: of 550 images of FMD and DTD, copies compressed at quality 0.75 or halved in size stayed
      *       within both in at least 98 of 100 cases; of all 2,200, ten pairs that look the same were within 0.05, and no
-     *       other pair came nearer than 0.21. The lines were drawn on these pictures, so expect a little less on others.
+     *       other pair came nearer than 0.21. The lines were drawn on these images, so expect a little less on others.
      *   <li>64 pixels: enlarged to 224, more than 9 of 10 pixels would be invented.
      *   <li>224 pixels: the input of ImageNet's networks.
-     *   <li>3:1: a square crop sees a third of the picture, squeezing it into a square distorts its texture as much.
+     *   <li>3:1: a square crop sees a third of the image, squeezing it into a square distorts its texture as much.
      *   <li>10:1: the usual line in work on long-tailed classes; beyond it plain accuracy misleads.
-     *   <li>10 pictures: below that a class has one picture or none in a tenth held out.
+     *   <li>10 images: below that a class has one image or none in a tenth held out.
      *   <li>4 of 255: what compression makes of a single colour.
      * </ul>
      */
@@ -54,9 +56,9 @@ public record AuditOptions(
             throw new IllegalArgumentException(
                     "expected ratios of at least 1, found " + extremeAspect + " and " + imbalance);
         }
-        if (Math.min(Math.min(tinySide, inputSide), Math.min(fewPictures, flatRange)) < 0) {
+        if (Math.min(Math.min(tinySide, inputSide), Math.min(fewImages, flatRange)) < 0) {
             throw new IllegalArgumentException("expected sides, counts and ranges of at least 0, found " + tinySide
-                    + ", " + inputSide + ", " + fewPictures + ", " + flatRange);
+                    + ", " + inputSide + ", " + fewImages + ", " + flatRange);
         }
     }
 }

@@ -11,9 +11,9 @@ import java.util.Optional;
  * @param layout the layout that was read
  * @param options where the lines were drawn
  * @param splits the parts of the only given split, in the order of {@link ClassCount#splits}; empty without one
- * @param content 64 hexadecimal digits, a hash of the names and pixels of all readable pictures: others for other pictures
- * @param classes how many pictures each class has, in the order of the data set
- * @param contents what the readable pictures are like
+ * @param content 64 hexadecimal digits, a hash of the names and pixels of all readable images: others for other images
+ * @param classes how many images each class has, in the order of the dataset
+ * @param contents what the readable images are like
  * @param unreadable those that could not be read
  * @param duplicates groups of copies
  * @param findings what it means, the worst first
@@ -26,7 +26,7 @@ public record AuditReport(
         String content,
         List<ClassCount> classes,
         Contents contents,
-        List<UnreadablePicture> unreadable,
+        List<UnreadableImage> unreadable,
         List<DuplicateGroup> duplicates,
         List<Finding> findings) {
     public AuditReport {
@@ -37,9 +37,9 @@ public record AuditReport(
         findings = List.copyOf(findings);
     }
 
-    /** How many pictures there are, readable or not. */
+    /** How many images there are, readable or not. */
     @JsonProperty("pictures")
-    public int pictures() {
+    public int images() {
         return contents.readable() + unreadable.size();
     }
 

@@ -14,14 +14,14 @@ import org.gramian.image.audit.Finding.Kind;
 
 /** What is wrong with the classes: too few, too small, unbalanced, missing from a part of a split. */
 public final class ClassFindings {
-    /** One picture to learn from and one to be tested with. */
+    /** One image to learn from and one to be tested with. */
     private static final int FEWEST = 2;
 
     private final AuditOptions options;
     private final List<ClassCount> classes;
     private final List<Finding> findings = new ArrayList<>();
 
-    /** @param classes how many pictures each has */
+    /** @param classes how many images each has */
     public ClassFindings(List<ClassCount> classes, AuditOptions options) {
         this.classes = classes;
         this.options = options;
@@ -37,7 +37,7 @@ public final class ClassFindings {
     }
 
     /** The same, and what a split shows. */
-    List<Finding> find(Subject subject, List<Facts> readable) {
+    List<Finding> find(AuditInput subject, List<ImageStatistics> readable) {
         find();
         missing(subject, readable);
         return List.copyOf(findings);
@@ -67,14 +67,14 @@ public final class ClassFindings {
 
     private void small() {
         List<ClassCount> small = classes.stream()
-                .filter(found -> found.readable() >= FEWEST && found.readable() < options.fewPictures())
+                .filter(found -> found.readable() >= FEWEST && found.readable() < options.fewImages())
                 .toList();
         if (!small.isEmpty()) {
             findings.add(new Finding(
                     Severity.WARN,
                     Kind.SMALL_CLASSES,
                     count(small.size(), "class") + verb(small.size(), " has", " have") + " fewer than "
-                            + options.fewPictures() + " readable images",
+                            + options.fewImages() + " readable images",
                     "The accuracy of so small a class is unreliable: add images.",
                     items(small)));
         }
@@ -101,9 +101,9 @@ public final class ClassFindings {
         }
     }
 
-    private void missing(Subject subject, List<Facts> readable) {
+    private void missing(AuditInput subject, List<ImageStatistics> readable) {
         List<Item> missing = new ArrayList<>();
-        for (Division division : subject.divisions()) {
+        for (Partitioning division : subject.divisions()) {
             for (String part : division.complete() ? division.names() : List.<String>of()) {
                 Set<Integer> present = readable.stream()
                         .filter(fact -> division.parts().get(fact.index()).equals(part))

@@ -1,5 +1,6 @@
 package org.gramian.image.audit;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -7,11 +8,11 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.gramian.image.Origin;
-import org.gramian.image.PictureFormat;
+import org.gramian.image.ImageFormat;
+import org.gramian.image.ImageInfo;
 
 /**
- * What the readable pictures are like.
+ * What the readable images are like.
  *
  * @param readable how many there are
  * @param width the spread of their widths, upright
@@ -26,8 +27,8 @@ public record Contents(
         int readable,
         Spread width,
         Spread height,
-        Map<PictureFormat, Integer> formats,
-        Map<Origin.Colour, Integer> colours,
+        Map<ImageFormat, Integer> formats,
+        Map<ImageInfo.Colour, Integer> colours,
         Map<Integer, Integer> bits,
         int turned,
         List<SizeCount> sizes) {
@@ -42,26 +43,27 @@ public record Contents(
         }
     }
 
-    /** How many pictures have a size. */
-    public record SizeCount(int width, int height, int pictures) {}
+    /** How many images have a size. */
+    public record SizeCount(
+            int width, int height, @JsonProperty("pictures") int images) {}
 
-    static Contents of(List<Facts> facts) {
+    static Contents of(List<ImageStatistics> facts) {
         return new Contents(
                 facts.size(),
-                Spread.of(facts.stream().map(Facts::width).toList()),
-                Spread.of(facts.stream().map(Facts::height).toList()),
+                Spread.of(facts.stream().map(ImageStatistics::width).toList()),
+                Spread.of(facts.stream().map(ImageStatistics::height).toList()),
                 count(facts, fact -> fact.origin().format()),
                 count(facts, fact -> fact.origin().colour()),
                 count(facts, fact -> fact.origin().bits()),
-                (int) facts.stream().filter(Facts::turned).count(),
+                (int) facts.stream().filter(ImageStatistics::turned).count(),
                 sizes(facts));
     }
 
-    private static <K> SortedMap<K, Integer> count(List<Facts> facts, Function<Facts, K> key) {
+    private static <K> SortedMap<K, Integer> count(List<ImageStatistics> facts, Function<ImageStatistics, K> key) {
         return facts.stream().collect(Collectors.toMap(key, _ -> 1, Integer::sum, TreeMap::new));
     }
 
-    private static List<SizeCount> sizes(List<Facts> facts) {
+    private static List<SizeCount> sizes(List<ImageStatistics> facts) {
         SortedMap<Long, Integer> counts = count(facts, fact -> (long) fact.width() << 32 | fact.height());
         List<SizeCount> sizes = new ArrayList<>();
         counts.forEach((size, count) -> sizes.add(new SizeCount((int) (size >> 32), size.intValue(), count)));

@@ -1,19 +1,24 @@
 package org.gramian.image.audit;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 
 /**
- * Pictures that are copies of each other.
+ * Images that are copies of each other.
  *
  * @param kind how alike they are
- * @param pictures two or more, in the order of the data set
+ * @param images two or more, in the order of the dataset
  * @param acrossClasses whether they have more than one label
  * @param acrossSplits the names of the given splits that put them on different sides
  * @param difference the largest relative difference of the pairs that joined the group, not of all its pairs; 0 for equal
  *     pixels
  */
 public record DuplicateGroup(
-        Kind kind, List<Member> pictures, boolean acrossClasses, List<String> acrossSplits, double difference) {
+        Kind kind,
+        @JsonProperty("pictures") List<AuditedImage> images,
+        boolean acrossClasses,
+        List<String> acrossSplits,
+        double difference) {
     /** How alike copies are. */
     public enum Kind {
         /** The same bytes. */
@@ -21,14 +26,14 @@ public record DuplicateGroup(
         /** Different files that show the same pixels. */
         SAME_PIXELS,
         /**
-         * Almost the same picture: compressed or resized anew, made brighter or darker. Mirrored, turned or visibly cropped
+         * Almost the same image: compressed or resized anew, made brighter or darker. Mirrored, turned or visibly cropped
          * copies are not looked for.
          */
         NEAR
     }
 
     public DuplicateGroup {
-        pictures = List.copyOf(pictures);
+        images = List.copyOf(images);
         acrossSplits = List.copyOf(acrossSplits);
     }
 

@@ -1,5 +1,6 @@
 package org.gramian.image.audit;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 
 /**
@@ -40,13 +41,16 @@ public record Finding(Severity severity, Kind kind, String sentence, String advi
     /**
      * One place.
      *
-     * @param text the picture, the copies, or the class, for people
+     * @param text the image, the copies, or the class, for people
      * @param remark what about it, as {@code 50×50}; empty where there is no more to say
-     * @param pictures the names of the pictures concerned; none where it is about a class
+     * @param images the names of the images concerned; none where it is about a class
      */
-    public record Item(String text, String remark, List<String> pictures) {
+    public record Item(
+            String text,
+            String remark,
+            @JsonProperty("pictures") List<String> images) {
         public Item {
-            pictures = List.copyOf(pictures);
+            images = List.copyOf(images);
         }
 
         /** A line for people. */

@@ -7,7 +7,7 @@ import java.util.Locale;
 final class Wording {
     private Wording() {}
 
-    /** For example {@code 1 picture}, {@code 1,200 pictures}, {@code 3 classes}. */
+    /** For example {@code 1 image}, {@code 1,200 images}, {@code 3 classes}. */
     static String count(int number, String thing) {
         String many = thing.endsWith("s") ? thing + "es" : thing + "s";
         return String.format(Locale.ROOT, "%,d %s", number, number == 1 ? thing : many);

@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
-import org.gramian.basis.Found;
 import org.gramian.basis.KeyedRandom;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
 import org.gramian.image.augment.CropParameters.Rectangle;
 
 /**
@@ -148,7 +148,7 @@ public record Augmentation(
         Augmentation policy = POLICIES.get(parts[0]);
         if (policy == null) {
             throw new IllegalArgumentException("expected NAME[+PART:VALUE]... with NAME one of "
-                    + String.join(", ", names()) + ", found " + Found.text(text)
+                    + String.join(", ", names()) + ", found " + QuotedText.text(text)
                     + NearestWord.suggestion(parts[0], names()));
         }
         Set<String> seen = new HashSet<>();
@@ -157,11 +157,11 @@ public record Augmentation(
             String part = colon < 0 ? parts[i] : parts[i].substring(0, colon);
             if (!PARTS.contains(part)) {
                 throw new IllegalArgumentException("expected a part of " + String.join(", ", PARTS) + ", found "
-                        + Found.text(part) + NearestWord.suggestion(part, PARTS));
+                        + QuotedText.text(part) + NearestWord.suggestion(part, PARTS));
             }
             if (!seen.add(part)) {
                 throw new IllegalArgumentException(
-                        "expected each part once, found '" + part + "' twice in " + Found.text(text));
+                        "expected each part once, found '" + part + "' twice in " + QuotedText.text(text));
             }
             policy = policy.with(part, value(part, colon < 0 ? "" : parts[i].substring(colon + 1)));
         }
@@ -173,7 +173,7 @@ public record Augmentation(
         if (!digits.matches(whole ? "[0-9]{1,3}" : "[0-9]{1,9}(\\.[0-9]{1,20})?")) {
             throw new IllegalArgumentException("expected " + part + ":" + (whole ? "N" : "NUMBER") + " as in " + part
                     + (whole ? ":2" : ":0.25") + ", found "
-                    + (digits.isEmpty() ? "no number" : Found.text(digits)));
+                    + (digits.isEmpty() ? "no number" : QuotedText.text(digits)));
         }
         return Double.parseDouble(digits);
     }

@@ -3,7 +3,7 @@ package org.gramian.image.augment;
 import static java.lang.foreign.ValueLayout.JAVA_FLOAT;
 
 import java.lang.foreign.MemorySegment;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.image.augment.CropParameters.Colours;
 import org.gramian.image.crop.Preprocessing;
 
@@ -38,7 +38,7 @@ public record CropRenderer(int size, Preprocessing preprocessing) {
      * @param image a stored image
      * @param target {@code 3·size·size} floats
      */
-    public void render(Picture image, CropParameters parameters, MemorySegment target) {
+    public void render(Image image, CropParameters parameters, MemorySegment target) {
         if (target.byteSize() != bytes()) {
             throw new IllegalArgumentException("expected room for 3·" + size + "·" + size + " floats (" + bytes()
                     + " bytes), found " + target.byteSize() + " bytes");
@@ -83,7 +83,7 @@ public record CropRenderer(int size, Preprocessing preprocessing) {
     }
 
     /** Columns first, then rows: half of the work. Interleaved {@code [size, size, 3]}. */
-    private float[] separable(Picture image, float[] levels, CropParameters.Affine map) {
+    private float[] separable(Image image, float[] levels, CropParameters.Affine map) {
         Taps[] across = new Taps[size];
         Taps[] down = new Taps[size];
         int top = image.height();
@@ -114,7 +114,7 @@ public record CropRenderer(int size, Preprocessing preprocessing) {
         return crop;
     }
 
-    private void columns(Picture image, float[] levels, Taps[] across, int y, float[] rows, int to) {
+    private void columns(Image image, float[] levels, Taps[] across, int y, float[] rows, int to) {
         byte[] rgb = image.rgb();
         int start = CHANNELS * y * image.width();
         int target = to;
@@ -136,7 +136,7 @@ public record CropRenderer(int size, Preprocessing preprocessing) {
         }
     }
 
-    private float[] affine(Picture image, float[] levels, CropParameters.Affine map) {
+    private float[] affine(Image image, float[] levels, CropParameters.Affine map) {
         byte[] rgb = image.rgb();
         float[] crop = new float[CHANNELS * size * size];
         for (int y = 0; y < size; y++) {

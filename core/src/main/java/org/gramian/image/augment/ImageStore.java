@@ -22,10 +22,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
-import org.gramian.image.Picture;
-import org.gramian.image.Reading;
-import org.gramian.image.Reading.Readable;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.Image;
+import org.gramian.image.ReadResult;
+import org.gramian.image.ReadResult.Readable;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.Resize;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
@@ -100,7 +100,7 @@ public final class ImageStore implements AutoCloseable {
      */
     public static ImageStore read(
             List<Sample> samples,
-            Function<Path, Reading> reader,
+            Function<Path, ReadResult> reader,
             Crops crops,
             Options options,
             BiFunction<Sample, Unreadable, RuntimeException> unreadable,
@@ -120,7 +120,7 @@ public final class ImageStore implements AutoCloseable {
 
     private void fill(
             List<Sample> samples,
-            Function<Path, Reading> reader,
+            Function<Path, ReadResult> reader,
             Crops crops,
             BiFunction<Sample, Unreadable, RuntimeException> unreadable,
             LongConsumer progress) {
@@ -133,7 +133,7 @@ public final class ImageStore implements AutoCloseable {
                     Sample sample = samples.get(i);
                     switch (crops.seen(reader.apply(sample.file()), sample)) {
                         case Unreadable problem -> throw unreadable.apply(sample, problem);
-                        case Readable(Picture image, var _) -> put(i, scaled(image));
+                        case Readable(Image image, var _) -> put(i, scaled(image));
                     }
                     outcome = new Outcome(null);
                 } catch (Throwable failure) { // whatever it is, the calling thread must not wait for ever
@@ -183,13 +183,13 @@ public final class ImageStore implements AutoCloseable {
         }
     }
 
-    private Picture scaled(Picture image) {
+    private Image scaled(Image image) {
         return Math.min(image.width(), image.height()) > options.canvas
                 ? Resize.shortSide(image, options.canvas)
                 : image;
     }
 
-    private void put(int index, Picture image) {
+    private void put(int index, Image image) {
         byte[] rgb = image.rgb();
         Entry entry = reserve(image.width(), image.height(), rgb.length);
         MemorySegment.copy(rgb, 0, entry.slab.memory, JAVA_BYTE, entry.offset, rgb.length);
@@ -264,13 +264,13 @@ public final class ImageStore implements AutoCloseable {
     }
 
     /** Returns a copy of an image's bytes. */
-    public Picture image(int index) {
+    public Image image(int index) {
         Entry entry = entry(index);
         byte[] rgb = entry.slab
                 .memory
                 .asSlice(entry.offset, 3L * entry.width * entry.height)
                 .toArray(JAVA_BYTE);
-        return new Picture(entry.width, entry.height, rgb);
+        return new Image(entry.width, entry.height, rgb);
     }
 
     /** Bytes of all images. */

@@ -8,7 +8,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * Crops of pictures, {@code [n, 3, size, size]} in single precision, of which the first {@link #places()} are in use and
+ * Crops of images, {@code [n, 3, size, size]} in single precision, of which the first {@link #places()} are in use and
  * the rest is zero.
  *
  * <p>Closing it lets its memory be used for a batch to come: what {@link #memory} and {@link #tensor} returned earlier must

@@ -11,15 +11,15 @@ import java.util.function.Function;
 import org.gramian.tensor.Shape;
 
 /**
- * Loads pictures ahead of the one who uses them: several threads decode, batches come out in the order of the list.
+ * Loads images ahead of the one who uses them: several threads decode, batches come out in the order of the list.
  *
  * <p>The same list gives the same batches for any number of threads. Memory is bounded, however long the list is: {@code
- * ahead} batches, which are used over and over, and two decoded pictures for each thread of {@link Prefetch}: for each there
+ * ahead} batches, which are used over and over, and two decoded images for each thread of {@link Prefetch}: for each there
  * is one that decodes while batches are waited for, and one that decodes beside the computation, on what that leaves of the
- * cores. A picture that cannot be read
+ * cores. An image that cannot be read
  * keeps its place, with the reason; what else goes wrong in a thread is thrown by {@link #next}.
  *
- * <p>It is used by one thread. {@link #close} stops the others and waits for them: for the time that one picture takes.
+ * <p>It is used by one thread. {@link #close} stops the others and waits for them: for the time that one image takes.
  */
 public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
     /** What tensors are aligned to, and the processor's caches. */

@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.ObjIntConsumer;
-import org.gramian.image.Picture;
-import org.gramian.image.Reading.Readable;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.Image;
+import org.gramian.image.ReadResult.Readable;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
 
 /** Decodes the image of a {@link Work} and writes its crops into their batches. */
@@ -32,7 +32,7 @@ final class DecodedWork implements Worker.Loading {
         Sample sample = list.get(index).sample();
         switch (rendering.crops().seen(rendering.reader().apply(sample.file()), sample)) {
             case Unreadable problem -> leaveOut(index, problem);
-            case Readable(Picture picture, var _) -> write(index, picture);
+            case Readable(Image image, var _) -> write(index, image);
         }
     }
 
@@ -40,9 +40,9 @@ final class DecodedWork implements Worker.Loading {
         fill(index, Optional.of(problem), (slot, _) -> slot.fill((byte) 0));
     }
 
-    private void write(int index, Picture picture) throws InterruptedException {
+    private void write(int index, Image image) throws InterruptedException {
         Work work = list.get(index);
-        fill(index, Optional.empty(), rendering.writer(picture, work.sample().name(), work.crops()));
+        fill(index, Optional.empty(), rendering.writer(image, work.sample().name(), work.crops()));
     }
 
     /** @param content told where each of the wanted crops goes, and its place among them */

@@ -1,13 +1,13 @@
 package org.gramian.image.batch;
 
 import java.util.Optional;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 
 /**
  * What lies at one place of a batch.
  *
  * @param work index into the list of work
- * @param crop index into the crops of the picture
- * @param problem why the picture could not be read; zeros lie in its place then
+ * @param crop index into the crops of the image
+ * @param problem why the image could not be read; zeros lie in its place then
  */
 public record Place(int work, int crop, Optional<Unreadable> problem) {}

@@ -6,50 +6,50 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
-import org.gramian.image.Picture;
-import org.gramian.image.Reading;
+import org.gramian.image.Image;
+import org.gramian.image.ReadResult;
 import org.gramian.image.crop.Covered;
 import org.gramian.image.crop.Crop;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
 
 /**
- * How the file of a picture becomes arrays of numbers.
+ * How the file of an image becomes arrays of numbers.
  *
  * @param reader decodes a file; called by many threads at once
- * @param crops what is cut from a picture
+ * @param crops what is cut from an image
  * @param preprocessing what the bytes become
  */
-public record Rendering(Function<Path, Reading> reader, Crops crops, Preprocessing preprocessing) {
+public record Rendering(Function<Path, ReadResult> reader, Crops crops, Preprocessing preprocessing) {
     /** Bytes of one crop: {@code [3, size, size]} in single precision. */
     public long bytes() {
         return 3L * crops.size() * crops.size() * Float.BYTES;
     }
 
     /**
-     * Writes all crops of one picture, {@code [crops, 3, size, size]}.
+     * Writes all crops of one image, {@code [crops, 3, size, size]}.
      *
-     * @param picture what crops are taken from
+     * @param image what crops are taken from
      * @param target {@code crops.count()} times {@link #bytes}
-     * @throws IllegalArgumentException if there are no crops of such a picture, see {@link Crops#refusal}
+     * @throws IllegalArgumentException if there are no crops of such an image, see {@link Crops#refusal}
      */
-    public void write(Picture picture, String name, MemorySegment target) {
+    public void write(Image image, String name, MemorySegment target) {
         List<Integer> all = IntStream.range(0, crops.count()).boxed().toList();
-        ObjIntConsumer<MemorySegment> writer = writer(picture, name, all);
+        ObjIntConsumer<MemorySegment> writer = writer(image, name, all);
         for (int crop : all) {
             writer.accept(target.asSlice(crop * bytes(), bytes()), crop);
         }
     }
 
     /**
-     * Scales what some crops of a picture cover, once, and writes each where it is told.
+     * Scales what some crops of an image cover, once, and writes each where it is told.
      *
      * @param wanted their numbers
      * @return takes the place of a crop in that list
      */
-    ObjIntConsumer<MemorySegment> writer(Picture picture, String name, List<Integer> wanted) {
-        List<Crop> all = crops.of(picture.width(), picture.height(), name);
-        Covered covered = Covered.of(picture, wanted.stream().map(all::get).toList());
+    ObjIntConsumer<MemorySegment> writer(Image image, String name, List<Integer> wanted) {
+        List<Crop> all = crops.of(image.width(), image.height(), name);
+        Covered covered = Covered.of(image, wanted.stream().map(all::get).toList());
         return (slot, place) ->
                 preprocessing.write(covered.part(), covered.crops().get(place), slot);
     }

@@ -6,9 +6,9 @@ import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 
 /**
- * A picture to be loaded, decoded once, and which of its crops are wanted.
+ * An image to be loaded, decoded once, and which of its crops are wanted.
  *
- * @param sample the picture
+ * @param sample the image
  * @param crops indices into the list of its crops, in the order they are wanted; at least one
  */
 public record Work(Sample sample, List<Integer> crops) {
@@ -19,7 +19,7 @@ public record Work(Sample sample, List<Integer> crops) {
         }
     }
 
-    /** All crops of all pictures, in order. */
+    /** All crops of all images, in order. */
     public static List<Work> all(List<Sample> samples, Crops crops) {
         List<Integer> every = IntStream.range(0, crops.count()).boxed().toList();
         return samples.stream().map(sample -> new Work(sample, every)).toList();

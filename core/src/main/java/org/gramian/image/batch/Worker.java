@@ -4,9 +4,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.gramian.tensor.Niceness;
 
 /**
- * One thread's work: takes the next picture, decodes it, writes its crops where they belong, until there is none left.
+ * One thread's work: takes the next image, decodes it, writes its crops where they belong, until there is none left.
  *
- * <p>There are two kinds of threads, which take turns. While the taker waits for pictures, ordinary ones decode. While it
+ * <p>There are two kinds of threads, which take turns. While the taker waits for images, ordinary ones decode. While it
  * computes, on the same cores perhaps, those decode that give way to everything else: in the moments when a core of the
  * computation has nothing to do. Were they alone, a machine that is busy otherwise would never let them come to an end.
  */
@@ -14,7 +14,7 @@ final class Worker {
     private final int count;
     private final Loading loading;
     private final BatchQueue queue;
-    /** The picture that is next. */
+    /** The image that is next. */
     private final AtomicInteger next = new AtomicInteger();
 
     /** Loads one item: writes its crops where they belong in the queue. */

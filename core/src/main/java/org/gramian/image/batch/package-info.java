@@ -1,7 +1,7 @@
 /**
- * Batches: many pictures, decoded ahead by several threads, in an order that the seed alone decides.
+ * Batches: many images, decoded ahead by several threads, in an order that the seed alone decides.
  *
- * <p>What is to be loaded is a list of {@link org.gramian.image.batch.Work}: a picture and which of its crops are wanted;
+ * <p>What is to be loaded is a list of {@link org.gramian.image.batch.Work}: an image and which of its crops are wanted;
  * {@link org.gramian.image.batch.Shuffle} puts it into the order of an epoch. How a file becomes numbers is a
  * {@link org.gramian.image.batch.Rendering}; how much happens at once is a {@link org.gramian.image.batch.Prefetch}. A
  * {@link org.gramian.image.batch.BatchLoader} then hands out {@link org.gramian.image.batch.Batch}es in the order of the
@@ -14,7 +14,7 @@
  * try (BatchLoader loader = new BatchLoader(rendering, epoch, Prefetch.of(32))) {
  *     while (loader.hasNext()) {
  *         try (Batch batch = loader.next(); Scope scope = Scope.open()) {
- *             Tensor pictures = batch.tensor();   // [32, 3, 224, 224], no copy
+ *             Tensor images = batch.tensor();   // [32, 3, 224, 224], no copy
  *             ...                                 // batch.places() says what is where
  *         }
  *     }
@@ -22,7 +22,7 @@
  * }</pre>
  *
  * <p>Inside, {@code Worker} decodes and writes, {@code BatchQueue} is the one monitor that all threads meet at. Memory is
- * bounded by it: a fixed number of batches, used over and over, and one picture for each thread. Threads that decode beside a
+ * bounded by it: a fixed number of batches, used over and over, and one image for each thread. Threads that decode beside a
  * computation give way to it ({@link org.gramian.tensor.Niceness}).
  */
 @NullMarked

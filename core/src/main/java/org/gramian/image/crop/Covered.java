@@ -1,17 +1,17 @@
 package org.gramian.image.crop;
 
 import java.util.List;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.image.Resize;
 
 /**
- * Crops of a picture with no more of the picture, at their scale, than they cover: for the usual crop from the middle 57 % of what
- * a picture of 4:3 would have to be scaled to.
+ * Crops of an image with no more of the image, at their scale, than they cover: for the usual crop from the middle 57 % of what
+ * an image of 4:3 would have to be scaled to.
  *
  * @param part the part, scaled
  * @param crops the crops as windows of that part
  */
-public record Covered(Picture part, List<Crop> crops) {
+public record Covered(Image part, List<Crop> crops) {
     public Covered {
         crops = List.copyOf(crops);
     }
@@ -19,12 +19,12 @@ public record Covered(Picture part, List<Crop> crops) {
     /**
      * Scales what is needed; every crop has the same pixels as when it is cut from {@link Crop#scale}.
      *
-     * @param crops at least one, all of one size of the picture
+     * @param crops at least one, all of one size of the image
      */
-    public static Covered of(Picture picture, List<Crop> crops) {
+    public static Covered of(Image image, List<Crop> crops) {
         Crop first = crops.getFirst();
-        if (first.fits(picture)) {
-            return new Covered(picture, crops);
+        if (first.fits(image)) {
+            return new Covered(image, crops);
         }
         int left = crops.stream().mapToInt(Crop::left).min().orElseThrow();
         int top = crops.stream().mapToInt(Crop::top).min().orElseThrow();
@@ -32,7 +32,7 @@ public record Covered(Picture part, List<Crop> crops) {
                 crops.stream().mapToInt(crop -> crop.left() + crop.size()).max().orElseThrow() - left;
         int height =
                 crops.stream().mapToInt(crop -> crop.top() + crop.size()).max().orElseThrow() - top;
-        Picture part = Resize.part(picture, first.width(), first.height(), new Resize.Window(left, top, width, height));
+        Image part = Resize.part(image, first.width(), first.height(), new Resize.Window(left, top, width, height));
         return new Covered(
                 part,
                 crops.stream()

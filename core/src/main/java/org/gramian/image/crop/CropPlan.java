@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.gramian.basis.NearestWord;
 
 /**
- * A way to take crops from pictures, as people write it: {@code NAME[:SIZE][+flips][+box]}.
+ * A way to take crops from images, as people write it: {@code NAME[:SIZE][+flips][+box]}.
  *
  * <table>
  * <caption>The plans</caption>
@@ -16,21 +16,21 @@ import org.gramian.basis.NearestWord;
  * <tr><td>{@code paper}</td><td>centre, four corners, ten at random</td><td>centre, four corners</td></tr>
  * <tr><td>{@code center}</td><td>centre</td><td>centre</td></tr>
  * <tr><td>{@code ten}</td><td>centre, four corners, the same mirrored</td><td>the same</td></tr>
- * <tr><td>{@code resize}</td><td>the whole picture, its aspect not kept</td><td>the same</td></tr>
+ * <tr><td>{@code resize}</td><td>the whole image, its aspect not kept</td><td>the same</td></tr>
  * </table>
  *
  * <p>Crops are squares of {@code SIZE} pixels, {@value #DEFAULT_SIZE} unless given; {@code +flips} adds each one mirrored; with
- * {@code +box} a picture is cut to the box of its object first, of which the data set must tell (CUB-200-2011 does).
+ * {@code +box} an image is cut to the box of its object first, of which the dataset must tell (CUB-200-2011 does).
  *
- * <p><b>Where crops are cut.</b> The paper says only how many crops there are and that they end as 224×224. Here a picture
+ * <p><b>Where crops are cut.</b> The paper says only how many crops there are and that they end as 224×224. Here an image
  * is first scaled so that its short side is {@code 256·SIZE/224}, rounded, the usual margin of networks trained at 224 (a
- * smaller picture is enlarged), and windows of {@code SIZE×SIZE} are cut from it, at full resolution. {@code resize} is
- * the paper's protocol for fine-grained pictures.
+ * smaller image is enlarged), and windows of {@code SIZE×SIZE} are cut from it, at full resolution. {@code resize} is
+ * the paper's protocol for fine-grained images.
  *
  * @param kind which crops
  * @param size side of the crops in pixels
  * @param flips whether each crop comes mirrored, too
- * @param boxed whether crops are taken from the box of a picture's object
+ * @param boxed whether crops are taken from the box of an image's object
  */
 public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
     /** What the networks here were trained on. */
@@ -49,7 +49,7 @@ public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
         CENTER,
         /** Five crops and their mirror images. */
         TEN,
-        /** The whole picture, made square. */
+        /** The whole image, made square. */
         RESIZE;
 
         String word() {
@@ -67,7 +67,7 @@ public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
         }
     }
 
-    /** Crops of whole pictures. */
+    /** Crops of whole images. */
     public CropPlan(Kind kind, int size, boolean flips) {
         this(kind, size, flips, false);
     }
@@ -116,7 +116,7 @@ public record CropPlan(Kind kind, int size, boolean flips, boolean boxed) {
         return new CropPlan(kind, pixels, flips, boxed);
     }
 
-    /** The same plan for crops of whole pictures. */
+    /** The same plan for crops of whole images. */
     public CropPlan whole() {
         return new CropPlan(kind, size, flips, false);
     }

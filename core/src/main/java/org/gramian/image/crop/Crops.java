@@ -11,21 +11,21 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.random.RandomGenerator;
 import org.gramian.basis.Sha256;
-import org.gramian.image.Origin;
-import org.gramian.image.Picture;
-import org.gramian.image.Reading;
+import org.gramian.image.Image;
+import org.gramian.image.ImageInfo;
+import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.Box;
 import org.gramian.image.dataset.Sample;
 
 /**
- * The crops of every picture under one {@link CropPlan}, for training or for testing: the same number for each.
+ * The crops of every image under one {@link CropPlan}, for training or for testing: the same number for each.
  *
  * <p>Their order is centre, top left, top right, bottom left, bottom right, the random ones; then all of these mirrored,
- * if wanted. A random crop follows from the seed, the name of the picture and its size, not from other pictures; a
+ * if wanted. A random crop follows from the seed, the name of the image and its size, not from other images; a
  * mirrored one lies where its original does.
  */
 public final class Crops {
-    /** Beyond this aspect a scaled picture would be mostly memory: 32 times 256 rows are 8192 columns. */
+    /** Beyond this aspect a scaled image would be mostly memory: 32 times 256 rows are 8192 columns. */
     public static final int MOST_ASPECT = 32;
 
     private final int size;
@@ -55,7 +55,7 @@ public final class Crops {
         return new Crops(this, List.of(spots.getFirst()));
     }
 
-    /** Number of crops of one picture. */
+    /** Number of crops of one image. */
     public int count() {
         return spots.size();
     }
@@ -71,60 +71,60 @@ public final class Crops {
     }
 
     /**
-     * What of a picture crops are taken from: all of it or, where the plan says so, what lies in the box of its object; empty
-     * where there is no box, or nothing of the picture in it.
+     * What of an image crops are taken from: all of it or, where the plan says so, what lies in the box of its object; empty
+     * where there is no box, or nothing of the image in it.
      */
-    public Optional<Picture> region(Picture picture, Sample sample) {
-        return boxed ? sample.box().flatMap(box -> within(picture, box)) : Optional.of(picture);
+    public Optional<Image> region(Image image, Sample sample) {
+        return boxed ? sample.box().flatMap(box -> within(image, box)) : Optional.of(image);
     }
 
     /**
-     * What crops can be taken from, out of what came of reading a picture: its {@link #region}, or the reason why there is
+     * What crops can be taken from, out of what came of reading an image: its {@link #region}, or the reason why there is
      * none.
      */
-    public Reading seen(Reading reading, Sample sample) {
-        if (!(reading instanceof Reading.Readable(Picture picture, Origin origin))) {
+    public ReadResult seen(ReadResult reading, Sample sample) {
+        if (!(reading instanceof ReadResult.Readable(Image image, ImageInfo origin))) {
             return reading;
         }
-        Optional<Picture> region = region(picture, sample);
+        Optional<Image> region = region(image, sample);
         if (region.isEmpty()) {
             String box = sample.box().map(Box::toString).orElse("none");
-            return new Reading.Unreadable(
-                    Reading.Problem.NO_BOX,
-                    "expected a box inside the image of " + picture + " for crops +box, found " + box);
+            return new ReadResult.Unreadable(
+                    ReadResult.Problem.NO_BOX,
+                    "expected a box inside the image of " + image + " for crops +box, found " + box);
         }
-        return seen(new Reading.Readable(region.get(), origin));
+        return seen(new ReadResult.Readable(region.get(), origin));
     }
 
-    /** The same where the whole picture is the region. */
-    public Reading seen(Reading reading) {
-        return reading instanceof Reading.Readable(Picture picture, var _)
-                ? refusal(picture.width(), picture.height())
-                        .<Reading>map(reason -> new Reading.Unreadable(Reading.Problem.TOO_THIN, reason))
+    /** The same where the whole image is the region. */
+    public ReadResult seen(ReadResult reading) {
+        return reading instanceof ReadResult.Readable(Image image, var _)
+                ? refusal(image.width(), image.height())
+                        .<ReadResult>map(reason -> new ReadResult.Unreadable(ReadResult.Problem.TOO_THIN, reason))
                         .orElse(reading)
                 : reading;
     }
 
     /** Every pixel that the box touches. */
-    private static Optional<Picture> within(Picture picture, Box box) {
+    private static Optional<Image> within(Image image, Box box) {
         int left = (int) Math.floor(box.x());
         int top = (int) Math.floor(box.y());
-        int right = (int) Math.min(picture.width(), Math.ceil(box.x() + box.width()));
-        int bottom = (int) Math.min(picture.height(), Math.ceil(box.y() + box.height()));
+        int right = (int) Math.min(image.width(), Math.ceil(box.x() + box.width()));
+        int bottom = (int) Math.min(image.height(), Math.ceil(box.y() + box.height()));
         return left < right && top < bottom
-                ? Optional.of(picture.crop(left, top, right - left, bottom - top))
+                ? Optional.of(image.crop(left, top, right - left, bottom - top))
                 : Optional.empty();
     }
 
-    /** The short side that a picture is brought to before windows are cut from it. */
+    /** The short side that an image is brought to before windows are cut from it. */
     private int shortSide() {
         return Math.toIntExact(Math.round(256.0 * size / CropPlan.DEFAULT_SIZE));
     }
 
     /**
-     * The crops of a picture, or of its {@link #region} where that is a part of it.
+     * The crops of an image, or of its {@link #region} where that is a part of it.
      *
-     * @param name the picture's name in its data set; decides, with the seed, where random crops lie
+     * @param name the image's name in its dataset; decides, with the seed, where random crops lie
      * @throws IllegalArgumentException with the {@link #refusal}, if there is one
      */
     public List<Crop> of(int width, int height, String name) {
@@ -164,12 +164,12 @@ public final class Crops {
         return side <= other ? shortSide() : Math.toIntExact(Math.round((double) shortSide() * side / other));
     }
 
-    /** Whether a picture is longer than crops that keep the aspect allow. */
+    /** Whether an image is longer than crops that keep the aspect allow. */
     public static boolean tooThin(int width, int height) {
         return Math.max(width, height) > (long) MOST_ASPECT * Math.min(width, height);
     }
 
-    /** Why there are no crops of a picture of this size; empty where there are. */
+    /** Why there are no crops of an image of this size; empty where there are. */
     public Optional<String> refusal(int width, int height) {
         if (width < 1 || height < 1) {
             return Optional.of("expected an image of at least one pixel, found " + width + "×" + height);
@@ -183,7 +183,7 @@ public final class Crops {
     }
 
     /**
-     * What identifies a crop before its picture is decoded: equal keys of equal pictures mean equal pixels, whatever the
+     * What identifies a crop before its image is decoded: equal keys of equal images mean equal pixels, whatever the
      * plan.
      */
     public String key(int index, Sample sample) {
@@ -199,7 +199,7 @@ public final class Crops {
         return spot.name() + (spot.mirrored() ? " mirrored" : "");
     }
 
-    /** A generator for one picture; hashed, so that neither similar names nor similar seeds draw similar crops. */
+    /** A generator for one image; hashed, so that neither similar names nor similar seeds draw similar crops. */
     private RandomGenerator random(String name) {
         MessageDigest digest = Sha256.digest();
         digest.update(ByteBuffer.allocate(Long.BYTES).putLong(0, seed).array());

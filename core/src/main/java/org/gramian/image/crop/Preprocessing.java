@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 
 /**
  * How bytes become the numbers that a network was trained on: {@code (byte − mean) / std} for each channel.
@@ -105,12 +105,12 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
     }
 
     /**
-     * Writes a window of a picture as {@code [3, size, size]} numbers of single precision.
+     * Writes a window of an image as {@code [3, size, size]} numbers of single precision.
      *
-     * @param scaled a picture of the size that the crop is cut from
+     * @param scaled an image of the size that the crop is cut from
      * @param target {@code 3·size·size} floats
      */
-    public void write(Picture scaled, Crop crop, MemorySegment target) {
+    public void write(Image scaled, Crop crop, MemorySegment target) {
         int size = crop.size();
         if (!crop.fits(scaled) || target.byteSize() != (long) CHANNELS * size * size * Float.BYTES) {
             throw new IllegalArgumentException("crop " + crop + " needs an image of that size and 3·" + size + "·"
@@ -122,7 +122,7 @@ public record Preprocessing(Order order, List<Double> mean, List<Double> std) {
         }
     }
 
-    private void writeChannel(Picture scaled, Crop crop, int channel, MemorySegment target) {
+    private void writeChannel(Image scaled, Crop crop, int channel, MemorySegment target) {
         byte[] rgb = scaled.rgb();
         float[] table = table(channel);
         float[] row = new float[crop.size()];

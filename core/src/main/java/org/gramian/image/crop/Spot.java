@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Where a crop lies, whatever the size of the picture.
+ * Where a crop lies, whatever the size of the image.
  *
  * @param name for keys and messages
  * @param across 0 at the left, 2 at the right

@@ -3,11 +3,11 @@ package org.gramian.image.dataset;
 import java.util.List;
 
 /**
- * What a data set itself says about who trains and who tests; protocols such as {@code given} or {@code kth-1v3} go by
+ * What a dataset itself says about who trains and who tests; protocols such as {@code given} or {@code kth-1v3} go by
  * it. All lists are in the order of {@link Dataset#samples}.
  */
 public sealed interface Assignment {
-    /** The data set says nothing: a seeded protocol has to divide it. */
+    /** The dataset says nothing: a seeded protocol has to divide it. */
     record None() implements Assignment {}
 
     /**
@@ -22,7 +22,7 @@ public sealed interface Assignment {
     }
 
     /**
-     * Every picture has the number of the fold that tests it.
+     * Every image has the number of the fold that tests it.
      *
      * @param numbers the fold of every sample, at least 0
      */
@@ -33,9 +33,9 @@ public sealed interface Assignment {
     }
 
     /**
-     * Every picture shows one of several physical samples of its class, as in KTH-TIPS-2b.
+     * Every image shows one of several physical samples of its class, as in KTH-TIPS-2b.
      *
-     * @param letters the physical sample of every picture, as {@code a}
+     * @param letters the physical sample of every image, as {@code a}
      */
     record Groups(List<String> letters) implements Assignment {
         public Groups {

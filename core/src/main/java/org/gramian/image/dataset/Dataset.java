@@ -7,19 +7,19 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Labelled pictures as they lie on disk; nothing is decoded yet.
+ * Labelled images as they lie on disk; nothing is decoded yet.
  *
  * @param root the folder
  * @param classes class names, sorted; a label is an index into them, the same in every split
- * @param samples the pictures, sorted by name
+ * @param samples the images, sorted by name
  * @param source where this came from, what it says about training and testing, and what was left out
  */
 public record Dataset(Path root, List<String> classes, List<Sample> samples, Source source) {
     /**
-     * What a layout says besides pictures and labels.
+     * What a layout says besides images and labels.
      *
      * @param layout the text of the layout that was read, as {@code fmd} or {@code fgvc-aircraft:family}
-     * @param assignment who trains and who tests, as far as the data set says
+     * @param assignment who trains and who tests, as far as the dataset says
      * @param notes what was missing or left out
      */
     public record Source(String layout, Assignment assignment, List<Note> notes) {
@@ -48,17 +48,17 @@ public record Dataset(Path root, List<String> classes, List<Sample> samples, Sou
         requireSizes(source.assignment(), samples.size());
     }
 
-    /** Pictures that come from no layout: nothing is said about who trains and who tests. */
+    /** Images that come from no layout: nothing is said about who trains and who tests. */
     public Dataset(Path root, List<String> classes, List<Sample> samples) {
         this(root, classes, samples, new Source("folders", new Assignment.None(), List.of()));
     }
 
-    /** What the data set says about who trains and who tests. */
+    /** What the dataset says about who trains and who tests. */
     public Assignment assignment() {
         return source.assignment();
     }
 
-    /** What was missing or left out when the data set was read. */
+    /** What was missing or left out when the dataset was read. */
     public List<Note> notes() {
         return source.notes();
     }
@@ -68,7 +68,7 @@ public record Dataset(Path root, List<String> classes, List<Sample> samples, Sou
         return classes.get(sample.label());
     }
 
-    /** How many pictures each class has, in the order of {@link #classes}. */
+    /** How many images each class has, in the order of {@link #classes}. */
     public List<Integer> counts() {
         int[] counts = new int[classes.size()];
         samples.forEach(sample -> counts[sample.label()]++);

@@ -3,11 +3,11 @@ package org.gramian.image.dataset;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Optional;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A data set that cannot be opened; the message reads {@code PLACE: what was expected, what was found}, and is meant
+ * A dataset that cannot be opened; the message reads {@code PLACE: what was expected, what was found}, and is meant
  * for the user as it stands.
  */
 public final class DatasetException extends IOException {
@@ -17,19 +17,19 @@ public final class DatasetException extends IOException {
 
     /** A problem with a folder or a file. */
     public DatasetException(Path place, String problem) {
-        super(Found.visible(place + ": " + problem));
+        super(QuotedText.visible(place + ": " + problem));
         this.dataset = null;
     }
 
-    /** A data set that was read but cannot be trained on. */
+    /** A dataset that was read but cannot be trained on. */
     public DatasetException(Path place, String problem, Dataset dataset) {
-        super(Found.visible(place + ": " + problem));
+        super(QuotedText.visible(place + ": " + problem));
         this.dataset = dataset;
     }
 
     /** A problem that another exception reported. */
     public DatasetException(Path place, String problem, Throwable cause) {
-        super(Found.visible(place + ": " + problem), cause);
+        super(QuotedText.visible(place + ": " + problem), cause);
         this.dataset = null;
     }
 

@@ -3,11 +3,11 @@ package org.gramian.image.dataset;
 import java.util.List;
 
 /**
- * Something that was missing, left out or odd when a data set was read or divided, for the user to see.
+ * Something that was missing, left out or odd when a dataset was read or divided, for the user to see.
  *
  * @param kind what it is
  * @param count how often it occurs
- * @param examples the names of all that the reader of the data set noted; {@link #text} shows a few
+ * @param examples the names of all that the reader of the dataset noted; {@link #text} shows a few
  */
 public record Note(Kind kind, int count, List<String> examples) {
     /** Names that a sentence shows; of {@link Kind#ABSENT_CLASSES} all, as each may be a typing mistake. */

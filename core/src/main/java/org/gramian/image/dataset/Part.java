@@ -1,6 +1,6 @@
 package org.gramian.image.dataset;
 
-/** What a picture is used for in one split. */
+/** What an image is used for in one split. */
 public enum Part {
     TRAIN("train"),
     VALIDATION("val"),

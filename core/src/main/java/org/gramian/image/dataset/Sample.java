@@ -4,15 +4,15 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * One labelled picture of a data set.
+ * One labelled image of a dataset.
  *
- * @param name its path below the data set's root, with forward slashes on every system; unique
+ * @param name its path below the dataset's root, with forward slashes on every system; unique
  * @param label the index of its class in {@link Dataset#classes}
  * @param file where it is
- * @param box where its object is, if the data set says so (CUB-200-2011 does)
+ * @param box where its object is, if the dataset says so (CUB-200-2011 does)
  */
 public record Sample(String name, int label, Path file, Optional<Box> box) {
-    /** A picture without a box. */
+    /** An image without a box. */
     public Sample(String name, int label, Path file) {
         this(name, label, file, Optional.empty());
     }

@@ -3,9 +3,9 @@ package org.gramian.image.dataset;
 import java.util.List;
 
 /**
- * One division of a data set that its publisher laid down.
+ * One division of a dataset that its publisher laid down.
  *
- * @param name its name in the data set, as {@code 3} for DTD's third, or {@code given} where there is one only
+ * @param name its name in the dataset, as {@code 3} for DTD's third, or {@code given} where there is one only
  * @param parts the part of every sample, in the order of {@link Dataset#samples}
  */
 public record Split(String name, List<Part> parts) {

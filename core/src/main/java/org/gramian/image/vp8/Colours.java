@@ -4,7 +4,7 @@ package org.gramian.image.vp8;
  * Turns luma and chroma of half the resolution into RGB, to the bit as the reference library libwebp does.
  *
  * <p>Chroma is interpolated with the weights {@code 9, 3, 3, 1} of sixteen for the four samples around a pixel, nearest first;
- * at the borders of the picture the nearest ones stand for those that are missing. Then, by ITU-R BT.601 with luma from 16 to
+ * at the borders of the image the nearest ones stand for those that are missing. Then, by ITU-R BT.601 with luma from 16 to
  * 235, in fixed point,
  *
  * <pre>

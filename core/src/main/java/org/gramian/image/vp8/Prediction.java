@@ -51,7 +51,7 @@ final class Prediction {
         }
     }
 
-    /** Of the samples above and to the left that are in the picture. */
+    /** Of the samples above and to the left that are in the image. */
     private static int mean(Plane plane, int x, int y) {
         int side = plane.side();
         int first = plane.at(x, y);

@@ -2,7 +2,7 @@ package org.gramian.image.vp8;
 
 import java.io.IOException;
 
-/** Says why the data of a frame gives no picture. */
+/** Says why the data of a frame gives no image. */
 public final class Vp8Exception extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -13,7 +13,7 @@ public final class Vp8Exception extends IOException {
         this.truncated = truncated;
     }
 
-    /** The data ends before the picture does. */
+    /** The data ends before the image does. */
     static Vp8Exception truncated(String message) {
         return new Vp8Exception(true, message);
     }

@@ -28,7 +28,7 @@ public final class BackboneRanking {
     }
 
     /** The choice: from weights that somebody named, or by rank. */
-    static Settings choose(Settings settings, Surroundings surroundings) {
+    static Settings choose(Settings settings, DefaultsContext surroundings) {
         if (settings.has(Keys.BACKBONE)) {
             return settings;
         }

@@ -1,6 +1,6 @@
 package org.gramian.run.config;
 
-/** How many crops make a batch: as many as in the paper, but fewer where the pictures would make hardly any batches. */
+/** How many crops make a batch: as many as in the paper, but fewer where the images would make hardly any batches. */
 final class BatchSize {
     /** As in the paper. */
     static final int USUAL = 32;
@@ -15,14 +15,14 @@ final class BatchSize {
 
     private BatchSize() {}
 
-    static Settings choose(Settings settings, int pictures) {
-        return crops(settings, pictures) < FEW_CROPS
+    static Settings choose(Settings settings, int images) {
+        return crops(settings, images) < FEW_CROPS
                 ? settings.orElse(Keys.BATCH, SMALL, "fewer than " + FEW_CROPS + " training crops")
                 : settings.orElse(Keys.BATCH, USUAL, "as in the paper");
     }
 
     /** Crops of an epoch, roughly: whatever is held back or tests is counted too. */
-    static long crops(Settings settings, int pictures) {
-        return (long) pictures * settings.get(Keys.CROPS).training(0).count();
+    static long crops(Settings settings, int images) {
+        return (long) images * settings.get(Keys.CROPS).training(0).count();
     }
 }

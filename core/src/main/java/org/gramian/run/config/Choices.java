@@ -21,14 +21,14 @@ public final class Choices {
      *
      * @throws ConfigException if given values contradict each other
      */
-    public static Settings complete(Settings given, Surroundings surroundings) {
-        int images = surroundings.pictures();
+    public static Settings complete(Settings given, DefaultsContext surroundings) {
+        int images = surroundings.images();
         Settings settings = network(DefaultRecipe.pooling(data(given, surroundings)), surroundings);
         Backbone uncut = Backbone.of(settings.get(Keys.BACKBONE));
         settings = DefaultRecipe.layer(settings, uncut);
         settings = ClassifierChoice.choose(DefaultRecipe.classifier(settings, images));
         Fidelity fidelity = settings.find(Keys.FIDELITY).orElse(Fidelity.CORRECTED);
-        settings = settings.over(Followed.of(fidelity, uncut.parameterCount() > 0));
+        settings = settings.over(FidelityRules.of(fidelity, uncut.parameterCount() > 0));
         settings = settings.orElse(
                 Keys.NEAR_DUPLICATES, true, "test images must not be near-duplicates of training images");
         settings = DefaultRecipe.epochs(settings, uncut, surroundings);
@@ -38,8 +38,8 @@ public final class Choices {
         settings = UpdateRule.choose(settings);
         settings = Keys.chooseMixing(settings.orDefaults());
         settings = DefaultRecipe.validation(settings);
-        settings = FaithfulPooling.spellOut(settings);
-        Pooling pooling = FaithfulPooling.of(settings);
+        settings = FidelityPooling.spellOut(settings);
+        Pooling pooling = FidelityPooling.of(settings);
         settings = HeadRate.choose(settings, pooling);
         settings = BatchSize.choose(settings, images);
         StageLength length = StageLength.of(settings, images);
@@ -56,18 +56,18 @@ public final class Choices {
         if (given.isPresent()) {
             return given.getAsDouble();
         }
-        Settings usual = all.without(key).over(Followed.of(all.get(Keys.FIDELITY), true));
-        usual = HeadRate.choose(UpdateRule.choose(usual), FaithfulPooling.of(all));
+        Settings usual = all.without(key).over(FidelityRules.of(all.get(Keys.FIDELITY), true));
+        usual = HeadRate.choose(UpdateRule.choose(usual), FidelityPooling.of(all));
         return usual.get(key).orElseThrow();
     }
 
-    private static Settings data(Settings settings, Surroundings surroundings) {
+    private static Settings data(Settings settings, DefaultsContext surroundings) {
         String layout = surroundings.layout();
         return settings.orElse(Keys.LAYOUT, layout, "detected from the folder")
                 .orElse(Keys.PROTOCOL, surroundings.protocol(), "default for the layout " + layout);
     }
 
-    private static Settings network(Settings given, Surroundings surroundings) {
+    private static Settings network(Settings given, DefaultsContext surroundings) {
         Settings settings = BackboneRanking.choose(fromWeights(given), surroundings);
         String name = settings.get(Keys.BACKBONE);
         if (!Backbone.of(name).about().weights().needed()) {

@@ -3,8 +3,8 @@ package org.gramian.run.config;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
-import org.gramian.basis.Found;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
@@ -35,14 +35,14 @@ final class ClassifierChoice {
         String word = text.split(":", 2)[0].strip().toLowerCase(Locale.ROOT);
         if (word.equals(Method.SOFTMAX)) {
             if (text.contains(":")) {
-                throw new IllegalArgumentException("softmax takes no argument, found " + Found.text(text));
+                throw new IllegalArgumentException("softmax takes no argument, found " + QuotedText.text(text));
             }
             return Optional.empty();
         }
         if (!LinearSolver.WORDS.contains(word)) {
             var words = Stream.concat(Stream.of(Method.SOFTMAX), LinearSolver.WORDS.stream())
                     .toList();
-            throw new IllegalArgumentException("unknown classifier " + Found.text(text)
+            throw new IllegalArgumentException("unknown classifier " + QuotedText.text(text)
                     + NearestWord.suggestion(word, words) + "; the classifiers are " + String.join(", ", words));
         }
         return Optional.of(LinearSolver.parse(text));

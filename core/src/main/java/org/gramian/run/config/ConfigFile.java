@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import org.gramian.basis.WholeText;
+import org.gramian.basis.AtomicTextFile;
 
 /**
  * A YAML file of a training run's configuration: what {@code --config} reads and a run folder keeps.
@@ -33,7 +33,7 @@ public final class ConfigFile {
 
     /** Writes settings, each line with its origin; equal settings give equal bytes. */
     public static void write(Path file, Settings settings) throws IOException {
-        WholeText.write(file, text -> text.write(YamlText.of(settings)));
+        AtomicTextFile.write(file, text -> text.write(YamlText.of(settings)));
     }
 
     private static String text(Path file) {

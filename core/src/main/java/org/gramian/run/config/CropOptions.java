@@ -3,8 +3,8 @@ package org.gramian.run.config;
 import java.util.List;
 import java.util.Locale;
 import org.gramian.backbone.Backbone;
-import org.gramian.basis.Found;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.pooling.Fidelity;
 import org.jspecify.annotations.Nullable;
@@ -91,7 +91,7 @@ public record CropOptions(
             case "ten" -> new CropPlan(CropPlan.Kind.TEN, plan.size(), false, plan.boxed());
             default ->
                 throw new ConfigException("--tta: expected one of " + String.join(", ", TTA) + ", found "
-                        + Found.text(text) + NearestWord.suggestion(word, TTA));
+                        + QuotedText.text(text) + NearestWord.suggestion(word, TTA));
         };
     }
 }

@@ -6,13 +6,13 @@ import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.tensor.DType;
 
 /**
- * What of the pictures a run sees.
+ * What of the images a run sees.
  *
  * @param layout text of the layout, as {@code fmd}
  * @param protocol who trains and who tests
- * @param crops what is cut from each picture
+ * @param crops what is cut from each image
  * @param testCrops crops of validation, test and prediction; empty: the test crops of {@code crops}
- * @param validation share of the training pictures that epochs are judged by, where the protocol names no others; 0: by the
+ * @param validation share of the training images that epochs are judged by, where the protocol names no others; 0: by the
  *     training loss
  * @param nearDuplicates whether random splits and cross-validation keep near-duplicates on one side
  * @param featureType in which features are kept

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
-import org.gramian.basis.Choice;
+import org.gramian.basis.EnumWords;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Normalization;
 import org.gramian.pooling.Transform;
@@ -49,9 +49,9 @@ public record FidelityPoint(String name, String way, String paper, String author
     /** Formulas, first values and steps, in the order of the data. */
     public static List<FidelityPoint> mathematics() {
         List<FidelityPoint> all = new ArrayList<>(pooling());
-        all.add(of("Stiefel gradient", Keys.METRIC.name(), f -> Choice.text(steps(f).metric())));
+        all.add(of("Stiefel gradient", Keys.METRIC.name(), f -> EnumWords.text(steps(f).metric())));
         all.add(of("learning rate of W", Keys.MULTIPLIER + ", " + Keys.CONSTANT_RATE, FidelityPoint::step));
-        all.add(of("retraction", Keys.RETRACTION.name(), f -> Choice.text(steps(f).retraction())));
+        all.add(of("retraction", Keys.RETRACTION.name(), f -> EnumWords.text(steps(f).retraction())));
         all.add(of(
                 "output of the classifier",
                 Keys.LOGIT_NORM.name(),
@@ -102,7 +102,7 @@ public record FidelityPoint(String name, String way, String paper, String author
     }
 
     private static Settings followed(Fidelity fidelity) {
-        return Followed.of(fidelity, true);
+        return FidelityRules.of(fidelity, true);
     }
 
     private static String argument(Fidelity fidelity, String word, String name) {

@@ -7,9 +7,9 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.gramian.basis.Choice;
-import org.gramian.basis.Found;
+import org.gramian.basis.EnumWords;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
 
 /**
  * How the values of a key are written: the way from text to value and back, {@code read(write(v)) = v}.
@@ -77,7 +77,7 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
                     } catch (IllegalArgumentException neither) {
                         throw new IllegalArgumentException(
                                 "expected a number of at least 0, e.g. 0.01, or " + word + ", found "
-                                        + (text.isEmpty() ? "nothing" : Found.text(text))
+                                        + (text.isEmpty() ? "nothing" : QuotedText.text(text))
                                         + NearestWord.suggestion(text, List.of(word)),
                                 neither);
                     }
@@ -127,7 +127,7 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
 
     /** The constants of an enumeration, as {@code cholesky-qr}. */
     static <E extends Enum<E>> Form<E> constant(Class<E> type) {
-        return word(Arrays.asList(type.getEnumConstants()), Choice::text);
+        return word(Arrays.asList(type.getEnumConstants()), EnumWords::text);
     }
 
     /** One of few words. */
@@ -139,7 +139,7 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
                     int index = words.indexOf(text.toLowerCase(Locale.ROOT));
                     if (index < 0) {
                         String choices = words.stream().collect(Collectors.joining(" or "));
-                        throw new IllegalArgumentException("expected " + choices + ", found " + Found.text(text)
+                        throw new IllegalArgumentException("expected " + choices + ", found " + QuotedText.text(text)
                                 + NearestWord.suggestion(text, words));
                     }
                     return values.get(index);
@@ -167,6 +167,6 @@ public record Form<T>(String expected, Function<String, T> reading, Function<T, 
 
     private static IllegalArgumentException wrong(String expected, String found) {
         return new IllegalArgumentException(
-                "expected " + expected + ", found " + (found.isEmpty() ? "nothing" : Found.text(found)));
+                "expected " + expected + ", found " + (found.isEmpty() ? "nothing" : QuotedText.text(found)));
     }
 }

@@ -133,7 +133,7 @@ public final class Keys {
 
     /**
      * {@link org.gramian.pooling.Methods} gives the reasons. The value is text: {@link #FIDELITY} completes it, see {@link
-     * FaithfulPooling}.
+     * FidelityPooling}.
      */
     public static final Key<String> POOLING = chosen(
             "network.pooling",
@@ -456,7 +456,7 @@ public final class Keys {
         return ALL.stream()
                 .filter(key -> key.name().equals(name))
                 .findFirst()
-                .orElseThrow(() -> new ConfigException(Misspelling.of(name)));
+                .orElseThrow(() -> new ConfigException(KeySuggestion.of(name)));
     }
 
     /** Sets mixup and CutMix where they are unset: they belong to the policy {@code strong}. */
@@ -475,7 +475,7 @@ public final class Keys {
         if (text.strip().equalsIgnoreCase(PoolingRace.AUTO)) {
             return PoolingRace.AUTO;
         }
-        FaithfulPooling.read(text, Fidelity.CORRECTED);
+        FidelityPooling.read(text, Fidelity.CORRECTED);
         return text;
     }
 

@@ -46,12 +46,12 @@ public record NetworkConfig(
 
     static NetworkConfig of(Settings all) {
         Backbone backbone = backbone(all);
-        boolean tuned = FaithfulPooling.isAuto(all) && all.get(Keys.STAGE2_EPOCHS) > 0;
+        boolean tuned = FidelityPooling.isAuto(all) && all.get(Keys.STAGE2_EPOCHS) > 0;
         return new NetworkConfig(
                 backbone,
                 all.get(Keys.WEIGHTS),
-                FaithfulPooling.of(all),
-                FaithfulPooling.isAuto(all),
+                FidelityPooling.of(all),
+                FidelityPooling.isAuto(all),
                 tuned ? Optional.of(PoolingRace.fineTuned(backbone)) : Optional.empty(),
                 all.get(Keys.LOGIT_NORM));
     }
@@ -74,10 +74,10 @@ public record NetworkConfig(
     /**
      * What stands on the backbone.
      *
-     * @param pictures how many there are to train on
+     * @param images how many there are to train on
      */
-    public Head head(int classes, int pictures) {
-        return new Head(pooling.settled(backbone, pictures), classes, logitNorm);
+    public Head head(int classes, int images) {
+        return new Head(pooling.settled(backbone, images), classes, logitNorm);
     }
 
     /** Whether the head begins with weights of what follows the layer in the network. */
@@ -112,7 +112,7 @@ public record NetworkConfig(
         return settings.with(Keys.BACKBONE, backbone.name())
                 .with(Keys.LAYER, backbone.layer())
                 .with(Keys.WEIGHTS, weights)
-                .with(Keys.POOLING, auto ? PoolingRace.AUTO : FaithfulPooling.write(pooling, fidelity))
+                .with(Keys.POOLING, auto ? PoolingRace.AUTO : FidelityPooling.write(pooling, fidelity))
                 .with(Keys.LOGIT_NORM, logitNorm);
     }
 }

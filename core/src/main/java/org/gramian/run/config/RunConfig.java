@@ -8,11 +8,11 @@ import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.StageRecipe;
 
 /**
- * All that decides a training run, besides the pictures themselves and the device: nothing in it is left to be chosen.
+ * All that decides a training run, besides the images themselves and the device: nothing in it is left to be chosen.
  *
  * <p>It is what a YAML file holds, {@code RunConfig.of(config.settings()).equals(config)}.
  *
- * @param data what of the pictures it sees
+ * @param data what of the images it sees
  * @param network what is trained
  * @param recipe how
  * @param quality what decided about options that were not given

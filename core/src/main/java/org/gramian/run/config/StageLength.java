@@ -4,18 +4,18 @@ import org.gramian.train.recipe.Schedule;
 import org.gramian.train.recipe.Schedule.Plateau;
 
 /**
- * How long stage 1 may go on, and how its rate falls: counted in steps, for an epoch of thirty pictures is four of them and
+ * How long stage 1 may go on, and how its rate falls: counted in steps, for an epoch of thirty images is four of them and
  * one of a million is thirty thousand.
  *
  * @param steps in an epoch, roughly: whatever is held back or tests is counted too
  */
 record StageLength(long steps) {
-    /** A bound where there are many pictures: the reference figures took 9 epochs, and the schedule ends the stage before. */
+    /** A bound where there are many images: the reference figures took 9 epochs, and the schedule ends the stage before. */
     private static final int EPOCHS = 15;
 
     private static final int MOST_EPOCHS = 60;
 
-    /** What few pictures get at least; reached by 15 epochs of 80 pictures in batches of 8. */
+    /** What few images get at least; reached by 15 epochs of 80 images in batches of 8. */
     private static final int STEPS = 150;
 
     /** Epochs of fewer steps than this tell too little one by one for a plateau to be seen. */
@@ -33,16 +33,16 @@ record StageLength(long steps) {
 
     static final String EXTEND_RULE = "true if epochs are unset and the schedule is plateau or constant";
 
-    static StageLength of(Settings settings, int pictures) {
+    static StageLength of(Settings settings, int images) {
         long batch = (long) settings.get(Keys.BATCH) * settings.get(Keys.ACCUMULATE);
-        return new StageLength(Math.max(1, Math.ceilDiv(BatchSize.crops(settings, pictures), batch)));
+        return new StageLength(Math.max(1, Math.ceilDiv(BatchSize.crops(settings, images), batch)));
     }
 
     int epochs() {
         return Math.clamp(Math.ceilDiv(STEPS, steps), EPOCHS, MOST_EPOCHS);
     }
 
-    /** The rate must fall before the end, whether or not a few pictures can tell when; the best judged epoch is kept anyway. */
+    /** The rate must fall before the end, whether or not a few images can tell when; the best judged epoch is kept anyway. */
     Schedule schedule() {
         return steps < TELLING_STEPS ? FEW_STEPS : MANY_STEPS;
     }

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonToken;
@@ -50,7 +50,7 @@ final class YamlSettings {
     /** The reader's message has lines of what it was doing, what it found, and where; the second is for people. */
     private static String reason(JacksonException e) {
         String message = Objects.requireNonNullElse(e.getOriginalMessage(), "something else");
-        return Found.bare(message.lines()
+        return QuotedText.bare(message.lines()
                 .filter(line -> !line.startsWith("while ") && !line.startsWith(" "))
                 .findFirst()
                 .orElse("something else"));
@@ -88,7 +88,7 @@ final class YamlSettings {
             String name = prefix + parser.currentName();
             int line = parser.currentTokenLocation().getLineNr();
             JsonToken value = parser.nextToken();
-            if (value == JsonToken.START_OBJECT && Misspelling.sections().contains(name)) {
+            if (value == JsonToken.START_OBJECT && KeySuggestion.sections().contains(name)) {
                 once(name + ".", line);
                 section(name + ".");
             } else if (name.equals(CHOSEN)) {
@@ -128,14 +128,14 @@ final class YamlSettings {
     private void once(String name, int line) {
         Integer before = lines.putIfAbsent(name, line);
         if (before != null) {
-            throw wrong(line, Found.bare(name) + ": expected every key once, found it also on line " + before);
+            throw wrong(line, QuotedText.bare(name) + ": expected every key once, found it also on line " + before);
         }
     }
 
     private void add(String name, @Nullable JsonToken value, int line) {
         refuseMagic();
         try {
-            if (Misspelling.sections().contains(name)) {
+            if (KeySuggestion.sections().contains(name)) {
                 throw new ConfigException(name + ": expected keys below it, found " + found());
             }
             Key<?> key = Keys.of(name);
@@ -164,7 +164,7 @@ final class YamlSettings {
         return switch (token) {
             case START_OBJECT -> "keys below it";
             case START_ARRAY -> "a list";
-            default -> Found.text(parser.getString());
+            default -> QuotedText.text(parser.getString());
         };
     }
 

@@ -3,7 +3,7 @@ package org.gramian.run.config;
 import java.util.List;
 import java.util.Locale;
 import java.util.regex.Pattern;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -43,7 +43,7 @@ final class YamlText {
                     Locale.ROOT,
                     "%-" + ORIGINS_BEGIN + "s # %s\n",
                     entry,
-                    Found.visible(setting.origin().text())));
+                    QuotedText.visible(setting.origin().text())));
         }
         return text.append(chosen(settings)).toString();
     }

@@ -5,7 +5,7 @@
  * <p>{@link org.gramian.run.config.Keys} is the table of all that can be said, with the default of each {@link
  * org.gramian.run.config.Key} and its reason. What was said, in a file read by {@link org.gramian.run.config.ConfigFile} or
  * on the command line, are {@link org.gramian.run.config.Settings}, layers of which lie one over the other. {@link
- * org.gramian.run.config.Choices} fills in the rest to suit the {@link org.gramian.run.config.Surroundings}: the data set, the
+ * org.gramian.run.config.Choices} fills in the rest to suit the {@link org.gramian.run.config.Surroundings}: the dataset, the
  * weights at hand, the device. What then has a value for every key is a {@link org.gramian.run.config.RunConfig}, in
  * which nothing is left open and everything has its proper type.
  *

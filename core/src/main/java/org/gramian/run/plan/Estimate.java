@@ -29,7 +29,7 @@ public record Estimate(Duration features, Duration stage1, Duration stage2, Dura
     /**
      * The guess for a workload.
      *
-     * @param threads that decode pictures at a time
+     * @param threads that decode images at a time
      */
     public static Estimate of(Workload work, Pace pace, int threads) {
         Recipe recipe = work.config().recipe();

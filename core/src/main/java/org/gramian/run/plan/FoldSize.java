@@ -1,9 +1,9 @@
 package org.gramian.run.plan;
 
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.TrainingData.Parts;
 
 /**
- * How many pictures do what in a fold.
+ * How many images do what in a fold.
  *
  * @param name of the fold
  * @param training learned from

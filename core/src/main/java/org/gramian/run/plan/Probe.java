@@ -13,7 +13,7 @@ import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.ParameterSpec;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.image.PictureReader;
+import org.gramian.image.ImageReader;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.pooling.Fitting;
@@ -35,9 +35,9 @@ import org.gramian.train.recipe.Recipe;
  * @param model what will be trained, or one like it: its values stay as they are, but what the pooling takes from data is
  *     fitted to random features where it has no value yet
  * @param config how
- * @param reader of pictures
+ * @param reader of images
  */
-public record Probe(Model model, RunConfig config, PictureReader reader) {
+public record Probe(Model model, RunConfig config, ImageReader reader) {
     /** Enough to use all cores, few enough to wait for. */
     private static final int MOST_CROPS = 8;
 
@@ -54,9 +54,9 @@ public record Probe(Model model, RunConfig config, PictureReader reader) {
     /**
      * Measures; takes seconds.
      *
-     * @param pictures files to decode, of which a few are taken
+     * @param images files to decode, of which a few are taken
      */
-    public Pace measure(List<Path> pictures) {
+    public Pace measure(List<Path> images) {
         int crops = Math.min(MOST_CROPS, config.recipe().batching().batch());
         int size = config.data().crops().size();
         SplittableRandom random = new SplittableRandom(0);
@@ -70,7 +70,7 @@ public record Probe(Model model, RunConfig config, PictureReader reader) {
             Tensor maps = Tensors.to(Tensors.uniform(random, 0, 1, features, DType.F32), model.device());
             Fitting.pretend(model.headParameters().under("pooling"), random);
             return new Pace(
-                    decoding(pictures),
+                    decoding(images),
                     seconds(() -> forward(inputs)) / crops,
                     seconds(() -> head(maps)) / rows,
                     config.recipe().stage2().epochs() > 0 ? seconds(() -> step(stepped, true)) / crops : 0,
@@ -124,10 +124,9 @@ public record Probe(Model model, RunConfig config, PictureReader reader) {
         }
     }
 
-    private double decoding(List<Path> pictures) {
-        List<Path> some = pictures.stream()
-                .limit(Math.min(MOST_PICTURES, pictures.size()))
-                .toList();
+    private double decoding(List<Path> images) {
+        List<Path> some =
+                images.stream().limit(Math.min(MOST_PICTURES, images.size())).toList();
         if (some.isEmpty()) {
             return 0;
         }

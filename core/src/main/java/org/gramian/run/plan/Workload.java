@@ -17,7 +17,7 @@ import org.gramian.run.config.RunConfig;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.train.feature.FeatureCache;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.TrainingData.Parts;
 
 /**
  * What a run will do, counted before anything is computed.
@@ -65,12 +65,12 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
                 + (long) others.size() * config.data().testPlan().testing().count();
     }
 
-    /** Crops of each training picture. */
+    /** Crops of each training image. */
     public int trainingCrops() {
         return config.data().crops().training(0).count();
     }
 
-    /** Crops of each picture that judges or tests. */
+    /** Crops of each image that judges or tests. */
     public int testCrops() {
         return config.data().testPlan().testing().count();
     }
@@ -132,7 +132,7 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
     }
 
     private Head head() {
-        return config.network().head(classes, pictures());
+        return config.network().head(classes, images());
     }
 
     /** Length of the descriptor. */
@@ -140,8 +140,8 @@ public record Workload(RunConfig config, int classes, List<FoldSize> folds, long
         return head().pooling().descriptorSize(featureShape().at(0));
     }
 
-    /** Training pictures of the largest fold. */
-    private int pictures() {
+    /** Training images of the largest fold. */
+    private int images() {
         return folds.stream().mapToInt(FoldSize::training).max().orElse(0);
     }
 

@@ -1,13 +1,13 @@
 /**
  * What a run will do, told before it is begun.
  *
- * <p>A {@link org.gramian.run.plan.Workload} counts pictures, crops, parameters and bytes from the configuration and the
+ * <p>A {@link org.gramian.run.plan.Workload} counts images, crops, parameters and bytes from the configuration and the
  * folds alone. A {@link org.gramian.run.plan.Probe} measures a {@link org.gramian.run.plan.Pace} on one small batch, and an
  * {@link org.gramian.run.plan.Estimate} multiplies the two.
  *
  * <pre>{@code
  * Workload work = Workload.of(config, dataset.classes().size(), folds);
- * Pace pace = new Probe(model, config, new PictureReader(PictureLimits.DEFAULT)).measure(files);
+ * Pace pace = new Probe(model, config, new ImageReader(ImageLimits.DEFAULT)).measure(files);
  * Duration about = Estimate.of(work, pace, threads).total();
  * }</pre>
  */

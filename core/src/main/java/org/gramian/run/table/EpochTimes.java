@@ -12,7 +12,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
-import org.gramian.basis.WholeText;
+import org.gramian.basis.AtomicTextFile;
 import org.gramian.run.RunEvent;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.StageStarted;
@@ -99,7 +99,7 @@ public final class EpochTimes implements Consumer<RunEvent> {
 
     private void write() {
         try {
-            WholeText.write(file, text -> {
+            AtomicTextFile.write(file, text -> {
                 text.write("fold,epoch,seconds\n");
                 for (var one : seconds.entrySet()) {
                     text.write(String.format(

@@ -7,11 +7,11 @@ import java.util.Set;
 import org.gramian.image.dataset.Dataset;
 
 /**
- * The data sets of the paper, and the accuracies in percent that it reports for them (VGG-16 at 224 unless something else is
+ * The datasets of the paper, and the accuracies in percent that it reports for them (VGG-16 at 224 unless something else is
  * said): Gao, Wu, Bu, Jia, Learning a Robust Representation via a Deep Network on Symmetric Positive Definite Manifolds,
  * Pattern Recognition 92, 2019, tables 1 and 2.
  *
- * <p>A figure is only shown beside the whole data set: of a part of its classes or pictures it would say nothing.
+ * <p>A figure is only shown beside the whole dataset: of a part of its classes or images it would say nothing.
  */
 public enum PaperData {
     DTD("DTD", "dtd", 47, 5640, "Describable Textures Dataset, Oxford VGG: images/ and labels/"),
@@ -40,18 +40,18 @@ public enum PaperData {
     private final String title;
     private final String layout;
     private final int classes;
-    private final int pictures;
+    private final int images;
     private final String source;
 
-    PaperData(String title, String layout, int classes, int pictures, String source) {
+    PaperData(String title, String layout, int classes, int images, String source) {
         this.title = title;
         this.layout = layout;
         this.classes = classes;
-        this.pictures = pictures;
+        this.images = images;
         this.source = source;
     }
 
-    /** Which of them a data set is, all of it. */
+    /** Which of them a dataset is, all of it. */
     public static Optional<PaperData> of(Dataset dataset) {
         for (PaperData one : values()) {
             if (one.isWhole(dataset)) {
@@ -63,7 +63,7 @@ public enum PaperData {
 
     private boolean isWhole(Dataset dataset) {
         return dataset.classes().size() == classes
-                && dataset.samples().size() == pictures
+                && dataset.samples().size() == images
                 && (dataset.source().layoutName().equals(layout) || (this == FMD && hasMaterials(dataset)));
     }
 

@@ -15,12 +15,12 @@ import org.gramian.evaluate.Spread;
 import org.gramian.run.FoldResult;
 
 /**
- * The numbers of a table: method by data set.
+ * The numbers of a table: method by dataset.
  *
  * @param baseline title of the row that the others are tested against
- * @param columns the data sets
+ * @param columns the datasets
  * @param lines the rows, with a cell for every column
- * @param common settings by key that all rows have on all data sets
+ * @param common settings by key that all rows have on all datasets
  * @param remarks what has to be known of some rows
  */
 public record ResultTable(
@@ -33,13 +33,13 @@ public record ResultTable(
     }
 
     /**
-     * A data set.
+     * A dataset.
      *
      * @param name of its folder
      * @param title what it is called
-     * @param fingerprint of pictures, labels and folds, which all its results share; empty where no row could be planned
+     * @param fingerprint of images, labels and folds, which all its results share; empty where no row could be planned
      * @param folds how many
-     * @param settings by key that all rows have on it, but not on all data sets
+     * @param settings by key that all rows have on it, but not on all datasets
      */
     public record Column(String name, String title, String fingerprint, int folds, Map<String, String> settings) {
         public Column {
@@ -60,7 +60,7 @@ public record ResultTable(
         }
     }
 
-    /** @param entries row by row, each row on all data sets in their order */
+    /** @param entries row by row, each row on all datasets in their order */
     static ResultTable of(TablePlan plan, List<TableData> data, List<TableEntry> entries) throws IOException {
         String baseline = plan.baseline().orElseGet(() -> baseline(plan, entries));
         SharedSettings settings = SharedSettings.of(entries);
@@ -84,7 +84,7 @@ public record ResultTable(
         return new ResultTable(title, columns, lines, settings.common(), TableRemarks.of(plan, baseline, entries));
     }
 
-    /** The first row that is finished on all data sets, or on one; the first row of all where there is none yet. */
+    /** The first row that is finished on all datasets, or on one; the first row of all where there is none yet. */
     private static String baseline(TablePlan plan, List<TableEntry> entries) {
         Map<Boolean, List<String>> finished = new LinkedHashMap<>();
         for (TableRow row : plan.rows()) {
@@ -151,7 +151,7 @@ public record ResultTable(
         return Optional.of(new TableCell.Numbers(accuracy, afterFirst(finished), against, best));
     }
 
-    /** The plans of a column divide its pictures alike; a result of another division must never stand in it. */
+    /** The plans of a column divide its images alike; a result of another division must never stand in it. */
     private static void requireDivision(TableEntry entry, RowOutcome.Finished finished) {
         var expected = entry.work().orElseThrow().plan().fingerprint();
         for (Evaluation evaluation : evaluations(finished)) {

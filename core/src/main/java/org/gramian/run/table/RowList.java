@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.gramian.basis.Found;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
 import org.gramian.pooling.Methods;
 import org.gramian.pooling.Pooling;
 import org.gramian.pooling.Words;
@@ -76,9 +76,10 @@ public final class RowList {
         } catch (IllegalArgumentException wrong) {
             throw new IllegalArgumentException(
                     WORD.matcher(text).matches() && !stages().contains(text)
-                            ? "unknown method or stage " + Found.text(text) + suggestion(text)
+                            ? "unknown method or stage " + QuotedText.text(text) + suggestion(text)
                                     + "; 'gramian methods' and 'gramian pool --help' list them"
-                            : "expected a method or a pooling, found " + Found.text(text) + ": " + wrong.getMessage(),
+                            : "expected a method or a pooling, found " + QuotedText.text(text) + ": "
+                                    + wrong.getMessage(),
                     wrong);
         }
     }

@@ -3,7 +3,7 @@ package org.gramian.run.table;
 import java.util.List;
 import org.gramian.run.FoldResult;
 
-/** What became of a row on a data set. */
+/** What became of a row on a dataset. */
 public sealed interface RowOutcome {
     /**
      * All folds are trained.

@@ -12,7 +12,7 @@ import org.gramian.run.config.Keys;
 import org.gramian.run.config.Setting;
 
 /**
- * The settings of a table, each said once: those of all runs, those of all runs on a data set, and what is left of each run.
+ * The settings of a table, each said once: those of all runs, those of all runs on a dataset, and what is left of each run.
  *
  * @param all texts by key of every entry that could be planned
  * @param common those that all have
@@ -51,7 +51,7 @@ record SharedSettings(Map<TableEntry, Map<String, String>> all, Map<String, Stri
         return same;
     }
 
-    /** What all rows have on a data set, but not on all. */
+    /** What all rows have on a dataset, but not on all. */
     Map<String, String> of(TableData data) {
         return less(
                 shared(all.entrySet().stream()
@@ -61,7 +61,7 @@ record SharedSettings(Map<TableEntry, Map<String, String>> all, Map<String, Stri
                 common);
     }
 
-    /** What a row has of its own on its data set. */
+    /** What a row has of its own on its dataset. */
     Map<String, String> of(TableEntry entry) {
         if (!all.containsKey(entry)) {
             return new HashMap<>();

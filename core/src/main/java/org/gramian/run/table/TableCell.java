@@ -10,14 +10,14 @@ import org.gramian.evaluate.Spread;
 import org.gramian.run.plan.Workload;
 
 /**
- * What a table knows of one row on one data set.
+ * What a table knows of one row on one dataset.
  *
  * @param numbers how good it is, if it is finished
  * @param outcome what became of it
  * @param size of what was trained, if it could be planned
  * @param secondsPerEpoch of stage 1, if they were measured
- * @param published what the paper reports for this row on this data set, with VGG-16
- * @param own settings by key in which it differs from other rows on this data set
+ * @param published what the paper reports for this row on this dataset, with VGG-16
+ * @param own settings by key in which it differs from other rows on this dataset
  */
 public record TableCell(
         Optional<Numbers> numbers,
@@ -37,7 +37,7 @@ public record TableCell(
      * @param afterFirst the same after stage 1, where a second one followed
      * @param against this row as the first, the baseline as the second; nothing for the baseline itself, and while the baseline
      *     is not finished
-     * @param best whether no finished row on this data set has a higher mean
+     * @param best whether no finished row on this dataset has a higher mean
      */
     public record Numbers(Spread accuracy, Optional<Spread> afterFirst, Optional<Comparison> against, boolean best) {}
 

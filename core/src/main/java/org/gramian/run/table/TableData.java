@@ -14,15 +14,15 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 
 /**
- * A data set, which is a column of a table.
+ * A dataset, which is a column of a table.
  *
  * @param name what it is called in the table, and its folder
  * @param place where it lies
- * @param dataset its pictures
+ * @param dataset its images
  */
 public record TableData(String name, Path place, Dataset dataset) {
     /**
-     * Data sets under the names of their folders; of equal names, the later ones have a number behind them.
+     * Datasets under the names of their folders; of equal names, the later ones have a number behind them.
      *
      * @param layout in which they lie; without it what each folder shows
      * @throws IllegalArgumentException if one is there twice
@@ -48,7 +48,7 @@ public record TableData(String name, Path place, Dataset dataset) {
         return name.isEmpty() ? "images" : name;
     }
 
-    /** Which data set of the paper it is. */
+    /** Which dataset of the paper it is. */
     public Optional<PaperData> paper() {
         return PaperData.of(dataset);
     }

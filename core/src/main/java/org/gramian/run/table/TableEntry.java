@@ -6,9 +6,9 @@ import org.gramian.run.RunPlan;
 import org.gramian.run.plan.Workload;
 
 /**
- * One row on one data set: an ordinary run.
+ * One row on one dataset: an ordinary run.
  *
- * @param data the data set
+ * @param data the dataset
  * @param row the row
  * @param title of the row on the network that is used
  * @param folder of the run

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.gramian.basis.Found;
 import org.gramian.basis.NearestWord;
+import org.gramian.basis.QuotedText;
 import org.gramian.run.config.Settings;
 
 /**
@@ -57,13 +57,15 @@ public record TablePlan(List<TableRow> rows, Settings common, Optional<String> b
         for (TableRow row : rows) {
             String other = folders.put(row.folder(), row.name());
             if (row.name().equals(other)) {
-                throw new IllegalArgumentException("expected every row once, found " + Found.text(other) + " twice");
+                throw new IllegalArgumentException(
+                        "expected every row once, found " + QuotedText.text(other) + " twice");
             }
             if (other != null) {
-                throw new IllegalArgumentException("the rows " + Found.text(other) + " and " + Found.text(row.name())
-                        + " would share the folder " + Found.text(row.folder())
-                        + "; give one of them another label, LABEL="
-                        + row.pooling());
+                throw new IllegalArgumentException(
+                        "the rows " + QuotedText.text(other) + " and " + QuotedText.text(row.name())
+                                + " would share the folder " + QuotedText.text(row.folder())
+                                + "; give one of them another label, LABEL="
+                                + row.pooling());
             }
         }
     }
@@ -72,7 +74,7 @@ public record TablePlan(List<TableRow> rows, Settings common, Optional<String> b
         List<String> names = rows.stream().map(TableRow::name).toList();
         if (!names.contains(name)) {
             throw new IllegalArgumentException(what + ": expected one of the rows " + String.join(", ", names)
-                    + ", found " + Found.text(name) + NearestWord.suggestion(name, names));
+                    + ", found " + QuotedText.text(name) + NearestWord.suggestion(name, names));
         }
     }
 }

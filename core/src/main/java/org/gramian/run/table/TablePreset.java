@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.gramian.backbone.Backbone;
-import org.gramian.basis.Choice;
+import org.gramian.basis.EnumWords;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
 
@@ -71,7 +71,7 @@ public enum TablePreset {
 
     /** The preset of a word, as {@code table2}. */
     public static TablePreset parse(String text) {
-        return Choice.parse(TablePreset.class, "the preset", text);
+        return EnumWords.parse(TablePreset.class, "the preset", text);
     }
 
     private static List<TableRow> methods(String... names) {

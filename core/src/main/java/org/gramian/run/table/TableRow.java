@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.linear.LinearSolver;
 import org.gramian.pooling.Fidelity;
 import org.gramian.pooling.Method;
@@ -23,7 +23,7 @@ import org.gramian.run.config.Settings;
  * @param own texts by key that hold for this row alone, whatever the table says
  */
 public record TableRow(String name, String title, String pooling, Map<String, String> own) {
-    /** What all rows share: results on other pictures or crops say nothing about methods. */
+    /** What all rows share: results on other images or crops say nothing about methods. */
     private static final List<Key<?>> SHARED = List.of(
             Keys.LAYOUT, Keys.PROTOCOL, Keys.CROPS, Keys.TEST_CROPS, Keys.VALIDATION, Keys.NEAR_DUPLICATES, Keys.SEED);
 
@@ -31,7 +31,7 @@ public record TableRow(String name, String title, String pooling, Map<String, St
         own = Collections.unmodifiableMap(new LinkedHashMap<>(own));
         if (folder(name).isEmpty()) {
             throw new IllegalArgumentException(
-                    "expected a label with a letter or a digit for a row, found " + Found.text(name));
+                    "expected a label with a letter or a digit for a row, found " + QuotedText.text(name));
         }
     }
 

@@ -14,18 +14,18 @@ import org.gramian.image.audit.AuditReport;
 import org.gramian.run.FoldPlan;
 import org.gramian.run.FoldResult;
 import org.gramian.run.RunPlan;
+import org.gramian.run.RunResources;
 import org.gramian.run.RunResult;
 import org.gramian.run.RunScratch;
 import org.gramian.run.Trainer;
 import org.gramian.run.UnfitDataException;
-import org.gramian.run.Workshop;
 import org.gramian.run.config.Settings;
 import org.gramian.run.plan.Estimate;
-import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.InterruptedTrainingException;
 
 /**
- * Trains all rows of a table on all its data sets, each as an ordinary run in a folder of its own: on the same folds and crops,
+ * Trains all rows of a table on all its datasets, each as an ordinary run in a folder of its own: on the same folds and crops,
  * with features that are computed once. What is finished is read, what was broken goes on, and what cannot be trained does
  * not end the others.
  */
@@ -42,12 +42,12 @@ public final class TableRun {
     private final TablePlan plan;
     private final List<TableData> data;
     private final Path out;
-    private final Workshop workshop;
+    private final RunResources workshop;
     private final Map<TableData, AuditReport> audits = new HashMap<>();
     private final List<TableEntry> entries = new ArrayList<>();
 
-    /** @param out the folder of the table; row on data set lies in {@code out/<data set>/<row>} */
-    public TableRun(TablePlan plan, List<TableData> data, Path out, Workshop workshop) {
+    /** @param out the folder of the table; row on dataset lies in {@code out/<dataset>/<row>} */
+    public TableRun(TablePlan plan, List<TableData> data, Path out, RunResources workshop) {
         this.plan = plan;
         this.data = List.copyOf(data);
         this.out = out;
@@ -55,17 +55,17 @@ public final class TableRun {
     }
 
     /**
-     * Looks at all pictures, decides everything and finds what is finished; writes nothing. A row whose settings do not go
-     * together, or do not go with that many pictures, fails alone.
+     * Looks at all images, decides everything and finds what is finished; writes nothing. A row whose settings do not go
+     * together, or do not go with that many images, fails alone.
      *
-     * @throws UnfitDataException if pictures do not allow what is asked
-     * @throws IOException naming what differs, if a row was begun with another configuration or other pictures
+     * @throws UnfitDataException if images do not allow what is asked
+     * @throws IOException naming what differs, if a row was begun with another configuration or other images
      * @throws InterruptedTrainingException if somebody asked for a break
      */
     public void prepare(Trainer.Control control) throws IOException, InterruptedException {
         entries.clear();
         for (TableData one : data) {
-            // Crops and folds do not depend on pooling and classifier, so that any will do to look at the pictures.
+            // Crops and folds do not depend on pooling and classifier, so that any will do to look at the images.
             audits.put(
                     one,
                     trainer(one, RowClassifier.leftOpen(plan.common()), control).audit());
@@ -84,7 +84,7 @@ public final class TableRun {
         try {
             planned = plan(row, one, control);
         } catch (UnfitDataException unfit) {
-            throw unfit; // the pictures are the same for all rows
+            throw unfit; // the images are the same for all rows
         } catch (IllegalArgumentException misfit) {
             String title = new RowClassifier(row, plan.common()).titled(row.title());
             return new TableEntry(one, row, title, folder, Optional.empty(), new RowOutcome.Failed(misfit));
@@ -114,17 +114,17 @@ public final class TableRun {
         return new Trainer(one.dataset(), asked, workshop, control);
     }
 
-    /** What was found in the pictures of a data set. */
+    /** What was found in the images of a dataset. */
     public AuditReport audit(TableData one) {
         return Objects.requireNonNull(audits.get(one), "call prepare first");
     }
 
-    /** What was found in the pictures of each data set. */
+    /** What was found in the images of each dataset. */
     public List<AuditReport> audits() {
         return data.stream().map(this::audit).toList();
     }
 
-    /** Every row on every data set, row by row. */
+    /** Every row on every dataset, row by row. */
     public List<TableEntry> entries() {
         return List.copyOf(entries);
     }
@@ -177,10 +177,10 @@ public final class TableRun {
      * @return why it ended early; nothing if it came to its end
      * @throws IOException if rows stand on different weights
      */
-    public Optional<Breaks.Reason> train(Trainer.Control control, Listener listener) throws IOException {
+    public Optional<Cancellation.Reason> train(Trainer.Control control, Listener listener) throws IOException {
         Files.createDirectories(out);
         try (RunScratch scratch = RunScratch.in(out, workshop.cache())) {
-            Workshop sharing = new Workshop(
+            RunResources sharing = new RunResources(
                     workshop.device(), workshop.weights(), Optional.of(scratch.cache()), workshop.threads());
             for (int i = 0; i < entries.size(); i++) {
                 if (isDue(entries.get(i))) {
@@ -192,7 +192,7 @@ public final class TableRun {
                     listener.ended(entries.get(i));
                     SameWeights.require(entries);
                     if (entries.get(i).outcome() instanceof RowOutcome.Waiting) {
-                        return Optional.of(control.breaks().due().orElse(Breaks.Reason.ASKED));
+                        return Optional.of(control.breaks().due().orElse(Cancellation.Reason.ASKED));
                     }
                 }
             }
@@ -200,7 +200,7 @@ public final class TableRun {
         return Optional.empty();
     }
 
-    private RowOutcome outcome(TableEntry entry, Workshop sharing, Trainer.Control control) {
+    private RowOutcome outcome(TableEntry entry, RunResources sharing, Trainer.Control control) {
         try {
             return trained(entry, sharing, control);
         } catch (IOException | RuntimeException | OutOfMemoryError failed) {
@@ -208,7 +208,7 @@ public final class TableRun {
         }
     }
 
-    private RowOutcome trained(TableEntry entry, Workshop sharing, Trainer.Control control) throws IOException {
+    private RowOutcome trained(TableEntry entry, RunResources sharing, Trainer.Control control) throws IOException {
         RunPlan planned = entry.work().orElseThrow().plan();
         EpochTimes times = EpochTimes.open(entry.folder());
         Trainer trainer = new Trainer(

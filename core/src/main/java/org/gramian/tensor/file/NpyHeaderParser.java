@@ -2,7 +2,7 @@ package org.gramian.tensor.file;
 
 import java.nio.file.Path;
 import java.util.Arrays;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +53,7 @@ final class NpyHeaderParser {
                     once(shape, key);
                     shape = shape();
                 }
-                default -> throw fault("the keys 'descr', 'fortran_order' and 'shape'", Found.text(key));
+                default -> throw fault("the keys 'descr', 'fortran_order' and 'shape'", QuotedText.text(key));
             }
             if (!accept(',')) {
                 expect('}');
@@ -84,11 +84,11 @@ final class NpyHeaderParser {
         if (description.startsWith(">")) {
             throw fault(
                     "a little-endian type",
-                    "the big-endian " + Found.text(description)
+                    "the big-endian " + QuotedText.text(description)
                             + "; in Python, array.astype(array.dtype.newbyteorder('<')) converts it");
         }
         return NpyHeader.typeOf(description)
-                .orElseThrow(() -> fault("one of the types " + NpyHeader.descriptions(), Found.text(description)));
+                .orElseThrow(() -> fault("one of the types " + NpyHeader.descriptions(), QuotedText.text(description)));
     }
 
     private boolean truth() throws TensorFileException {
@@ -176,12 +176,12 @@ final class NpyHeaderParser {
 
     private void once(@Nullable Object before, String key) throws TensorFileException {
         if (before != null) {
-            throw fault("every key once", Found.text(key) + " twice");
+            throw fault("every key once", QuotedText.text(key) + " twice");
         }
     }
 
     private String rest() {
-        return position < text.length() ? Found.text(text.substring(position)) : "the end of the header";
+        return position < text.length() ? QuotedText.text(text.substring(position)) : "the end of the header";
     }
 
     private TensorFileException fault(String expected, String found) {

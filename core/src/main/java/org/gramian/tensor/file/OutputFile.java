@@ -9,7 +9,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
-import org.gramian.basis.WholeFile;
+import org.gramian.basis.AtomicFile;
 
 /**
  * A file that appears under its name complete or not at all: written beside it, forced to the disk, then renamed over
@@ -42,7 +42,7 @@ final class OutputFile {
 
     static void write(Path path, Content content) throws TensorFileException {
         try {
-            WholeFile.put(path, partial -> make(partial, content));
+            AtomicFile.put(path, partial -> make(partial, content));
         } catch (FileSystemException e) {
             throw new TensorFileException(path, String.valueOf(e.getReason()), e);
         } catch (IOException e) {

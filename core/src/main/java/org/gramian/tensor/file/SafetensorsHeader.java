@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.TreeMap;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import tools.jackson.core.JacksonException;
@@ -92,7 +92,7 @@ record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metad
             entries.forEach(entry -> encode(entry, json));
             json.writeEndObject();
         } catch (JacksonException e) {
-            String reason = Found.bare(e.getOriginalMessage());
+            String reason = QuotedText.bare(e.getOriginalMessage());
             throw new TensorFileException(
                     file, "cannot be written: a name or metadata value is not text: " + reason, e);
         }
@@ -122,7 +122,7 @@ record SafetensorsHeader(List<Entry> entries, SequencedMap<String, String> metad
                 throw new TensorFileException(
                         file,
                         "tensor %s %s: expected it to begin at offset %d, found %d"
-                                .formatted(Found.text(entry.name()), fault, covered, entry.begin()));
+                                .formatted(QuotedText.text(entry.name()), fault, covered, entry.begin()));
             }
             covered = entry.end();
         }

@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Optional;
 import java.util.SequencedMap;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.SafetensorsHeader.Entry;
@@ -63,7 +63,7 @@ final class SafetensorsHeaderParser {
         } catch (JacksonException e) {
             String problem = e.getCause() instanceof CharacterCodingException
                     ? "expected a header in UTF-8, found other bytes"
-                    : "expected a header in JSON within limits, found: " + Found.bare(e.getOriginalMessage());
+                    : "expected a header in JSON within limits, found: " + QuotedText.bare(e.getOriginalMessage());
             throw new TensorFileException(file, problem, e);
         }
     }
@@ -97,14 +97,14 @@ final class SafetensorsHeaderParser {
             once(texts.get(key), SafetensorsHeader.METADATA, key);
             limit(texts.size(), "metadata");
             json.nextToken();
-            expect(JsonToken.VALUE_STRING, "text as metadata " + Found.text(key));
+            expect(JsonToken.VALUE_STRING, "text as metadata " + QuotedText.text(key));
             texts.put(key, unicode());
         }
         return texts;
     }
 
     private Entry entry(String name) throws TensorFileException {
-        String tensor = "tensor " + Found.text(name);
+        String tensor = "tensor " + QuotedText.text(name);
         expect(JsonToken.START_OBJECT, "an object with dtype, shape and data_offsets as " + tensor);
         @Nullable DType type = null;
         long @Nullable [] sizes = null;
@@ -125,7 +125,8 @@ final class SafetensorsHeaderParser {
                     once(offsets, tensor, field);
                     offsets = numbers("data_offsets of " + tensor, 2);
                 }
-                default -> throw fault(tensor + ": expected dtype, shape and data_offsets, found " + Found.text(field));
+                default ->
+                    throw fault(tensor + ": expected dtype, shape and data_offsets, found " + QuotedText.text(field));
             }
         }
         if (type == null || sizes == null || offsets == null) {
@@ -136,7 +137,7 @@ final class SafetensorsHeaderParser {
     }
 
     private Entry checked(String name, DType type, long[] sizes, long[] offsets) throws TensorFileException {
-        String tensor = "tensor " + Found.text(name);
+        String tensor = "tensor " + QuotedText.text(name);
         if (offsets.length != 2 || offsets[0] > offsets[1]) {
             throw fault(tensor + ": expected data_offsets [begin, end] with begin <= end, found "
                     + Arrays.toString(offsets));
@@ -161,7 +162,7 @@ final class SafetensorsHeaderParser {
                 .filter(candidate -> candidate.name().equals(found))
                 .findFirst();
         return type.orElseThrow(() -> fault(
-                tensor + ": the type " + Found.text(found) + " is not supported; supported are " + DType.names()));
+                tensor + ": the type " + QuotedText.text(found) + " is not supported; supported are " + DType.names()));
     }
 
     private long[] numbers(String what, int most) throws TensorFileException {
@@ -194,7 +195,7 @@ final class SafetensorsHeaderParser {
 
     private void once(@Nullable Object before, String where, String key) throws TensorFileException {
         if (before != null) {
-            throw fault(where + ": expected every name once, found " + Found.text(key) + " twice");
+            throw fault(where + ": expected every name once, found " + QuotedText.text(key) + " twice");
         }
     }
 
@@ -208,13 +209,13 @@ final class SafetensorsHeaderParser {
     private String unicode() throws TensorFileException {
         String text = json.getString();
         if (text.codePoints().anyMatch(c -> c >= Character.MIN_SURROGATE && c <= Character.MAX_SURROGATE)) {
-            throw fault("expected metadata in Unicode, found half a surrogate pair in " + Found.text(text));
+            throw fault("expected metadata in Unicode, found half a surrogate pair in " + QuotedText.text(text));
         }
         return text;
     }
 
     private String token() {
-        return Found.bare(json.getString());
+        return QuotedText.bare(json.getString());
     }
 
     private TensorFileException fault(String problem) {

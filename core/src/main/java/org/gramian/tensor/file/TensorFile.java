@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +34,7 @@ public record TensorFile(Path path, SequencedMap<String, StoredTensor> tensors, 
         @Nullable StoredTensor tensor = tensors.get(name);
         if (tensor == null) {
             throw new TensorFileException(
-                    path, "expected a tensor named " + Found.text(name) + ", found " + names(tensors));
+                    path, "expected a tensor named " + QuotedText.text(name) + ", found " + names(tensors));
         }
         return tensor;
     }
@@ -43,8 +43,10 @@ public record TensorFile(Path path, SequencedMap<String, StoredTensor> tensors, 
         if (tensors.isEmpty()) {
             return "no tensors at all";
         }
-        String shown =
-                tensors.keySet().stream().limit(NAMES_SHOWN).map(Found::text).collect(Collectors.joining(", "));
+        String shown = tensors.keySet().stream()
+                .limit(NAMES_SHOWN)
+                .map(QuotedText::text)
+                .collect(Collectors.joining(", "));
         int rest = tensors.size() - NAMES_SHOWN;
         return rest > 0 ? shown + " and " + rest + " more" : shown;
     }

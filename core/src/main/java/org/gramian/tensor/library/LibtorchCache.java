@@ -7,8 +7,8 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.Consumer;
-import org.gramian.basis.FolderUse;
 import org.gramian.basis.ProcessLock;
+import org.gramian.basis.SharedFolderLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,7 +50,7 @@ record LibtorchCache(Path root, Disk disk, Consumer<String> progress) {
     private void markInUse(Path folder) {
         if (Files.isDirectory(root)) {
             try {
-                FolderUse.of(folder);
+                SharedFolderLock.of(folder);
             } catch (IOException _) {
                 // a folder that cannot be marked is not pruned either
             }

@@ -15,10 +15,10 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import org.gramian.basis.Sha256;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
-import org.gramian.image.Reading.Problem;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
 import org.gramian.image.batch.Place;
@@ -51,7 +51,7 @@ final class ComputedFeatures implements AutoCloseable {
     private final FeatureSurvey survey;
     private final List<Work> work;
     private final Map<Path, byte[]> hashes = new HashMap<>();
-    private final PictureReader reader;
+    private final ImageReader reader;
     private final Arena arena = Arena.ofShared();
     private final BatchLoader loader;
     /** Empty where one thread, this one, computes; a GPU has one stream of work. */
@@ -68,7 +68,7 @@ final class ComputedFeatures implements AutoCloseable {
         this.extraction = extraction;
         this.survey = survey;
         this.work = work;
-        this.reader = new PictureReader(extraction.limits());
+        this.reader = new ImageReader(extraction.limits());
         for (int i = 0; i < survey.samples().size(); i++) {
             Path file = survey.samples().get(i).file();
             survey.hashes().get(i).ifPresent(hash -> hashes.put(file, hash));
@@ -88,7 +88,7 @@ final class ComputedFeatures implements AutoCloseable {
     }
 
     /** Decodes the very bytes that were hashed, so that a feature is never kept under the hash of another content. */
-    private Reading read(Path file) {
+    private ReadResult read(Path file) {
         byte[] expected = hashes.get(file);
         if (expected == null) {
             return reader.read(file);

@@ -15,8 +15,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.gramian.basis.FolderUse;
-import org.gramian.basis.WholeFile;
+import org.gramian.basis.AtomicFile;
+import org.gramian.basis.SharedFolderLock;
 import org.gramian.tensor.library.CacheFolder;
 import org.gramian.train.feature.FeatureSegment.Location;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +40,7 @@ public final class FeatureCache implements AutoCloseable {
     private final Path folder;
     private final FeatureRecipe recipe;
     private final Consumer<String> warnings;
-    private final FolderUse use;
+    private final SharedFolderLock use;
     private final Map<Path, FeatureSegment> segments = new TreeMap<>();
     private final Map<FeatureKey, List<Location>> index = new HashMap<>();
     private @Nullable FeatureSegmentWriter writer;
@@ -49,7 +49,7 @@ public final class FeatureCache implements AutoCloseable {
     private boolean readable = true;
     private boolean closed;
 
-    private FeatureCache(Path root, FeatureRecipe recipe, Consumer<String> warnings, FolderUse use) {
+    private FeatureCache(Path root, FeatureRecipe recipe, Consumer<String> warnings, SharedFolderLock use) {
         this.root = root;
         this.folder = root.resolve(recipe.folder());
         this.recipe = recipe;
@@ -70,16 +70,17 @@ public final class FeatureCache implements AutoCloseable {
      */
     public static FeatureCache open(Path root, FeatureRecipe recipe, Consumer<String> warnings) throws IOException {
         Path folder = root.resolve(recipe.folder());
-        FolderUse use = null;
+        SharedFolderLock use = null;
         try {
             if (!Files.isDirectory(root)) { // createDirectories refuses a link to a folder
                 Files.createDirectories(root);
             }
-            use = FolderUse.of(folder); // before the folder is made, for an unused one may be removed at any time
+            use = SharedFolderLock.of(
+                    folder); // before the folder is made, for an unused one may be removed at any time
             Files.createDirectories(folder);
             Path description = folder.resolve(DESCRIPTION);
             if (!Files.exists(description)) {
-                WholeFile.put(description, partial -> Files.writeString(partial, recipe.json()));
+                AtomicFile.put(description, partial -> Files.writeString(partial, recipe.json()));
             }
         } catch (IOException e) {
             if (use != null) {
@@ -143,8 +144,8 @@ public final class FeatureCache implements AutoCloseable {
     }
 
     /** Whether a feature is kept here, as far as is known without reading it. */
-    public boolean contains(byte[] picture, String crop) {
-        FeatureKey key = recipe.key(picture, crop);
+    public boolean contains(byte[] image, String crop) {
+        FeatureKey key = recipe.key(image, crop);
         synchronized (this) {
             return index.containsKey(key);
         }
@@ -153,11 +154,11 @@ public final class FeatureCache implements AutoCloseable {
     /**
      * The feature of a crop, read-only, if it is kept here undamaged.
      *
-     * @param picture SHA-256 of the picture's file
+     * @param image SHA-256 of the image's file
      * @param crop the crop's {@linkplain org.gramian.image.crop.Crops#key key}
      */
-    public Optional<MemorySegment> find(byte[] picture, String crop) {
-        return find(recipe.key(picture, crop));
+    public Optional<MemorySegment> find(byte[] image, String crop) {
+        return find(recipe.key(image, crop));
     }
 
     synchronized Optional<MemorySegment> find(FeatureKey key) {
@@ -176,8 +177,8 @@ public final class FeatureCache implements AutoCloseable {
     }
 
     /** Keeps the feature of a crop, unless it is there already. */
-    public void put(byte[] picture, String crop, MemorySegment feature) {
-        put(recipe.key(picture, crop), feature);
+    public void put(byte[] image, String crop, MemorySegment feature) {
+        put(recipe.key(image, crop), feature);
     }
 
     synchronized void put(FeatureKey key, MemorySegment feature) {

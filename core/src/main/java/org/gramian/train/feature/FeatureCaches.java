@@ -17,7 +17,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.gramian.basis.ByteSize;
-import org.gramian.basis.FolderUse;
+import org.gramian.basis.SharedFolderLock;
 
 /**
  * The feature caches of all recipes below one folder: what they take, and the removal of what was not used for longest.
@@ -131,7 +131,7 @@ public final class FeatureCaches {
             if (!one.lastUse.isBefore(rule.before) && remaining <= rule.maxBytes) {
                 continue;
             }
-            if (FolderUse.exclusively(one.folder(), () -> remove(one, rule.dryRun))) {
+            if (SharedFolderLock.exclusively(one.folder(), () -> remove(one, rule.dryRun))) {
                 files++;
                 bytes += one.bytes;
                 remaining -= one.bytes;

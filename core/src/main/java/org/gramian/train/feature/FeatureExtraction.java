@@ -8,27 +8,27 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.batch.Work;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.train.feature.ComputedFeatures.Computed;
 
 /**
- * Features of the crops of many pictures: from the cache where they are kept, else computed, and kept then.
+ * Features of the crops of many images: from the cache where they are kept, else computed, and kept then.
  *
  * <p>First {@link #survey} looks at what there is, which takes the bytes of the files but decodes none; then {@link #run}
  * delivers all features in order. A file that changes in between is found out: it is read once more, and decoded only if
  * its bytes are those that were hashed. Otherwise it counts as unreadable.
  *
  * @param extractor computes
- * @param limits of pictures
+ * @param limits of images
  * @param cache where features are kept, if they are
- * @param threads that decode pictures; play no part in what comes out
+ * @param threads that decode images; play no part in what comes out
  */
 public record FeatureExtraction(
-        FeatureExtractor extractor, PictureLimits limits, Optional<FeatureCache> cache, int threads) {
+        FeatureExtractor extractor, ImageLimits limits, Optional<FeatureCache> cache, int threads) {
     /** @throws IllegalArgumentException if the cache is one of another recipe */
     public FeatureExtraction {
         cache.ifPresent(kept -> {
@@ -40,7 +40,7 @@ public record FeatureExtraction(
     }
 
     /** With a thread for each core. */
-    public FeatureExtraction(FeatureExtractor extractor, PictureLimits limits, Optional<FeatureCache> cache) {
+    public FeatureExtraction(FeatureExtractor extractor, ImageLimits limits, Optional<FeatureCache> cache) {
         this(extractor, limits, cache, Runtime.getRuntime().availableProcessors());
     }
 
@@ -52,7 +52,7 @@ public record FeatureExtraction(
     /**
      * Finds out what is to be computed.
      *
-     * @param progress told the number of pictures looked at so far, by any thread
+     * @param progress told the number of images looked at so far, by any thread
      */
     public FeatureSurvey survey(List<Sample> samples, Crops crops, LongConsumer progress) throws IOException {
         if (cache.isEmpty()) {
@@ -73,10 +73,10 @@ public record FeatureExtraction(
     }
 
     /**
-     * Delivers the features of every picture, in the order of the survey.
+     * Delivers the features of every image, in the order of the survey.
      *
-     * @param progress told the number of pictures done so far
-     * @throws IOException if a picture that has some features in the cache can no longer be read
+     * @param progress told the number of images done so far
+     * @throws IOException if an image that has some features in the cache can no longer be read
      */
     public void run(FeatureSurvey survey, FeatureSink sink, LongConsumer progress) throws IOException {
         try (ComputedFeatures computed = new ComputedFeatures(this, survey, survey.work())) {
@@ -98,7 +98,7 @@ public record FeatureExtraction(
         }
     }
 
-    /** A picture that can be read for some of its crops only must have changed since. */
+    /** An image that can be read for some of its crops only must have changed since. */
     private static void requireFirst(int crop, Sample sample, Unreadable problem) throws IOException {
         if (crop > 0) {
             throw new IOException(

@@ -21,7 +21,7 @@ import org.gramian.tensor.Views;
  * Computes features, in batches of one fixed size that are padded at the end.
  *
  * <p><b>Bits.</b> Measured on the CPU, for every backbone here: the bits of a feature depend neither on its place in the
- * batch nor on what else is in it. They do depend on the size of the batch (one picture against several) and on the
+ * batch nor on what else is in it. They do depend on the size of the batch (one image against several) and on the
  * number of threads of an operator, for other kernels are chosen then. So the size, with the version of libtorch and the kind
  * of device, is part of the {@link FeatureRecipe}, a batch is computed on one thread (several batches at once, see {@link
  * org.gramian.tensor.SingleThreadWorkers}), and on one machine features that were kept equal features computed anew bit for bit.
@@ -32,11 +32,11 @@ import org.gramian.tensor.Views;
  * interface does not tell: features in a cache that different machines share may differ from new ones in the last bits.
  *
  * @param network the backbone and its weights
- * @param batch pictures at a time
+ * @param batch images at a time
  * @param type {@link DType#F32}, or {@link DType#F16}, to which results are rounded
  */
 public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
-    /** Pictures at a time unless told otherwise; part of the recipe, so a change makes caches start anew. */
+    /** Images at a time unless told otherwise; part of the recipe, so a change makes caches start anew. */
     public static final int DEFAULT_BATCH = 16;
 
     public FeatureExtractor {
@@ -83,19 +83,19 @@ public record FeatureExtractor(FrozenBackbone network, int batch, DType type) {
     /**
      * Computes the features of a batch.
      *
-     * @param pictures {@code [batch, 3, size, size]}, on the processor
+     * @param images {@code [batch, 3, size, size]}, on the processor
      * @param target gets {@code [batch, c, h, w]} in this extractor's type
      * @throws IllegalArgumentException if a feature is not a finite number of that type
      */
-    public void compute(Tensor pictures, MemorySegment target) {
-        if (pictures.size(0) != batch) {
+    public void compute(Tensor images, MemorySegment target) {
+        if (images.size(0) != batch) {
             throw new IllegalArgumentException(
-                    "expected a batch of exactly " + batch + " images, found " + pictures.shape());
+                    "expected a batch of exactly " + batch + " images, found " + images.shape());
         }
         try (Scope _ = Scope.open();
                 Tape tape = Tape.inference()) {
             Var features = Libtorch.load().with(GpuMath.EXACT, () -> {
-                Var input = tape.constant(Tensors.to(pictures, network.device()));
+                Var input = tape.constant(Tensors.to(images, network.device()));
                 return network.backbone()
                         .apply(input, Bindings.of(network.parameters().variables(tape)));
             });

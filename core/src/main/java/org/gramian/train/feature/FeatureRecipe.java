@@ -11,7 +11,7 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * How features are made from crops: all that they depend on besides the picture and the crop.
+ * How features are made from crops: all that they depend on besides the image and the crop.
  *
  * <p>Features of two recipes never meet: the recipe is part of every key, and has a folder of its own in the cache, with
  * a {@code recipe.json} for people to read.
@@ -19,7 +19,7 @@ import tools.jackson.databind.json.JsonMapper;
  * @param backbone name of the network
  * @param layer where it is cut
  * @param weights fingerprint of its weights
- * @param preprocessing what the bytes of a picture become
+ * @param preprocessing what the bytes of an image become
  * @param type {@link DType#F32}, or {@link DType#F16} at half the size
  * @param engine what computes: results of another one may differ in the last bits
  */
@@ -83,11 +83,11 @@ public record FeatureRecipe(
     /**
      * The key of one crop's feature.
      *
-     * @param picture SHA-256 of the picture's file
+     * @param image SHA-256 of the image's file
      * @param crop {@link org.gramian.image.crop.Crops#key}
      */
-    FeatureKey key(byte[] picture, String crop) {
-        String text = fingerprint() + "\n" + Sha256.hex(picture) + "\n" + crop;
+    FeatureKey key(byte[] image, String crop) {
+        String text = fingerprint() + "\n" + Sha256.hex(image) + "\n" + crop;
         return FeatureKey.of(Sha256.of(text.getBytes(StandardCharsets.UTF_8)));
     }
 }

@@ -11,10 +11,10 @@ import org.gramian.image.dataset.Sample;
 /**
  * What is known before the work: which features are kept already, and which are to be computed.
  *
- * @param samples the pictures
- * @param crops of each picture
- * @param hashes SHA-256 of each picture's file; empty where it was not asked for or the file could not be read
- * @param missing for each picture, the crops whose features are to be computed
+ * @param samples the images
+ * @param crops of each image
+ * @param hashes SHA-256 of each image's file; empty where it was not asked for or the file could not be read
+ * @param missing for each image, the crops whose features are to be computed
  */
 public record FeatureSurvey(
         List<Sample> samples, Crops crops, List<Optional<byte[]>> hashes, List<List<Integer>> missing) {

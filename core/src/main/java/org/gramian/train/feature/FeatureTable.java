@@ -9,9 +9,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
-import org.gramian.model.UnreadablePictureException;
+import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Libtorch;
@@ -24,7 +24,7 @@ import org.gramian.tensor.library.LibtorchException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Features of all crops of some pictures, to be taken in any order: place {@code i} is crop {@code i mod n} of picture
+ * Features of all crops of some images, to be taken in any order: place {@code i} is crop {@code i mod n} of image
  * {@code i / n}, where each has n crops.
  *
  * <p>They lie where the cache has them, mapped into memory; only what it could not keep is held in memory of its own. For a
@@ -54,8 +54,8 @@ public final class FeatureTable implements AutoCloseable {
     /**
      * Collects the features that a survey asks for.
      *
-     * @param progress told the number of pictures done so far
-     * @throws IOException if a picture cannot be read
+     * @param progress told the number of images done so far
+     * @throws IOException if an image cannot be read
      */
     public static FeatureTable collect(FeatureExtraction extraction, FeatureSurvey survey, LongConsumer progress)
             throws IOException {
@@ -105,7 +105,7 @@ public final class FeatureTable implements AutoCloseable {
         @Override
         public void unreadable(int sample, Unreadable problem) throws IOException {
             String reason = "cannot be read (" + problem.reason() + "): remove it, or retry if it was being changed";
-            throw new UnreadablePictureException(
+            throw new UnreadableImageException(
                     survey.samples().get(sample).file(), new Unreadable(problem.problem(), reason));
         }
     }
@@ -166,12 +166,12 @@ public final class FeatureTable implements AutoCloseable {
         return free.isPresent() && bytes <= free.get() / 2;
     }
 
-    /** The pictures. */
+    /** The images. */
     public List<Sample> samples() {
         return survey.samples();
     }
 
-    /** Crops of each picture. */
+    /** Crops of each image. */
     public int crops() {
         return survey.crops().count();
     }

@@ -20,7 +20,7 @@ import org.gramian.tensor.Device;
  * @param backbone the network, cut at a layer
  * @param parameters its weights; closed with this
  * @param tail weights of what follows the layer, under the network's names; none where nobody wants them; closed with this
- * @param preprocessing what they expect of pictures
+ * @param preprocessing what they expect of images
  * @param fingerprint tells these weights from all others
  * @param device where they are
  */

@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.Optional;
 import org.gramian.basis.Sha256;
 
-/** SHA-256 of the files of pictures, as far as they may be read. */
+/** SHA-256 of the files of images, as far as they may be read. */
 final class Hashes {
     private Hashes() {}
 
@@ -18,7 +18,7 @@ final class Hashes {
                     ? Optional.of(Sha256.of(file))
                     : Optional.empty();
         } catch (IOException e) {
-            return Optional.empty(); // whoever decodes the picture will say why
+            return Optional.empty(); // whoever decodes the image will say why
         }
     }
 }

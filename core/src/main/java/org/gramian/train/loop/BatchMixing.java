@@ -75,7 +75,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
      * @param number of the batch in the step
      * @param size columns and rows of an image
      */
-    Draw draw(Position position, int step, int number, int size) {
+    Draw draw(TrainingProgress position, int step, int number, int size) {
         SplittableRandom random = KeyedRandom.of(seed, PURPOSE, position.stage(), position.epoch(), step, number);
         boolean both = augmenting.mixup() > 0 && augmenting.cutmix() > 0;
         boolean cut = both ? random.nextBoolean() : augmenting.cutmix() > 0;
@@ -122,7 +122,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
     }
 
     /** Mixes a batch, on any device; what is returned belongs to the current scope. */
-    Mixed apply(Mixed plain, Position position, int number) {
+    Mixed apply(Mixed plain, TrainingProgress position, int number) {
         Tensor images = plain.batch.input();
         int[] labels = plain.batch.labels();
         int rows = labels.length;
@@ -188,7 +188,7 @@ record BatchMixing(Augmenting augmenting, long seed) {
         }
 
         /** Sets what the next step mixes. */
-        void set(Position position, int step) {
+        void set(TrainingProgress position, int step) {
             Draw draw = mixing.draw(position, step, 0, size);
             Rectangle pasted = draw.pasted;
             Program.MIX.launch(

@@ -21,7 +21,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The whole state of training as a safetensors file: values, the optimizer's state, the best so far, and the {@link Position}.
+ * The whole state of training as a safetensors file: values, the optimizer's state, the best so far, and the {@link TrainingProgress}.
  *
  * <p>Tensors are named {@code value.}, {@code best.} and by the optimizer's state, as {@code velocity.} or {@code first-moment.},
  * with the part and the name of a parameter behind it. Order and crops follow from the seed and the position, so no generator needs to be kept.
@@ -31,16 +31,17 @@ import tools.jackson.databind.json.JsonMapper;
  * @param steps that the optimizer had taken
  * @param tensors copies on the processor, outside every scope
  */
-record Checkpoint(Path file, Position position, long steps, Map<String, Tensor> tensors) implements AutoCloseable {
+record Checkpoint(Path file, TrainingProgress position, long steps, Map<String, Tensor> tensors)
+        implements AutoCloseable {
     private static final String FORMAT = "gramian-checkpoint";
     private static final String VERSION = "3";
     private static final JsonMapper MAPPER = JsonMapper.shared();
 
     /** What is kept of a stage. */
-    record State(Trainee trainee, Optimizer optimizer, Snapshot best) {}
+    record State(TrainableModel trainee, Optimizer optimizer, Snapshot best) {}
 
     /** Writes, whole or not at all. */
-    static void write(Keeper keeper, Position position, State state) throws IOException {
+    static void write(CheckpointPolicy keeper, TrainingProgress position, State state) throws IOException {
         try (Scope _ = Scope.open()) {
             SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
             state.trainee.parameters().forEach((name, parameter) -> {
@@ -65,7 +66,7 @@ record Checkpoint(Path file, Position position, long steps, Map<String, Tensor> 
      *
      * @throws IOException if it is damaged, or of a run with another configuration
      */
-    static Checkpoint read(Keeper keeper) throws IOException {
+    static Checkpoint read(CheckpointPolicy keeper) throws IOException {
         try (Arena arena = Arena.ofShared();
                 Scope scope = Scope.open()) {
             TensorFile file = Safetensors.read(keeper.file(), arena);
@@ -81,7 +82,8 @@ record Checkpoint(Path file, Position position, long steps, Map<String, Tensor> 
                         "it belongs to a run with another configuration, dataset or program version;"
                                 + " resume with the original ones, or start a new run in another folder");
             }
-            Position position = MAPPER.readValue(file.metadata().getOrDefault("position", ""), Position.class);
+            TrainingProgress position =
+                    MAPPER.readValue(file.metadata().getOrDefault("position", ""), TrainingProgress.class);
             long steps = Long.parseUnsignedLong(file.metadata().getOrDefault("optimizer-steps", ""));
             Map<String, Tensor> tensors = new LinkedHashMap<>();
             for (Map.Entry<String, StoredTensor> entry : file.tensors().entrySet()) {

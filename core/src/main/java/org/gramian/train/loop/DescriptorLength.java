@@ -2,7 +2,7 @@ package org.gramian.train.loop;
 
 import java.util.Arrays;
 import java.util.function.Function;
-import org.gramian.basis.EvenSpread;
+import org.gramian.basis.EvenSample;
 import org.gramian.model.Model;
 import org.gramian.tensor.Elementwise;
 import org.gramian.tensor.Reductions;
@@ -18,7 +18,7 @@ import org.gramian.tensor.Tensor;
  * ‖v‖²/2}.
  */
 final class DescriptorLength {
-    /** Crops that are looked at, of pictures spread over all classes. */
+    /** Crops that are looked at, of images spread over all classes. */
     private static final int CROPS = 64;
 
     private DescriptorLength() {}
@@ -31,10 +31,10 @@ final class DescriptorLength {
      * @param momentum β of the steps to come
      */
     static double unitRate(Model model, int count, Function<int[], Tensor> rows, double momentum) {
-        int[] places = Arrays.stream(EvenSpread.places(count, CROPS))
+        int[] places = Arrays.stream(EvenSample.places(count, CROPS))
                 .mapToInt(Math::toIntExact)
                 .toArray();
-        double rate = new HeadRun(model, rows).descriptors(places, v -> {
+        double rate = new HeadInference(model, rows).descriptors(places, v -> {
             Tensor mean = Elementwise.mul(Reductions.sum(v, 0), 1.0 / places.length);
             return Math.min(1 / meanSquare(Elementwise.sub(v, mean)), 4 * (1 + momentum) / meanSquare(v));
         });

@@ -5,7 +5,7 @@ import org.gramian.autodiff.Arithmetic;
 import org.gramian.autodiff.Var;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
-import org.gramian.train.StepCells;
+import org.gramian.train.GpuStepState;
 
 /**
  * Dropout on descriptors {@code [n, d]} during one epoch of training: each element becomes 0 with probability p, else {@code
@@ -58,7 +58,7 @@ public record Dropout(double rate, long key) implements Serializable {
     }
 
     /** The same in a CUDA graph, which reads the key from the cells. */
-    Var apply(Var descriptors, Tensor places, StepCells cells) {
+    Var apply(Var descriptors, Tensor places, GpuStepState cells) {
         if (rate == 0) {
             return descriptors;
         }

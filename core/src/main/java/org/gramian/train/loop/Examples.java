@@ -9,7 +9,7 @@ public interface Examples {
     /**
      * Some of them at once.
      *
-     * @param input features or pictures on the model's device; belongs to the scope it was taken in
+     * @param input features or images on the model's device; belongs to the scope it was taken in
      * @param labels of each row
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared

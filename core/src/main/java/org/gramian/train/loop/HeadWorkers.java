@@ -1,19 +1,19 @@
 package org.gramian.train.loop;
 
 import org.gramian.tensor.Tensor;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.ValidationScore;
 
 /**
  * Those who hold the features of training crops and compute with the head on them, wherever they are: the machines of a cluster.
  *
- * <p>Place {@code i} is crop {@code i mod n} of picture {@code i / n}, where each picture has n crops, the first of which is the
+ * <p>Place {@code i} is crop {@code i mod n} of image {@code i / n}, where each image has n crops, the first of which is the
  * first of its test crops.
  */
 public interface HeadWorkers {
-    /** Crops of all training pictures. */
+    /** Crops of all training images. */
     int count();
 
-    /** Crops of each picture. */
+    /** Crops of each image. */
     int crops();
 
     /** Features {@code [n, c, h, w]} of a few crops, in single precision on the model's device; they belong to the current scope. */
@@ -26,9 +26,9 @@ public interface HeadWorkers {
      */
     StepPart step(int[] places, Dropout dropout);
 
-    /** Whether pictures are held back to judge epochs by. */
+    /** Whether images are held back to judge epochs by. */
     boolean judges();
 
-    /** How good the model is by now on held-back pictures, where there are any. */
-    Judgement judge();
+    /** How good the model is by now on held-back images, where there are any. */
+    ValidationScore judge();
 }

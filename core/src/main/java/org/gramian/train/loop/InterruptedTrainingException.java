@@ -4,10 +4,10 @@ package org.gramian.train.loop;
 public final class InterruptedTrainingException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    private final Breaks.Reason reason;
+    private final Cancellation.Reason reason;
 
     /** The only constructor: by one without parameters a parallel stream would make the exception anew, without its reason. */
-    public InterruptedTrainingException(Breaks.Reason reason) {
+    public InterruptedTrainingException(Cancellation.Reason reason) {
         super(
                 switch (reason) {
                     case ASKED -> "training was interrupted";
@@ -17,7 +17,7 @@ public final class InterruptedTrainingException extends RuntimeException {
     }
 
     /** Why it was stopped. */
-    public Breaks.Reason reason() {
+    public Cancellation.Reason reason() {
         return reason;
     }
 }

@@ -13,7 +13,7 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.Parameter;
-import org.gramian.basis.WholeFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.tensor.CudaStream;
 import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.library.LibtorchException;
@@ -123,18 +123,18 @@ public final class LearningRateFinder {
 
         /** Writes the tests of a fold as JSON, whole or not at all. */
         public static void write(Path file, List<Result> all) throws IOException {
-            WholeFile.put(file, partial -> Files.write(partial, MAPPER.writeValueAsBytes(all)));
+            AtomicFile.put(file, partial -> Files.write(partial, MAPPER.writeValueAsBytes(all)));
         }
     }
 
     private final StageLoop.Setup setup;
-    private final Position start;
-    private final Session session;
+    private final TrainingProgress start;
+    private final TrainingSession session;
     private final double usual;
     private final int steps;
 
     /** @param start of the stage */
-    LearningRateFinder(StageLoop.Setup setup, Position start, Session session) {
+    LearningRateFinder(StageLoop.Setup setup, TrainingProgress start, TrainingSession session) {
         this.setup = setup;
         this.start = start;
         this.session = session;
@@ -195,7 +195,7 @@ public final class LearningRateFinder {
     }
 
     private double loss(Steps.Epoch pass, int step, double rate) {
-        Position position = start.stepped(EpochSums.NONE, step);
+        TrainingProgress position = start.stepped(EpochSums.NONE, step);
         // The arithmetic of training: what cuDNN chose for a shape in this test serves the training, too.
         return Libtorch.load()
                 .with(setup.math(step), () -> pass.take(position, _ -> rate))

@@ -10,9 +10,9 @@ interface LoadedExamples extends Examples, AutoCloseable {
      *
      * @throws InterruptedTrainingException if training is interrupted while they are decoded
      */
-    static LoadedExamples open(Material material, Recipe recipe, Session session, Device device) {
+    static LoadedExamples open(TrainingData material, Recipe recipe, TrainingSession session, Device device) {
         return recipe.augmenting().policy().isNone()
-                ? new PictureExamples(
+                ? new ImageExamples(
                         material.parts().training(),
                         material.rendering(material.trainingCrops()),
                         material.threads(),

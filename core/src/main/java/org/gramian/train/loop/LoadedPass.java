@@ -52,7 +52,7 @@ final class LoadedPass implements Examples.Pass {
 
     private void requireReadable(Place place) {
         place.problem().ifPresent(problem -> {
-            throw LostPicture.of(samples.apply(place.work()), problem);
+            throw MissingImage.of(samples.apply(place.work()), problem);
         });
     }
 

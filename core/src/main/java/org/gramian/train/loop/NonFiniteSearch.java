@@ -36,7 +36,7 @@ public final class NonFiniteSearch {
     public enum Batch {
         /** {@code [n, 3, h, w]}, in the type in which the backbone computes. */
         PICTURES,
-        /** {@code [n, c, h, w]}, what the backbone made of pictures. */
+        /** {@code [n, c, h, w]}, what the backbone made of images. */
         FEATURES
     }
 
@@ -59,7 +59,7 @@ public final class NonFiniteSearch {
     /**
      * Looks for the first value that is not finite in a step on a batch.
      *
-     * @param batch pictures or features, on the model's device
+     * @param batch images or features, on the model's device
      * @param targets what the loss compares with, {@code [n, k]}
      */
     public static NonFinite find(Model model, Batch kind, Tensor batch, Tensor targets) {

@@ -9,7 +9,7 @@ import java.io.Serializable;
  * @param origin where it arose
  */
 public record NonFiniteStep(boolean gradient, NonFinite origin) implements Serializable {
-    NonFiniteLossException in(Position position) {
+    NonFiniteLossException in(TrainingProgress position) {
         return gradient
                 ? NonFiniteLossException.ofGradient(position, origin)
                 : NonFiniteLossException.ofLoss(position, origin);

@@ -19,7 +19,7 @@ import org.gramian.autodiff.Bindings;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.backbone.Backbone;
-import org.gramian.basis.WholeFile;
+import org.gramian.basis.AtomicFile;
 import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LabelledRows;
 import org.gramian.linear.LeaveOneOut;
@@ -135,12 +135,12 @@ public final class PoolingRace {
 
         /** Writes the table as JSON, whole or not at all. */
         public void write(Path file) throws IOException {
-            WholeFile.put(file, partial -> Files.write(partial, MAPPER.writeValueAsBytes(this)));
+            AtomicFile.put(file, partial -> Files.write(partial, MAPPER.writeValueAsBytes(this)));
         }
     }
 
-    private final Material material;
-    private final Session session;
+    private final TrainingData material;
+    private final TrainingSession session;
     private final Backbone backbone;
     private final int classes;
     private final Optional<LinearSolver> solver;
@@ -153,7 +153,8 @@ public final class PoolingRace {
      * @param solver of the classifier that follows; poolings whose descriptors it cannot hold take no part
      * @param seed of random first values and fitting
      */
-    public PoolingRace(Material material, Session session, int classes, Optional<LinearSolver> solver, long seed) {
+    public PoolingRace(
+            TrainingData material, TrainingSession session, int classes, Optional<LinearSolver> solver, long seed) {
         this.material = material;
         this.session = session;
         this.backbone = material.extraction().extractor().network().backbone();
@@ -320,7 +321,7 @@ public final class PoolingRace {
                         pooling.initialize(backbone.channels(), new SplittableRandom(seed), DType.F32, device)) {
             if (Fitting.isNeeded(pooling)) {
                 int[] fitted = IntStream.range(0, table.count())
-                        .filter(place -> place % Math.ceilDiv(table.count(), Fitting.pictures(pooling)) == 0)
+                        .filter(place -> place % Math.ceilDiv(table.count(), Fitting.images(pooling)) == 0)
                         .toArray();
                 Fitting.fit(pooling, table.rows(fitted), parameters, new SplittableRandom(seed));
             }

@@ -18,7 +18,7 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.gramian.train.feature.FeatureTable;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param session told how far it is; a break that is due ends it at once, and there is no model then
  * @param material knows which training images are near-duplicates
  */
-record SolvedHead(Model model, Session session, Material material) {
+record SolvedHead(Model model, TrainingSession session, TrainingData material) {
     private static final String WEIGHT = Head.CLASSIFIER + ".weight";
     private static final int MOST_HALVINGS = 10;
     private static final String BIAS = Head.CLASSIFIER + ".bias";
@@ -37,7 +37,7 @@ record SolvedHead(Model model, Session session, Material material) {
     /**
      * Describes, solves, and sets weight and bias.
      *
-     * @param targets what a picture of each class counts
+     * @param targets what an image of each class counts
      * @param batch crops that are described at once
      */
     void solve(LinearSolver solver, FeatureTable table, Targets targets, int batch) {
@@ -61,13 +61,13 @@ record SolvedHead(Model model, Session session, Material material) {
      * @param trained judgement of the trained classifier
      * @return judgement of the classifier that is kept
      */
-    Judgement refit(
+    ValidationScore refit(
             LinearSolver solver,
             FeatureTable table,
             Targets targets,
             int batch,
-            @Nullable Judge judge,
-            Judgement trained) {
+            @Nullable Validator judge,
+            ValidationScore trained) {
         try {
             solver.requireRoom(table.count(), descriptorSize());
         } catch (IllegalArgumentException tooMany) {
@@ -78,7 +78,7 @@ record SolvedHead(Model model, Session session, Material material) {
             Tensor weight = Tensors.copy(model.headParameters().get(WEIGHT).value());
             Tensor bias = Tensors.copy(model.headParameters().get(BIAS).value());
             LinearModel found = solved(solver, table, targets, batch);
-            Optional<Judgement> solved = Optional.ofNullable(judge).map(one -> judged(found, one));
+            Optional<ValidationScore> solved = Optional.ofNullable(judge).map(one -> judged(found, one));
             if (judge == null) {
                 assign(found.weight(), found.bias());
             }
@@ -101,12 +101,12 @@ record SolvedHead(Model model, Session session, Material material) {
     }
 
     /** Gives the model a solved classifier, with scores of the size that has the lowest validation loss. */
-    private Judgement judged(LinearModel found, Judge judge) {
+    private ValidationScore judged(LinearModel found, Validator judge) {
         assign(found.weight(), found.bias());
-        Judgement best = judge.judge();
+        ValidationScore best = judge.judge();
         for (int halvings = 1; halvings <= MOST_HALVINGS; halvings++) {
             assignScaled(found, StrictMath.pow(0.5, halvings));
-            Judgement next = judge.judge();
+            ValidationScore next = judge.judge();
             if (next.loss() >= best.loss()) {
                 assignScaled(found, StrictMath.pow(0.5, halvings - 1.0));
                 break;
@@ -144,7 +144,7 @@ record SolvedHead(Model model, Session session, Material material) {
     private void describe(FeatureTable table, Tensor rows, int start, int end) {
         int[] places = IntStream.range(start, end).toArray();
         Tensor part = Views.slice(rows, 0, start, end);
-        new HeadRun(model, table::rows).descriptors(places, descriptors -> {
+        new HeadInference(model, table::rows).descriptors(places, descriptors -> {
             part.copyFrom(descriptors);
             return part;
         });
@@ -152,17 +152,16 @@ record SolvedHead(Model model, Session session, Material material) {
 
     /** The crops of an image are a group. */
     private LabelledRows labelled(Tensor rows, FeatureTable table, Targets targets) {
-        int[] pictures = new int[table.count()];
-        Arrays.setAll(pictures, place -> place / table.crops());
-        int[] labels = Arrays.stream(pictures)
-                .map(picture -> table.samples().get(picture).label())
+        int[] images = new int[table.count()];
+        Arrays.setAll(images, place -> place / table.crops());
+        int[] labels = Arrays.stream(images)
+                .map(image -> table.samples().get(image).label())
                 .toArray();
         double[] weights = new double[model.head().classes()];
         Arrays.setAll(weights, targets::weight);
         int[] first = material.firstDuplicates(table.samples());
-        return LabelledRows.of(rows, labels, pictures, weights.length)
+        return LabelledRows.of(rows, labels, images, weights.length)
                 .weighted(weights)
-                .withDuplicates(
-                        Arrays.stream(pictures).map(picture -> first[picture]).toArray());
+                .withDuplicates(Arrays.stream(images).map(image -> first[image]).toArray());
     }
 }

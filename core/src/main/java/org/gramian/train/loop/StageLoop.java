@@ -10,11 +10,11 @@ import org.gramian.tensor.Libtorch;
 import org.gramian.train.AveragedWeights;
 import org.gramian.train.Optimizer;
 import org.gramian.train.recipe.Improvement;
-import org.gramian.train.recipe.Judgement;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.gramian.train.recipe.Schedule;
 import org.gramian.train.recipe.StageRecipe;
+import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,10 +29,10 @@ final class StageLoop implements AutoCloseable {
      * @param maker of its steps
      */
     record Setup(
-            Trainee trainee,
+            TrainableModel trainee,
             Recipe recipe,
             int crops,
-            @Nullable Judge judge,
+            @Nullable Validator judge,
             Steps.Maker maker) {
         private static final int LEAST_STEPS_WITH_TRIALS = 2000;
 
@@ -80,22 +80,22 @@ final class StageLoop implements AutoCloseable {
     }
 
     private final Setup setup;
-    private final Breaks breaks;
-    private final Session session;
-    private final Saver saver;
+    private final Cancellation breaks;
+    private final TrainingSession session;
+    private final CheckpointWriter saver;
     private final Consumer<TrainEvent> events;
     private final Optimizer optimizer;
     private final Snapshot best = new Snapshot();
-    private Position position;
+    private TrainingProgress position;
     private @Nullable Steps steps;
 
-    StageLoop(Setup setup, Position start, Session session) {
+    StageLoop(Setup setup, TrainingProgress start, TrainingSession session) {
         this.setup = setup;
         this.position = start;
         this.session = session;
         this.breaks = session.breaks();
         this.events = session.events();
-        this.saver = new Saver(session.keeper(), new Stopwatch());
+        this.saver = new CheckpointWriter(session.keeper(), new Stopwatch());
         this.optimizer = setup.recipe.optimizer().create();
     }
 
@@ -105,15 +105,15 @@ final class StageLoop implements AutoCloseable {
      * @return why it stopped before its end; nothing if it came there
      * @throws InterruptedTrainingException if it stopped before there was a model
      */
-    Optional<Breaks.Reason> train(@Nullable Checkpoint checkpoint) throws IOException {
+    Optional<Cancellation.Reason> train(@Nullable Checkpoint checkpoint) throws IOException {
         if (checkpoint != null) {
             restore(checkpoint);
         }
-        Optional<Breaks.Reason> early = run();
+        Optional<Cancellation.Reason> early = run();
         if (early.isPresent() && !hasModel()) {
             throw new InterruptedTrainingException(early.get());
         }
-        if (early.isEmpty() || early.get() == Breaks.Reason.OUT_OF_TIME) {
+        if (early.isEmpty() || early.get() == Cancellation.Reason.OUT_OF_TIME) {
             useBest();
         }
         return early;
@@ -128,12 +128,12 @@ final class StageLoop implements AutoCloseable {
         return new Checkpoint.State(setup.trainee, optimizer, best);
     }
 
-    Position position() {
+    TrainingProgress position() {
         return position;
     }
 
     /** Trains to the end of the stage, or to a break, of which the reason is told. */
-    Optional<Breaks.Reason> run() throws IOException {
+    Optional<Cancellation.Reason> run() throws IOException {
         int number = setup.trainee.stage();
         int end = epochs();
         events.accept(new TrainEvent.StageStarted(number, end, setup.steps(), setup.crops));
@@ -149,7 +149,7 @@ final class StageLoop implements AutoCloseable {
             }
         }
         while (position.epoch() < end && !ended()) {
-            Optional<Breaks.Reason> reason = epoch();
+            Optional<Cancellation.Reason> reason = epoch();
             if (reason.isPresent()) {
                 saver.save(position, state());
                 return reason;
@@ -191,7 +191,7 @@ final class StageLoop implements AutoCloseable {
     private boolean hasModel() {
         return position.step() > 0
                 || position.epoch() > 0
-                || !position.initial().equals(Judgement.NONE);
+                || !position.initial().equals(ValidationScore.NONE);
     }
 
     /**
@@ -199,7 +199,7 @@ final class StageLoop implements AutoCloseable {
      * began with: then it is left as it is.
      */
     private void useBest() {
-        if (position.epoch() > 0 || !position.initial().equals(Judgement.NONE)) {
+        if (position.epoch() > 0 || !position.initial().equals(ValidationScore.NONE)) {
             best.restore(setup.trainee.parameters());
         } else {
             try (AveragedWeights averages = averages()) {
@@ -217,7 +217,7 @@ final class StageLoop implements AutoCloseable {
         best.take(setup.trainee.parameters());
     }
 
-    private Optional<Breaks.Reason> epoch() throws IOException {
+    private Optional<Cancellation.Reason> epoch() throws IOException {
         int[] all = setup.order(position.epoch());
         long seen = Math.min(all.length, (long) position.step() * setup.stride());
         int[] order = Arrays.copyOfRange(all, (int) seen, all.length);
@@ -225,7 +225,7 @@ final class StageLoop implements AutoCloseable {
         try (Steps.Epoch epoch = steps().epoch(order, setup.epochNumber(position.epoch()))) {
             int end = setup.steps();
             while (position.step() < end) {
-                Optional<Breaks.Reason> reason = breaks.due();
+                Optional<Cancellation.Reason> reason = breaks.due();
                 if (reason.isPresent()) {
                     return reason;
                 }
@@ -238,7 +238,8 @@ final class StageLoop implements AutoCloseable {
         try {
             finishEpoch(rate(setup.steps() - 1) * position.scale());
         } catch (InterruptedTrainingException asked) {
-            return Optional.of(Breaks.Reason.ASKED); // all steps of the epoch are taken; it is judged when this goes on
+            return Optional.of(
+                    Cancellation.Reason.ASKED); // all steps of the epoch are taken; it is judged when this goes on
         }
         return Optional.empty();
     }
@@ -282,7 +283,7 @@ final class StageLoop implements AutoCloseable {
 
     private void validate(double rate) {
         EpochSums sums = position.sums();
-        Judgement judgement = setup.judge == null ? new Judgement(0, sums.meanLoss()) : setup.judge.judge();
+        ValidationScore judgement = setup.judge == null ? new ValidationScore(0, sums.meanLoss()) : setup.judge.judge();
         boolean better = keeps(judgement);
         if (better) {
             keepBest();
@@ -297,8 +298,8 @@ final class StageLoop implements AutoCloseable {
                 judgement,
                 better,
                 setup.trainee.orthogonality()));
-        position =
-                position.epochDone(new Position.EpochRecord(rate, sums.meanLoss(), sums.accuracy(), judgement), better);
+        position = position.epochDone(
+                new TrainingProgress.EpochRecord(rate, sums.meanLoss(), sums.accuracy(), judgement), better);
     }
 
     /**
@@ -306,7 +307,7 @@ final class StageLoop implements AutoCloseable {
      * decay ends at its best weights, so there the latest epoch is kept, unless it makes more validation errors than the model
      * that the stage began with. Otherwise the epoch of the lowest validation loss is kept.
      */
-    private boolean keeps(Judgement judgement) {
+    private boolean keeps(ValidationScore judgement) {
         if (setup.judge == null) {
             return true;
         }

@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import org.gramian.model.Model;
 import org.gramian.tensor.Scope;
-import org.gramian.train.loop.BatchLearning.Learned;
+import org.gramian.train.loop.BatchGradient.Learned;
 import org.gramian.train.loop.Examples.Minibatch;
 import org.gramian.train.recipe.Recipe.Precision;
 import org.jspecify.annotations.Nullable;
@@ -51,11 +51,11 @@ public record StepPart(
      * @param places of the batch's examples in the training set
      */
     public static StepPart of(Model model, Minibatch batch, Targets targets, Step step, int[] places) {
-        Trainee trainee = new Trainee(model, 1, 1, Precision.F32);
+        TrainableModel trainee = new TrainableModel(model, 1, 1, Precision.F32);
         try (Scope _ = Scope.open();
                 GradientSum sum = new GradientSum()) {
             int crops = batch.labels().length;
-            Learned learned = new BatchLearning(trainee)
+            Learned learned = new BatchGradient(trainee)
                     .learn(
                             batch,
                             targets.rows(batch.labels(), model.device()),

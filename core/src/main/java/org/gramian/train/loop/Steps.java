@@ -25,7 +25,7 @@ interface Steps extends AutoCloseable {
          * @throws NonFiniteLossException if the loss or a gradient is no finite number; the parameters are then those of before
          *     that step. After any exception nothing is known of the steps before it in this call: what was trained is given up
          */
-        Taken take(Position position, IntToDoubleFunction rate);
+        Taken take(TrainingProgress position, IntToDoubleFunction rate);
 
         @Override
         void close();
@@ -65,15 +65,15 @@ interface Steps extends AutoCloseable {
         return new Maker() {
             @Override
             public Steps make(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates) {
-                SingleSteps single = eager(setup, optimizer, rates);
-                return RecordedSteps.suits(setup, source, rates)
-                        ? new RecordedSteps(setup, optimizer, rates, single)
+                EagerSteps single = eager(setup, optimizer, rates);
+                return CudaGraphSteps.suits(setup, source, rates)
+                        ? new CudaGraphSteps(setup, optimizer, rates, single)
                         : single;
             }
 
             @Override
-            public SingleSteps eager(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates) {
-                return new SingleSteps(setup, source, optimizer, rates);
+            public EagerSteps eager(StageLoop.Setup setup, Optimizer optimizer, HeadRates rates) {
+                return new EagerSteps(setup, source, optimizer, rates);
             }
         };
     }

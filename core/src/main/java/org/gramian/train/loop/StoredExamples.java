@@ -42,7 +42,8 @@ final class StoredExamples implements LoadedExamples {
     private final Device device;
     private long current = -1;
 
-    private StoredExamples(Material material, Recipe recipe, ImageStore store, CropRenderer renderer, Device device) {
+    private StoredExamples(
+            TrainingData material, Recipe recipe, ImageStore store, CropRenderer renderer, Device device) {
         this.samples = material.parts().training();
         this.store = store;
         this.renderer = renderer;
@@ -62,7 +63,7 @@ final class StoredExamples implements LoadedExamples {
      *
      * @throws InterruptedTrainingException if training is interrupted meanwhile
      */
-    static StoredExamples open(Material material, Recipe recipe, Session session, Device device) {
+    static StoredExamples open(TrainingData material, Recipe recipe, TrainingSession session, Device device) {
         Crops crops = material.trainingCrops();
         int size = recipe.augmenting().imageSize();
         Rendering rendering = material.rendering(crops);
@@ -75,7 +76,7 @@ final class StoredExamples implements LoadedExamples {
                 rendering.reader(),
                 crops,
                 ImageStore.Options.of(size, material.threads(), folder),
-                LostPicture::of,
+                MissingImage::of,
                 done -> session.preparing(
                         new TrainEvent.Collecting("decoding training images", done, training.size())));
         try {

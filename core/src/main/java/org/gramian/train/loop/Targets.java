@@ -14,8 +14,8 @@ import org.gramian.train.recipe.LossRecipe.ClassWeights;
  * What the cross-entropy compares scores with: a row {@code q [k]} for each label, as a {@link LossRecipe} wants it.
  *
  * <p>Label smoothing gives the true class {@code 1 − ε + ε/k} and every other {@code ε/k}. With balanced classes the row
- * of class c is multiplied by {@code n / (k·n_c)}, where n_c of the n training pictures are of class c: then every class
- * has the same part in the loss, and the mean weight of a training picture is 1, so that learning rates keep their meaning.
+ * of class c is multiplied by {@code n / (k·n_c)}, where n_c of the n training images are of class c: then every class
+ * has the same part in the loss, and the mean weight of a training image is 1, so that learning rates keep their meaning.
  */
 public final class Targets {
     private final double smoothing;
@@ -27,10 +27,10 @@ public final class Targets {
     }
 
     /**
-     * Targets for training on so many pictures of each class.
+     * Targets for training on so many images of each class.
      *
-     * @param counts pictures of each class among those that are trained on; only balanced classes look at them
-     * @throws IllegalArgumentException if classes are to be balanced and one of them has no picture
+     * @param counts images of each class among those that are trained on; only balanced classes look at them
+     * @throws IllegalArgumentException if classes are to be balanced and one of them has no image
      */
     public static Targets of(LossRecipe recipe, long[] counts) {
         if (counts.length < 2) {
@@ -57,7 +57,7 @@ public final class Targets {
         return weights.length;
     }
 
-    /** What a picture of the class counts in the loss; its row sums to this. */
+    /** What an image of the class counts in the loss; its row sums to this. */
     public double weight(int label) {
         return weights[requireClass(label)];
     }

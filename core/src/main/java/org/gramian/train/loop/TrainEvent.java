@@ -8,16 +8,16 @@ import java.util.OptionalDouble;
 import java.util.SequencedMap;
 import java.util.stream.Collectors;
 import org.gramian.train.recipe.Improvement;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.ValidationScore;
 
 /** What happens while a model is trained, told as it happens. */
 public sealed interface TrainEvent {
     /**
-     * Features are being collected, or pictures scored.
+     * Features are being collected, or images scored.
      *
      * @param task what is done, in words
-     * @param done pictures so far
-     * @param all pictures
+     * @param done images so far
+     * @param all images
      */
     record Collecting(String task, long done, long all) implements TrainEvent {}
 
@@ -65,7 +65,7 @@ public sealed interface TrainEvent {
      * @param trained judgement of the trained classifier by the validation set; empty without one
      * @param solved that of the solved one
      */
-    record Refitted(Solved solution, boolean kept, Optional<Judgement> trained, Optional<Judgement> solved)
+    record Refitted(Solved solution, boolean kept, Optional<ValidationScore> trained, Optional<ValidationScore> solved)
             implements TrainEvent {
         /** In words, as {@code validation accuracy 83.3 % and loss 0.61, trained 81.2 % and 0.65: kept (svm, C 10)}. */
         public String text() {
@@ -151,7 +151,7 @@ public sealed interface TrainEvent {
      * @param rate learning rate at its last step
      * @param loss mean over the training crops, while they were learned
      * @param accuracy part of the training crops that was right, while they were learned
-     * @param judgement on held-back pictures, or by the training loss where there are none
+     * @param judgement on held-back images, or by the training loss where there are none
      * @param best whether it is the best of the stage so far
      * @param orthogonality how far parameters that ought to have orthonormal columns are from it at its end: the largest
      *     {@code ‖WᵀW − I‖} of any; nothing where there is none
@@ -162,7 +162,7 @@ public sealed interface TrainEvent {
             double rate,
             double loss,
             double accuracy,
-            Judgement judgement,
+            ValidationScore judgement,
             boolean best,
             OptionalDouble orthogonality)
             implements TrainEvent {}

@@ -23,7 +23,7 @@ public record Improvement(double before, double after) {
      *
      * @param past one judgement for each finished epoch of the stage; fewer than two show no improvement
      */
-    public static Improvement of(List<Judgement> past) {
+    public static Improvement of(List<ValidationScore> past) {
         if (past.size() < 2) {
             return new Improvement(0, 0);
         }
@@ -31,8 +31,8 @@ public record Improvement(double before, double after) {
         return new Improvement(lowest(past.subList(0, last)), lowest(past.subList(last, past.size())));
     }
 
-    private static double lowest(List<Judgement> some) {
-        return some.stream().mapToDouble(Judgement::loss).min().orElse(0);
+    private static double lowest(List<ValidationScore> some) {
+        return some.stream().mapToDouble(ValidationScore::loss).min().orElse(0);
     }
 
     /** Returns the fall as a share of the loss before; 0 where it did not fall. */

@@ -9,9 +9,9 @@ package org.gramian.train.recipe;
 public record LossRecipe(double smoothing, ClassWeights weights) {
     /** How classes of different sizes count. */
     public enum ClassWeights {
-        /** Every picture counts the same. */
+        /** Every image counts the same. */
         NONE,
-        /** Every class counts the same: a picture of class k has the weight {@code n / (classes · n_k)}. */
+        /** Every class counts the same: an image of class k has the weight {@code n / (classes · n_k)}. */
         BALANCED
     }
 

@@ -29,10 +29,10 @@ public sealed interface Schedule {
      * @param position epochs behind us, the part of the present one included
      * @param epochs epochs of the whole stage
      */
-    double factor(List<Judgement> past, double position, int epochs);
+    double factor(List<ValidationScore> past, double position, int epochs);
 
     /** Whether nothing is to be expected of further epochs. */
-    default boolean ended(List<Judgement> past) {
+    default boolean ended(List<ValidationScore> past) {
         return false;
     }
 
@@ -92,7 +92,7 @@ public sealed interface Schedule {
         }
 
         @Override
-        public double factor(List<Judgement> past, double position, int epochs) {
+        public double factor(List<ValidationScore> past, double position, int epochs) {
             return 1;
         }
     }
@@ -105,7 +105,7 @@ public sealed interface Schedule {
         }
 
         @Override
-        public double factor(List<Judgement> past, double position, int epochs) {
+        public double factor(List<ValidationScore> past, double position, int epochs) {
             return (1 + StrictMath.cos(Math.PI * Math.min(1, position / epochs))) / 2;
         }
 
@@ -139,7 +139,7 @@ public sealed interface Schedule {
         }
 
         @Override
-        public double factor(List<Judgement> past, double position, int epochs) {
+        public double factor(List<ValidationScore> past, double position, int epochs) {
             long drops = after.stream().filter(epoch -> past.size() >= epoch).count();
             return StrictMath.pow(0.1, (double) drops);
         }
@@ -179,20 +179,20 @@ public sealed interface Schedule {
         }
 
         @Override
-        public double factor(List<Judgement> past, double position, int epochs) {
+        public double factor(List<ValidationScore> past, double position, int epochs) {
             return StrictMath.pow(0.1, Math.min(drops, plateaus(past)));
         }
 
         @Override
-        public boolean ended(List<Judgement> past) {
+        public boolean ended(List<ValidationScore> past) {
             return plateaus(past) > drops;
         }
 
-        private int plateaus(List<Judgement> past) {
+        private int plateaus(List<ValidationScore> past) {
             int plateaus = 0;
             int waiting = 0;
-            Judgement best = Judgement.NONE;
-            for (Judgement judgement : past) {
+            ValidationScore best = ValidationScore.NONE;
+            for (ValidationScore judgement : past) {
                 boolean better = judgement.isBetterThan(best);
                 best = better ? judgement : best;
                 waiting = better ? 0 : waiting + 1;

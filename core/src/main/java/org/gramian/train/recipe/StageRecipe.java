@@ -81,7 +81,7 @@ public record StageRecipe(
      *
      * @param past one judgement for each finished epoch
      */
-    public int epochs(List<Judgement> past) {
+    public int epochs(List<ValidationScore> past) {
         if (!mayExtend()) {
             return epochs;
         }

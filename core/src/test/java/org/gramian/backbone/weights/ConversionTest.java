@@ -38,12 +38,12 @@ final class ConversionTest {
     @TempDir
     Path folder;
 
-    private static SequencedMap<String, StoredTensor> values(Blueprint blueprint) {
+    private static SequencedMap<String, StoredTensor> values(ExpectedParameters blueprint) {
         return Tensors32.random(new Random(5), blueprint.parameters());
     }
 
     /** The values under the names of a publisher, in our layout. */
-    private static SequencedMap<String, StoredTensor> named(Blueprint blueprint, Publisher publisher) {
+    private static SequencedMap<String, StoredTensor> named(ExpectedParameters blueprint, Publisher publisher) {
         Naming naming = Namings.of(blueprint).stream()
                 .filter(known -> known.publisher().equals(publisher))
                 .findFirst()
@@ -54,11 +54,12 @@ final class ConversionTest {
         return named;
     }
 
-    private Conversion convert(Path path, Blueprint blueprint) throws IOException {
+    private Conversion convert(Path path, ExpectedParameters blueprint) throws IOException {
         return Conversion.of(WeightFile.read(path, arena), blueprint, false, arena);
     }
 
-    private Conversion assertConverted(Path path, Blueprint blueprint, Preprocessing preprocessing) throws IOException {
+    private Conversion assertConverted(Path path, ExpectedParameters blueprint, Preprocessing preprocessing)
+            throws IOException {
         Conversion conversion = convert(path, blueprint);
         Tensors32.assertSame(conversion.tensors(), values(blueprint));
         assertThat(conversion.tensors().keySet())
@@ -70,7 +71,7 @@ final class ConversionTest {
     @ParameterizedTest
     @ValueSource(strings = {"vgg16", "vgg19", "resnet18", "resnet50", "squeezenet"})
     void torchvisionsFilesHoldTheSame(String architecture) throws IOException {
-        Blueprint blueprint = SmallNetworks.of(architecture);
+        ExpectedParameters blueprint = SmallNetworks.of(architecture);
         SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
         Path path = folder.resolve("file");
         Conversion supposed =
@@ -88,7 +89,7 @@ final class ConversionTest {
     @ParameterizedTest
     @ValueSource(strings = {"vgg16", "vgg19"})
     void kerasFilesHoldTheSameInAnotherLayout(String architecture) throws IOException {
-        Blueprint blueprint = SmallNetworks.of(architecture);
+        ExpectedParameters blueprint = SmallNetworks.of(architecture);
         SequencedMap<String, StoredTensor> keras = new LinkedHashMap<>();
         SequencedMap<String, StoredTensor> old = new LinkedHashMap<>();
         named(blueprint, Publisher.KERAS).forEach((name, ours) -> {
@@ -109,7 +110,7 @@ final class ConversionTest {
     @ParameterizedTest
     @ValueSource(strings = {"vgg16", "vgg19", "googlenet", "squeezenet"})
     void caffesFilesHoldTheSameInBothKindsOfLayers(String architecture) throws IOException {
-        Blueprint blueprint = SmallNetworks.of(architecture);
+        ExpectedParameters blueprint = SmallNetworks.of(architecture);
         boolean vgg = architecture.startsWith("vgg");
         Preprocessing preprocessing = vgg ? Preprocessing.VGG_CAFFE : Preprocessing.CAFFE;
         for (CaffeLayers kind : CaffeLayers.values()) {
@@ -123,15 +124,15 @@ final class ConversionTest {
     @ParameterizedTest
     @ValueSource(strings = {"vgg16", "resnet18", "googlenet", "squeezenet", "efficientnet-lite4"})
     void ownNamesNeedNothingElse(String architecture) throws IOException {
-        Blueprint blueprint = SmallNetworks.of(architecture);
+        ExpectedParameters blueprint = SmallNetworks.of(architecture);
         Path path = folder.resolve("file");
         Safetensors.write(path, values(blueprint), Map.of("input", "BGR mean=1,2,3 std=4,5,6"));
         assertConverted(path, blueprint, Preprocessing.parse("BGR mean=1,2,3 std=4,5,6"));
     }
 
     @Test
-    void whatPicturesMustLookLikeIsAssumedAloud() throws IOException {
-        Blueprint blueprint = SmallNetworks.of("googlenet");
+    void whatImagesMustLookLikeIsAssumedAloud() throws IOException {
+        ExpectedParameters blueprint = SmallNetworks.of("googlenet");
         Path path = folder.resolve("file");
         Safetensors.write(path, values(blueprint), Map.of());
         assertThat(assertConverted(path, blueprint, Preprocessing.CAFFE).remarks())
@@ -145,7 +146,7 @@ final class ConversionTest {
 
     @Test
     void countsOfBatchesAndAuxiliaryClassifiersAreLeftOutAndSaid() throws IOException {
-        Blueprint resNet = SmallNetworks.of("resnet18");
+        ExpectedParameters resNet = SmallNetworks.of("resnet18");
         SequencedMap<String, StoredTensor> torch = named(resNet, Publisher.TORCHVISION);
         torch.put(
                 "bn1.num_batches_tracked", new StoredTensor(DType.I64, Shape.of(), MemorySegment.ofArray(new byte[8])));
@@ -154,7 +155,7 @@ final class ConversionTest {
         assertThat(assertConverted(path, resNet, Preprocessing.TORCHVISION).remarks())
                 .singleElement()
                 .has(facts("1", "num_batches_tracked"));
-        Blueprint googLeNet = SmallNetworks.of("googlenet");
+        ExpectedParameters googLeNet = SmallNetworks.of("googlenet");
         SequencedMap<String, StoredTensor> caffe = values(googLeNet);
         caffe.put("loss1/conv.weight", Tensors32.of(Shape.of(1), 1));
         PublishedFiles.caffe(path, caffe, CaffeLayers.NEW);
@@ -165,7 +166,7 @@ final class ConversionTest {
 
     @Test
     void aFileWithoutClassifierIsGoodForFeatures() throws IOException {
-        Blueprint blueprint = SmallNetworks.of("vgg16");
+        ExpectedParameters blueprint = SmallNetworks.of("vgg16");
         SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
         named.keySet().removeIf(name -> name.startsWith("classifier"));
         Conversion conversion = convert(PublishedFiles.torchZip(folder.resolve("file"), named), blueprint);
@@ -175,7 +176,7 @@ final class ConversionTest {
 
     @Test
     void aClassifierOfOtherClassesIsLeftOutAndSaid() throws IOException {
-        Blueprint blueprint = SmallNetworks.of("resnet18");
+        ExpectedParameters blueprint = SmallNetworks.of("resnet18");
         SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
         named.put("fc.weight", Tensors32.random(new Random(1), Shape.of(10, 16)));
         named.put("fc.bias", Tensors32.random(new Random(2), Shape.of(10)));
@@ -192,7 +193,7 @@ final class ConversionTest {
 
     @Test
     void memoryThatDoesNotSufficeIsSaid() throws IOException {
-        Blueprint blueprint = SmallNetworks.of("vgg16");
+        ExpectedParameters blueprint = SmallNetworks.of("vgg16");
         SequencedMap<String, StoredTensor> keras = new LinkedHashMap<>();
         named(blueprint, Publisher.KERAS)
                 .forEach((name, ours) -> keras.put(name, ours.shape().rank() == 4 ? KerasLayout.kernel(ours) : ours));
@@ -204,7 +205,7 @@ final class ConversionTest {
 
     @Test
     void allThatIsWrongIsListedAtOnce() throws IOException {
-        Blueprint blueprint = SmallNetworks.of("vgg16");
+        ExpectedParameters blueprint = SmallNetworks.of("vgg16");
         SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
         named.remove("features.0.bias");
         named.remove("features.28.weight");
@@ -226,7 +227,7 @@ final class ConversionTest {
 
     @Test
     void longListsAreCut() throws IOException {
-        Blueprint blueprint = SmallNetworks.of("resnet50");
+        ExpectedParameters blueprint = SmallNetworks.of("resnet50");
         SequencedMap<String, StoredTensor> named = named(blueprint, Publisher.TORCHVISION);
         named.keySet().removeIf(name -> name.startsWith("layer4"));
         assertRefused(PublishedFiles.torchZip(folder.resolve("file"), named), blueprint, facts("30"));
@@ -247,7 +248,7 @@ final class ConversionTest {
 
     @Test
     void wholeNumbersAreNoWeights() throws IOException {
-        Blueprint blueprint = SmallNetworks.of("squeezenet");
+        ExpectedParameters blueprint = SmallNetworks.of("squeezenet");
         SequencedMap<String, StoredTensor> named = values(blueprint);
         Shape shape = blueprint.parameters().getOrDefault("conv1.bias", Shape.of());
         MemorySegment data = MemorySegment.ofArray(new byte[Math.toIntExact(shape.elements()) * 4]);
@@ -257,7 +258,7 @@ final class ConversionTest {
         assertRefused(path, blueprint, facts("conv1.bias", "I32", "[2]", "[2]"));
     }
 
-    private void assertRefused(Path path, Blueprint blueprint, Facts message) {
+    private void assertRefused(Path path, ExpectedParameters blueprint, Facts message) {
         assertThatExceptionOfType(TensorFileException.class)
                 .isThrownBy(() -> convert(path, blueprint))
                 .withMessageStartingWith(path + ": ")
@@ -266,7 +267,7 @@ final class ConversionTest {
 
     @Test
     void blueprintsAreWhole() {
-        assertThat(List.copyOf(Blueprint.of("vgg16").parameters().keySet()))
+        assertThat(List.copyOf(ExpectedParameters.of("vgg16").parameters().keySet()))
                 .hasSize(32)
                 .startsWith("conv1_1.weight", "conv1_1.bias")
                 .endsWith("fc8.weight", "fc8.bias");

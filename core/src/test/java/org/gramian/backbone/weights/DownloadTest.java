@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class DownloadTest {
     private static final WeightName NAME = WeightName.parse("squeezenet-small");
 
-    private final Blueprint blueprint = SmallNetworks.of("squeezenet");
+    private final ExpectedParameters blueprint = SmallNetworks.of("squeezenet");
     private final List<String> remarks = Collections.synchronizedList(new ArrayList<>());
     private final List<Long> progress = Collections.synchronizedList(new ArrayList<>());
     private byte[] content = new byte[0];
@@ -269,7 +269,7 @@ final class DownloadTest {
 
     @Test
     void aFailedImportLeavesNoFileThatSomebodySeemsToHaveBrought() throws IOException {
-        Blueprint other = SmallNetworks.of("vgg16");
+        ExpectedParameters other = SmallNetworks.of("vgg16");
         Download download = new Download(server.base(), Duration.ofSeconds(30), _ -> _ -> {}, remarks::add);
         assertThatExceptionOfType(IOException.class)
                 .isThrownBy(() -> new Acquisition(store(), download, remarks::add).get(NAME, file, other));

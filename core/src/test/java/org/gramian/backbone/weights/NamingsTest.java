@@ -19,7 +19,7 @@ final class NamingsTest {
     @ParameterizedTest
     @MethodSource("architectures")
     void everyNamingHasOnePlaceForEachParameterAndNoneTwice(String architecture) {
-        Blueprint blueprint = Blueprint.of(architecture);
+        ExpectedParameters blueprint = ExpectedParameters.of(architecture);
         for (Naming naming : Namings.of(blueprint)) {
             assertThat(naming.origins().keySet())
                     .as(naming.publisher().label())
@@ -33,7 +33,7 @@ final class NamingsTest {
     @ParameterizedTest
     @MethodSource("architectures")
     void everyRearrangementKeepsTheNumberOfElements(String architecture) {
-        Blueprint blueprint = Blueprint.of(architecture);
+        ExpectedParameters blueprint = ExpectedParameters.of(architecture);
         for (Naming naming : Namings.of(blueprint)) {
             blueprint.parameters().forEach((name, wanted) -> {
                 Origin origin = naming.origin(name);
@@ -95,16 +95,18 @@ final class NamingsTest {
 
     @Test
     void classifiersAreOptionalAndNothingElse() {
-        assertThat(Blueprint.of("vgg16").classifier())
+        assertThat(ExpectedParameters.of("vgg16").classifier())
                 .containsExactlyInAnyOrder(
                         "fc6.weight", "fc6.bias", "fc7.weight", "fc7.bias", "fc8.weight", "fc8.bias");
         for (String architecture : List.of("resnet18", "resnet50", "googlenet", "squeezenet", "efficientnet-lite4")) {
-            assertThat(Blueprint.of(architecture).classifier()).as(architecture).hasSize(2);
+            assertThat(ExpectedParameters.of(architecture).classifier())
+                    .as(architecture)
+                    .hasSize(2);
         }
     }
 
     private static List<String> names(String architecture, Publisher publisher) {
-        return Namings.of(Blueprint.of(architecture)).stream()
+        return Namings.of(ExpectedParameters.of(architecture)).stream()
                 .filter(naming -> naming.publisher().equals(publisher))
                 .flatMap(naming -> naming.origins().values().stream())
                 .map(Origin::name)

@@ -12,8 +12,8 @@ final class SmallNetworks {
 
     private SmallNetworks() {}
 
-    static Blueprint of(String architecture) {
-        Blueprint full = Blueprint.of(architecture);
+    static ExpectedParameters of(String architecture) {
+        ExpectedParameters full = ExpectedParameters.of(architecture);
         SequencedMap<String, Shape> parameters = new LinkedHashMap<>();
         for (Map.Entry<String, Shape> parameter : full.parameters().entrySet()) {
             Shape shape = parameter.getValue();
@@ -21,6 +21,6 @@ final class SmallNetworks {
             boolean scaled = shape.rank() > 1 && shape.at(1) != COLOURS;
             parameters.put(parameter.getKey(), scaled ? small.with(1, Math.max(1, shape.at(1) / SCALE)) : small);
         }
-        return new Blueprint(architecture, parameters, full.classifier(), full.usual());
+        return new ExpectedParameters(architecture, parameters, full.classifier(), full.usual());
     }
 }

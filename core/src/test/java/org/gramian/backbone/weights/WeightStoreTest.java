@@ -42,7 +42,7 @@ final class WeightStoreTest {
     private static final WeightName NAME = WeightName.parse("squeezenet");
 
     private static final SequencedMap<String, StoredTensor> VALUES =
-            Tensors32.random(new Random(9), Blueprint.of("squeezenet").parameters());
+            Tensors32.random(new Random(9), ExpectedParameters.of("squeezenet").parameters());
 
     private final List<String> remarks = new ArrayList<>();
 
@@ -58,7 +58,7 @@ final class WeightStoreTest {
     }
 
     private Path published() throws IOException {
-        Naming naming = Namings.of(Blueprint.of("squeezenet")).getFirst();
+        Naming naming = Namings.of(ExpectedParameters.of("squeezenet")).getFirst();
         SequencedMap<String, StoredTensor> named = new LinkedHashMap<>();
         VALUES.forEach((name, tensor) -> named.put(naming.origin(name).name(), tensor));
         return PublishedFiles.torchLegacy(folder.resolve("squeezenet1_1.pth"), named);
@@ -121,8 +121,8 @@ final class WeightStoreTest {
     @Test
     void otherNumbersUnderTheOldMetadataAreNotOpened() throws IOException {
         Path installed = store().importFile(NAME, published(), remarks::add);
-        SequencedMap<String, StoredTensor> others =
-                Tensors32.random(new Random(10), Blueprint.of("squeezenet").parameters());
+        SequencedMap<String, StoredTensor> others = Tensors32.random(
+                new Random(10), ExpectedParameters.of("squeezenet").parameters());
         Map<String, String> metadata;
         try (Arena arena = Arena.ofConfined()) {
             metadata = new HashMap<>(Safetensors.read(installed, arena).metadata());

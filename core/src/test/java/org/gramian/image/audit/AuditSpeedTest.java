@@ -17,15 +17,15 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import javax.imageio.ImageIO;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.spd.FullResults;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An audit of 10,000 pictures of 300×300 takes less than 3 minutes with 2 threads; the usual run takes fifty of them. */
+/** An audit of 10,000 images of 300×300 takes less than 3 minutes with 2 threads; the usual run takes fifty of them. */
 class AuditSpeedTest {
     private static final int STATED = 10_000;
     private static final Duration ALLOWED = Duration.ofMinutes(3);
@@ -60,16 +60,16 @@ class AuditSpeedTest {
     }
 
     @Test
-    void tenThousandPicturesTakeLessThanThreeMinutes(@TempDir Path folder) throws IOException, InterruptedException {
-        int pictures = FullResults.wanted() ? STATED : STATED / 200;
-        List<Sample> samples = IntStream.range(0, pictures)
+    void tenThousandImagesTakeLessThanThreeMinutes(@TempDir Path folder) throws IOException, InterruptedException {
+        int images = FullResults.wanted() ? STATED : STATED / 200;
+        List<Sample> samples = IntStream.range(0, images)
                 .mapToObj(i -> "%05d.jpg".formatted(i))
                 .map(name -> new Sample(name, name.hashCode() & 1, folder.resolve(name)))
                 .toList();
         samples.parallelStream()
                 .forEach(sample -> write(sample.file(), sample.name().hashCode()));
         Dataset dataset = new Dataset(folder, List.of("even", "odd"), samples);
-        Audit audit = new Audit(AuditOptions.DEFAULT, new PictureReader(PictureLimits.DEFAULT)::read, 2);
+        Audit audit = new Audit(AuditOptions.DEFAULT, new ImageReader(ImageLimits.DEFAULT)::read, 2);
 
         long busy = processorTime();
         long start = System.nanoTime();
@@ -77,7 +77,7 @@ class AuditSpeedTest {
         Duration took = Duration.ofNanos(System.nanoTime() - start);
         Duration worked = Duration.ofNanos(processorTime() - busy);
 
-        assertThat(report.contents().readable()).isEqualTo(pictures);
+        assertThat(report.contents().readable()).isEqualTo(images);
         assertThat(report.duplicates()).isEmpty();
         if (FullResults.wanted()) {
             long bytes = Files.size(samples.getFirst().file());
@@ -86,7 +86,7 @@ class AuditSpeedTest {
                     String.format(
                             Locale.ROOT,
                             "audit of %,d pictures of %d×%d (JPEG of about %d kB) with 2 threads: %.1f s, allowed %d s; %.1f s of processor time",
-                            pictures,
+                            images,
                             SIDE,
                             SIDE,
                             bytes / 1000,

@@ -9,10 +9,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
-import org.gramian.image.Origin;
-import org.gramian.image.Picture;
-import org.gramian.image.PictureFormat;
-import org.gramian.image.Reading;
+import org.gramian.image.Image;
+import org.gramian.image.ImageFormat;
+import org.gramian.image.ImageInfo;
+import org.gramian.image.ReadResult;
 import org.gramian.image.audit.Finding.Kind;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
@@ -31,19 +31,19 @@ class AuditTest {
 
     private final SplittableRandom random = new SplittableRandom(3);
 
-    private Picture texture() {
+    private Image texture() {
         return MadeUp.texture(random, 240, 230);
     }
 
     /** Made once: they take longer than the audits. */
-    private static final List<Picture> DIFFERENT = different();
+    private static final List<Image> DIFFERENT = different();
 
-    private static List<Picture> different() {
+    private static List<Image> different() {
         SplittableRandom random = new SplittableRandom(24);
         return Stream.generate(() -> MadeUp.texture(random, 240, 230)).limit(24).toList();
     }
 
-    /** Two classes with twelve different pictures each. */
+    /** Two classes with twelve different images each. */
     private MadeUp fine() {
         MadeUp set = new MadeUp(folder, "paper", "stone");
         for (int i = 10; i < 22; i++) {
@@ -85,11 +85,11 @@ class AuditTest {
     void theReportDoesNotDependOnTheNumberOfThreads(Seed seed) throws Exception {
         SplittableRandom order = seed.random();
         MadeUp set = new MadeUp(folder, "a", "b", "c");
-        Picture common = MadeUp.texture(order, 90, 80);
+        Image common = MadeUp.texture(order, 90, 80);
         for (int i = 100; i < 140; i++) {
             String name = "abc".charAt(order.nextInt(3)) + "/" + i + ".jpg";
             switch (order.nextInt(4)) {
-                case 0 -> set.add(name, new Reading.Unreadable(Reading.Problem.TRUNCATED, "half of it"));
+                case 0 -> set.add(name, new ReadResult.Unreadable(ReadResult.Problem.TRUNCATED, "half of it"));
                 case 1 -> set.add(name, common);
                 case 2 -> set.add(name, MadeUp.resized(common, order.nextInt(40, 80), 60));
                 default -> set.add(name, MadeUp.texture(order, 50, 60));
@@ -101,19 +101,19 @@ class AuditTest {
     }
 
     @Test
-    void anUnreadablePictureSpoilsAndIsNamedWithItsReason() throws Exception {
+    void anUnreadableImageSpoilsAndIsNamedWithItsReason() throws Exception {
         AuditReport report = fine().add(
-                        "stone/x.jpg", new Reading.Unreadable(Reading.Problem.EMPTY, "the file has no bytes"))
+                        "stone/x.jpg", new ReadResult.Unreadable(ReadResult.Problem.EMPTY, "the file has no bytes"))
                 .audit();
         assertFound(report, Severity.SPOILS, Kind.UNREADABLE, "stone/x.jpg: the file has no bytes");
-        assertThat(report.pictures()).isEqualTo(25);
+        assertThat(report.images()).isEqualTo(25);
         assertThat(report.contents().readable()).isEqualTo(24);
         assertThat(report.classes().get(1)).isEqualTo(new ClassCount("stone", 13, 12, List.of()));
     }
 
     @Test
-    void equalPicturesUnderTwoLabelsSpoil() throws Exception {
-        Picture twice = texture();
+    void equalImagesUnderTwoLabelsSpoil() throws Exception {
+        Image twice = texture();
         AuditReport report =
                 fine().add("paper/a.jpg", twice).add("stone/b.jpg", twice).audit();
         assertFound(report, Severity.SPOILS, Kind.COPIES_ACROSS_CLASSES, "paper/a.jpg = stone/b.jpg");
@@ -125,7 +125,7 @@ class AuditTest {
 
     @Test
     void equalFilesAreToldFromEqualPixels() throws Exception {
-        Picture twice = texture();
+        Image twice = texture();
         MadeUp set = fine().add("paper/a.jpg", twice).holding("same").add("paper/b.jpg", twice);
         assertThat(set.holding("same").audit().duplicates().getFirst().kind()).isEqualTo(DuplicateGroup.Kind.SAME_FILE);
         assertThat(set.holding("more").audit().duplicates().getFirst().kind())
@@ -133,8 +133,8 @@ class AuditTest {
     }
 
     @Test
-    void equalPicturesInTrainAndTestSpoilButNotInTrainAlone() throws Exception {
-        Picture twice = texture();
+    void equalImagesInTrainAndTestSpoilButNotInTrainAlone() throws Exception {
+        Image twice = texture();
         MadeUp set = fine().add("paper/a.jpg", twice).add("paper/b.jpg", twice);
         assertFound(
                 set.audit(set.divided(), 2), Severity.WARN, Kind.COPIES, "paper/a.jpg [train] = paper/b.jpg [train]");
@@ -150,7 +150,7 @@ class AuditTest {
 
     @Test
     void aNearCopyIsFoundTogetherWithTheEqualOnesButDoesNotSpoil() throws Exception {
-        Picture twice = texture();
+        Image twice = texture();
         MadeUp set = fine().add("paper/a.jpg", twice)
                 .add("paper/b.jpg", MadeUp.resized(twice, 230, 250))
                 .add("paper/c.jpg", twice);
@@ -162,8 +162,8 @@ class AuditTest {
 
     @Test
     void nearCopiesAcrossClassesAndSplitsAreSaidSo() throws Exception {
-        Picture one = texture();
-        Picture other = texture();
+        Image one = texture();
+        Image other = texture();
         MadeUp set = fine().add("paper/a.jpg", one)
                 .add("paper/b.jpg", MadeUp.changed(one, value -> value + 5))
                 .in(Part.TEST)
@@ -177,7 +177,7 @@ class AuditTest {
 
     @Test
     void ofSeveralSplitsThoseAreNamedThatDivideCopies() throws Exception {
-        Picture twice = texture();
+        Image twice = texture();
         MadeUp set = new MadeUp(folder, "a", "b")
                 .add("a/1.jpg", twice)
                 .add("a/2.jpg", twice)
@@ -206,7 +206,7 @@ class AuditTest {
     void classesThatAreTooSmallOrUnbalancedAreNamed() throws Exception {
         MadeUp set = new MadeUp(folder, "few", "many", "one");
         set.add("few/1.jpg", texture()).add("few/2.jpg", texture()).add("one/1.jpg", texture());
-        set.add("one/2.jpg", new Reading.Unreadable(Reading.Problem.CORRUPT, "broken"));
+        set.add("one/2.jpg", new ReadResult.Unreadable(ReadResult.Problem.CORRUPT, "broken"));
         for (int i = 10; i < 35; i++) {
             set.add("many/" + i + ".jpg", texture());
         }
@@ -229,19 +229,21 @@ class AuditTest {
     }
 
     @Test
-    void oddPicturesAreNamed() throws Exception {
-        Picture gray = texture();
-        Picture turned = texture();
+    void oddImagesAreNamed() throws Exception {
+        Image gray = texture();
+        Image turned = texture();
         AuditReport report = fine().add("paper/1.jpg", MadeUp.texture(random, 63, 100))
                 .add("paper/2.jpg", MadeUp.texture(random, 100, 64))
                 .add("paper/3.jpg", MadeUp.texture(random, 1000, 300))
                 .add("paper/4.jpg", MadeUp.colour(9, 9, 9))
                 .add(
                         "paper/5.jpg",
-                        new Reading.Readable(gray, new Origin(PictureFormat.PNG, Origin.Colour.GRAY, 16, 240, 230, 1)))
+                        new ReadResult.Readable(
+                                gray, new ImageInfo(ImageFormat.PNG, ImageInfo.Colour.GRAY, 16, 240, 230, 1)))
                 .add(
                         "paper/6.JPEG",
-                        new Reading.Readable(turned, new Origin(PictureFormat.JPEG, Origin.Colour.RGB, 8, 230, 240, 6)))
+                        new ReadResult.Readable(
+                                turned, new ImageInfo(ImageFormat.JPEG, ImageInfo.Colour.RGB, 8, 230, 240, 6)))
                 .audit();
         assertFound(report, Severity.WARN, Kind.TINY, "paper/1.jpg: 63×100");
         assertFound(report, Severity.NOTE, Kind.ENLARGED, "paper/2.jpg: 100×64");
@@ -255,7 +257,7 @@ class AuditTest {
     }
 
     @Test
-    void differentPicturesOfOneColourAreNoCopies() throws Exception {
+    void differentImagesOfOneColourAreNoCopies() throws Exception {
         AuditReport report = fine().add("paper/a.jpg", MadeUp.colour(1, 2, 3))
                 .add("paper/b.jpg", MadeUp.colour(200, 2, 3))
                 .audit();
@@ -264,7 +266,7 @@ class AuditTest {
 
     @Test
     void theReportBecomesJson() throws Exception {
-        Picture twice = texture();
+        Image twice = texture();
         AuditReport report =
                 fine().add("paper/a.jpg", twice).add("stone/b.jpg", twice).audit();
         JsonNode json = JsonMapper.shared().readTree(JsonMapper.shared().writeValueAsString(report));
@@ -288,13 +290,13 @@ class AuditTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new Audit(
                         AuditOptions.DEFAULT,
-                        file -> new Reading.Unreadable(Reading.Problem.EMPTY, file.toString()),
+                        file -> new ReadResult.Unreadable(ReadResult.Problem.EMPTY, file.toString()),
                         0))
                 .has(facts("1", "thread", "0"));
     }
 
     @Test
-    void aPictureThatLoadingWouldRefuseForItsShapeSpoils() throws Exception {
+    void anImageThatLoadingWouldRefuseForItsShapeSpoils() throws Exception {
         AuditReport report = fine().add("stone/thin.jpg", MadeUp.texture(random, 70 * 33, 70))
                 .add("stone/long.jpg", MadeUp.texture(random, 70 * 31, 70))
                 .audit();

@@ -12,20 +12,20 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.DoubleUnaryOperator;
 import java.util.random.RandomGenerator;
-import org.gramian.image.Origin;
-import org.gramian.image.Picture;
-import org.gramian.image.PictureFormat;
-import org.gramian.image.Reading;
+import org.gramian.image.Image;
+import org.gramian.image.ImageFormat;
+import org.gramian.image.ImageInfo;
+import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.Split;
 
-/** A data set of made-up pictures that only a test's reader knows; their files hold a few bytes each. */
+/** A dataset of made-up images that only a test's reader knows; their files hold a few bytes each. */
 final class MadeUp {
     private final Path folder;
-    private final Map<Path, Reading> readings = new HashMap<>();
+    private final Map<Path, ReadResult> readings = new HashMap<>();
     private final List<Sample> samples = new ArrayList<>();
     private final List<String> classes;
     private final List<Part> parts = new ArrayList<>();
@@ -36,7 +36,7 @@ final class MadeUp {
     }
 
     /** Waves of a few random lengths and directions in each channel, with a little noise. */
-    static Picture texture(RandomGenerator random, int width, int height) {
+    static Image texture(RandomGenerator random, int width, int height) {
         byte[] rgb = new byte[3 * width * height];
         double[] wave = random.doubles(5 * 3 * 4).toArray();
         for (int i = 0; i < rgb.length; i++) {
@@ -50,48 +50,48 @@ final class MadeUp {
             }
             rgb[i] = level(value);
         }
-        return new Picture(width, height, rgb);
+        return new Image(width, height, rgb);
     }
 
-    static Picture colour(int red, int green, int blue) {
+    static Image colour(int red, int green, int blue) {
         byte[] rgb = new byte[3 * 300 * 300];
         for (int i = 0; i < rgb.length; i++) {
             rgb[i] = (byte) (i % 3 == 0 ? red : i % 3 == 1 ? green : blue);
         }
-        return new Picture(300, 300, rgb);
+        return new Image(300, 300, rgb);
     }
 
-    static Picture resized(Picture picture, int width, int height) {
-        double[] means = AreaMeans.of(picture, width, height);
+    static Image resized(Image image, int width, int height) {
+        double[] means = AreaMeans.of(image, width, height);
         byte[] rgb = new byte[means.length];
         for (int i = 0; i < rgb.length; i++) {
             rgb[i] = level(means[i]);
         }
-        return new Picture(width, height, rgb);
+        return new Image(width, height, rgb);
     }
 
-    static Picture changed(Picture picture, DoubleUnaryOperator change) {
-        byte[] rgb = picture.rgb().clone();
+    static Image changed(Image image, DoubleUnaryOperator change) {
+        byte[] rgb = image.rgb().clone();
         for (int i = 0; i < rgb.length; i++) {
             rgb[i] = level(change.applyAsDouble(rgb[i] & 0xff));
         }
-        return new Picture(picture.width(), picture.height(), rgb);
+        return new Image(image.width(), image.height(), rgb);
     }
 
     private static byte level(double value) {
         return (byte) Math.clamp(Math.round(value), 0, 255);
     }
 
-    /** Adds a picture to the class that its name begins with; its file holds its name. */
-    MadeUp add(String name, Picture picture) {
-        return add(name, new Reading.Readable(picture, plain(picture)));
+    /** Adds an image to the class that its name begins with; its file holds its name. */
+    MadeUp add(String name, Image image) {
+        return add(name, new ReadResult.Readable(image, plain(image)));
     }
 
-    static Origin plain(Picture picture) {
-        return new Origin(PictureFormat.JPEG, Origin.Colour.RGB, 8, picture.width(), picture.height(), 1);
+    static ImageInfo plain(Image image) {
+        return new ImageInfo(ImageFormat.JPEG, ImageInfo.Colour.RGB, 8, image.width(), image.height(), 1);
     }
 
-    MadeUp add(String name, Reading reading) {
+    MadeUp add(String name, ReadResult reading) {
         Path file = folder.resolve(name.replace('/', '-'));
         content(file, name);
         samples.add(new Sample(name, classes.indexOf(name.substring(0, name.indexOf('/'))), file));
@@ -100,13 +100,13 @@ final class MadeUp {
         return this;
     }
 
-    /** The last picture's file holds these characters instead. */
+    /** The last image's file holds these characters instead. */
     MadeUp holding(String content) {
         content(samples.getLast().file(), content);
         return this;
     }
 
-    /** The last picture belongs to a part. */
+    /** The last image belongs to a part. */
     MadeUp in(Part part) {
         parts.set(parts.size() - 1, part);
         return this;
@@ -129,7 +129,7 @@ final class MadeUp {
         return new Dataset(folder, classes, samples, new Dataset.Source("folders", assignment, List.of()));
     }
 
-    /** The same pictures in several splits: the picture at each index in each of them. */
+    /** The same images in several splits: the image at each index in each of them. */
     Dataset divided(Part[]... splits) {
         List<Split> list = new ArrayList<>();
         for (Part[] split : splits) {

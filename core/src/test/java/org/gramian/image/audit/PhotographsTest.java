@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import org.gramian.image.Picture;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.Image;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.Resize;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 /** Near copies among photographs of textures, which resemble each other more than most. */
 class PhotographsTest {
-    private final PictureReader reader = new PictureReader(PictureLimits.DEFAULT);
+    private final ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
 
     private static Dataset some(Dataset all, List<String> classes) {
         return new Dataset(
@@ -35,7 +35,7 @@ class PhotographsTest {
         AuditReport report = new Audit(AuditOptions.DEFAULT, reader::read, 2).of(alike, _ -> {});
         assertThat(report.duplicates())
                 .extracting(group ->
-                        group.pictures().stream().map(Member::name).toList().toString())
+                        group.images().stream().map(AuditedImage::name).toList().toString())
                 .containsExactly(
                         "[chequered/chequered_0044.jpg, chequered/chequered_0184.jpg]",
                         "[chequered/chequered_0092.jpg, chequered/chequered_0109.jpg]",
@@ -52,9 +52,9 @@ class PhotographsTest {
         int all = 0;
         for (int i = 0; i < fmd.samples().size(); i += 20) {
             Path file = fmd.samples().get(i).file();
-            Picture picture = ((Reading.Readable) reader.read(file)).picture();
-            Sketch whole = Sketch.of(picture);
-            Sketch half = Sketch.of(Resize.to(picture, picture.width() / 2, picture.height() / 2));
+            Image image = ((ReadResult.Readable) reader.read(file)).image();
+            ImageSignature whole = ImageSignature.of(image);
+            ImageSignature half = ImageSignature.of(Resize.to(image, image.width() / 2, image.height() / 2));
             all++;
             if (Long.bitCount(whole.hash() ^ half.hash()) <= AuditOptions.DEFAULT.hashDistance()
                     && whole.difference(half) <= AuditOptions.DEFAULT.difference()) {

@@ -8,7 +8,7 @@ import static org.gramian.testing.Facts.facts;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.image.Resize;
 import org.gramian.image.augment.Augmentation.Draw;
 import org.gramian.image.augment.Augmentation.Geometry;
@@ -27,31 +27,31 @@ class CropRendererTest {
     private static final Preprocessing LEVELS =
             new Preprocessing(Preprocessing.Order.RGB, List.of(0.0, 0.0, 0.0), List.of(1.0, 1.0, 1.0));
 
-    static Picture noise(Seed seed, int width, int height) {
+    static Image noise(Seed seed, int width, int height) {
         byte[] rgb = new byte[3 * width * height];
         seed.random().nextBytes(rgb);
-        return new Picture(width, height, rgb);
+        return new Image(width, height, rgb);
     }
 
-    static float[] render(Picture image, CropParameters parameters, Preprocessing preprocessing) {
+    static float[] render(Image image, CropParameters parameters, Preprocessing preprocessing) {
         CropRenderer renderer = new CropRenderer(SIZE, preprocessing);
         float[] values = new float[3 * SIZE * SIZE];
         renderer.render(image, parameters, MemorySegment.ofArray(values));
         return values;
     }
 
-    private static CropParameters identity(Picture image) {
+    private static CropParameters identity(Image image) {
         return CropParameters.identity(image.width(), image.height(), SIZE);
     }
 
-    private static CropParameters with(Picture image, Colours colours) {
+    private static CropParameters with(Image image, Colours colours) {
         return new CropParameters(Affine.whole(image.width(), image.height(), SIZE), colours, Rectangle.NONE);
     }
 
     @RandomTest(times = 5)
     void identityIsTheResizedImage(Seed seed) {
         for (int[] size : new int[][] {{SIZE, SIZE}, {20, 31}, {62, 62}, {70, 55}, {300, 97}, {1, 1}}) {
-            Picture image = noise(seed, size[0], size[1]);
+            Image image = noise(seed, size[0], size[1]);
             byte[] expected = Resize.to(image, SIZE, SIZE).rgb();
             float[] found = render(image, identity(image), LEVELS);
             for (int i = 0; i < SIZE * SIZE; i++) {
@@ -66,7 +66,7 @@ class CropRendererTest {
 
     @RandomTest(times = 5)
     void flippingIsAnInvolutionAndMirrorsTheCrop(Seed seed) {
-        Picture image = noise(seed, 80, 62);
+        Image image = noise(seed, 80, 62);
         for (int i = 0; i < 20; i++) {
             CropParameters drawn = Augmentation.parse("standard+randaugment:1")
                     .draw(new Draw(seed.random().nextLong(), 0, i), new Geometry(80, 62, false), SIZE);
@@ -83,7 +83,7 @@ class CropRendererTest {
 
     @RandomTest(times = 5)
     void separableAndGeneralInterpolationAgree(Seed seed) {
-        Picture image = noise(seed, 130, 70);
+        Image image = noise(seed, 130, 70);
         for (int i = 0; i < 10; i++) {
             Affine map = Augmentation.STANDARD
                     .draw(new Draw(seed.random().nextLong(), 0, i), new Geometry(130, 70, true), SIZE)
@@ -97,7 +97,7 @@ class CropRendererTest {
 
     @RandomTest(times = 5)
     void contrastKeepsTheMeanAndScalesTheDeviation(Seed seed) {
-        Picture image = noise(seed, 60, 60); // reduced noise keeps far from 0 and 255
+        Image image = noise(seed, 60, 60); // reduced noise keeps far from 0 and 255
         double[] plain = meanAndDeviation(render(image, identity(image), LEVELS));
         double[] less = meanAndDeviation(render(image, with(image, new Colours(0.5f, 0, 1, 1, 255, 256)), LEVELS));
         assertThat(less[0]).isCloseTo(plain[0], within(1e-3));
@@ -119,7 +119,7 @@ class CropRendererTest {
 
     @RandomTest(times = 3)
     void withoutSaturationAllChannelsAreTheLuma(Seed seed) {
-        Picture image = noise(seed, 60, 50);
+        Image image = noise(seed, 60, 50);
         float[] plain = render(image, identity(image), LEVELS);
         float[] gray = render(image, with(image, new Colours(1, 0, 0, 1, 255, 256)), LEVELS);
         int plane = SIZE * SIZE;
@@ -133,14 +133,14 @@ class CropRendererTest {
 
     @RandomTest(times = 3)
     void sharpnessLeavesConstantImagesAndRaisesTheDeviationOfOthers(Seed seed) {
-        Picture image = noise(seed, 60, 60);
+        Image image = noise(seed, 60, 60);
         Colours sharp = new Colours(0.5f, 0, 1, 1.5f, 255, 256);
         Colours plain = new Colours(0.5f, 0, 1, 1, 255, 256);
         assertThat(meanAndDeviation(render(image, with(image, sharp), LEVELS))[1])
                 .isGreaterThan(1.2 * meanAndDeviation(render(image, with(image, plain), LEVELS))[1]);
         byte[] constant = new byte[3 * 60 * 60];
         Arrays.fill(constant, (byte) 77);
-        Picture flat = new Picture(60, 60, constant);
+        Image flat = new Image(60, 60, constant);
         for (float value : render(flat, with(flat, sharp), LEVELS)) {
             assertThat(value).isCloseTo(77, within(1e-3f));
         }
@@ -157,7 +157,7 @@ class CropRendererTest {
 
     @RandomTest(times = 3)
     void valuesAreClampedErasedAndPreprocessed(Seed seed) {
-        Picture image = noise(seed, SIZE, SIZE);
+        Image image = noise(seed, SIZE, SIZE);
         CropParameters bright = new CropParameters(
                 Affine.whole(SIZE, SIZE, SIZE), new Colours(1, 300, 1, 1, 255, 256), new Rectangle(3, 5, 10, 7));
         float[] found = render(image, bright, Preprocessing.TORCHVISION);
@@ -173,7 +173,7 @@ class CropRendererTest {
 
     @RandomTest(times = 3)
     void theOrderOfChannelsIsThatOfThePreprocessing(Seed seed) {
-        Picture image = noise(seed, SIZE, SIZE);
+        Image image = noise(seed, SIZE, SIZE);
         float[] found = render(image, identity(image), Preprocessing.CAFFE);
         for (int i = 0; i < SIZE * SIZE; i++) {
             assertThat(found[i]).isCloseTo((image.rgb()[3 * i + 2] & 0xff) - 104f, within(1e-3f));
@@ -183,7 +183,7 @@ class CropRendererTest {
 
     @Test
     void aTargetOfAnotherSizeIsRefused() {
-        Picture image = new Picture(1, 1, new byte[3]);
+        Image image = new Image(1, 1, new byte[3]);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new CropRenderer(4, LEVELS)
                         .render(image, CropParameters.identity(1, 1, 4), MemorySegment.ofArray(new float[47])))

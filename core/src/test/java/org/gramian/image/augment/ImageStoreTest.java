@@ -17,10 +17,10 @@ import java.util.Objects;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
-import org.gramian.image.Origin;
-import org.gramian.image.Picture;
-import org.gramian.image.PictureFormat;
-import org.gramian.image.Reading;
+import org.gramian.image.Image;
+import org.gramian.image.ImageFormat;
+import org.gramian.image.ImageInfo;
+import org.gramian.image.ReadResult;
 import org.gramian.image.Resize;
 import org.gramian.image.augment.Augmentation.Draw;
 import org.gramian.image.augment.Augmentation.Geometry;
@@ -47,9 +47,9 @@ class ImageStoreTest {
     private Path folder = Path.of("");
 
     private final List<Sample> samples = new ArrayList<>();
-    private final Map<Path, Picture> images = new HashMap<>();
+    private final Map<Path, Image> images = new HashMap<>();
 
-    private void add(Picture image) {
+    private void add(Image image) {
         Path file = Path.of("image" + samples.size());
         samples.add(new Sample(file.toString(), 0, file));
         images.put(file, image);
@@ -61,12 +61,13 @@ class ImageStoreTest {
         }
     }
 
-    private Reading read(Path file) {
-        Picture image = images.get(file);
+    private ReadResult read(Path file) {
+        Image image = images.get(file);
         return image == null
-                ? new Reading.Unreadable(Reading.Problem.EMPTY, "no bytes in " + file)
-                : new Reading.Readable(
-                        image, new Origin(PictureFormat.PNG, Origin.Colour.RGB, 8, image.width(), image.height(), 1));
+                ? new ReadResult.Unreadable(ReadResult.Problem.EMPTY, "no bytes in " + file)
+                : new ReadResult.Readable(
+                        image,
+                        new ImageInfo(ImageFormat.PNG, ImageInfo.Colour.RGB, 8, image.width(), image.height(), 1));
     }
 
     private ImageStore store(int threads, long hostBytes, List<Long> progress) {
@@ -103,9 +104,9 @@ class ImageStoreTest {
 
     private void requireImages(ImageStore store) {
         for (int i = 0; i < samples.size(); i++) {
-            Picture whole = Objects.requireNonNull(images.get(samples.get(i).file()));
+            Image whole = Objects.requireNonNull(images.get(samples.get(i).file()));
             int shorter = Math.min(whole.width(), whole.height());
-            Picture expected = shorter > CANVAS ? Resize.shortSide(whole, CANVAS) : whole;
+            Image expected = shorter > CANVAS ? Resize.shortSide(whole, CANVAS) : whole;
             assertThat(store.width(i)).isEqualTo(expected.width());
             assertThat(store.height(i)).isEqualTo(expected.height());
             assertThat(store.image(i).rgb()).isEqualTo(expected.rgb());

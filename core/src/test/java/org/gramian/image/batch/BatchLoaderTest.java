@@ -22,10 +22,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import java.util.stream.IntStream;
-import org.gramian.image.Picture;
-import org.gramian.image.Reading;
-import org.gramian.image.Reading.Problem;
-import org.gramian.image.Reading.Readable;
+import org.gramian.image.Image;
+import org.gramian.image.ReadResult;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Readable;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
@@ -44,7 +44,7 @@ import org.junit.jupiter.api.condition.OS;
 class BatchLoaderTest {
     private static final Crops CROPS = CropPlan.parse("paper:7").training(1);
 
-    private static Rendering rendering(Function<Path, Reading> reader) {
+    private static Rendering rendering(Function<Path, ReadResult> reader) {
         return new Rendering(reader, CROPS, Preprocessing.TORCHVISION);
     }
 
@@ -64,10 +64,10 @@ class BatchLoaderTest {
         }
     }
 
-    /** Reads in a time of its own for each picture, so that threads overtake each other. */
-    private static Reading dawdling(Path file) {
+    /** Reads in a time of its own for each image, so that threads overtake each other. */
+    private static ReadResult dawdling(Path file) {
         LockSupport.parkNanos(new SplittableRandom(file.hashCode()).nextInt(300_000));
-        return Pictures.read(file);
+        return Images.read(file);
     }
 
     private static List<Long> loaderThreads() {
@@ -80,13 +80,13 @@ class BatchLoaderTest {
     @RandomTest(times = 6)
     void batchesAreTheSameForAnyNumberOfThreads(Seed seed) {
         SplittableRandom random = seed.random();
-        List<Work> list = Pictures.samples(random.nextInt(1, 60)).stream()
+        List<Work> list = Images.samples(random.nextInt(1, 60)).stream()
                 .map(sample -> new Work(
                         sample,
                         IntStream.range(0, random.nextInt(1, 16)).boxed().toList()))
                 .toList();
         int batch = random.nextInt(1, 20);
-        Given alone = Given.by(rendering(Pictures::read), list, new Prefetch(batch, 1, 1));
+        Given alone = Given.by(rendering(Images::read), list, new Prefetch(batch, 1, 1));
         for (int threads : new int[] {1, 2, 7}) {
             Given found = Given.by(
                     rendering(BatchLoaderTest::dawdling), list, new Prefetch(batch, threads, random.nextInt(1, 5)));
@@ -97,9 +97,9 @@ class BatchLoaderTest {
 
     @Test
     void everyCropComesOnceInTheOrderOfTheListWithItsNumbers() {
-        List<Sample> samples = Pictures.samples(20);
+        List<Sample> samples = Images.samples(20);
         List<Work> list = Work.all(samples, CROPS);
-        Given given = Given.by(rendering(Pictures::read), list, new Prefetch(16, 2, 2));
+        Given given = Given.by(rendering(Images::read), list, new Prefetch(16, 2, 2));
         List<Place> places = given.places().stream().flatMap(List::stream).toList();
         assertThat(places).hasSize(20 * 15);
         for (int i = 0; i < places.size(); i++) {
@@ -114,35 +114,35 @@ class BatchLoaderTest {
 
     private static byte[] expected(Sample sample, int crop) {
         MemorySegment numbers = MemorySegment.ofArray(new float[3 * 7 * 7]);
-        if (Pictures.read(sample.file()) instanceof Readable(Picture picture, var _)) {
+        if (Images.read(sample.file()) instanceof Readable(Image image, var _)) {
             Preprocessing.TORCHVISION.write(
-                    picture,
-                    CROPS.of(picture.width(), picture.height(), sample.name()).get(crop),
+                    image,
+                    CROPS.of(image.width(), image.height(), sample.name()).get(crop),
                     numbers);
         }
         return numbers.toArray(JAVA_BYTE);
     }
 
     @Test
-    void anUnreadablePictureKeepsItsPlaceWithItsReason() {
-        List<Work> list = Work.all(Pictures.samples(5), CROPS);
-        Given given = Given.by(rendering(Pictures::read), list, new Prefetch(15, 2, 2));
-        for (int picture = 0; picture < 5; picture++) {
-            Optional<String> reason = picture == 3 ? Optional.of("bad3 is made up to be bad") : Optional.empty();
-            assertThat(given.places().get(picture))
-                    .allSatisfy(place -> assertThat(place.problem().map(Reading.Unreadable::reason))
+    void anUnreadableImageKeepsItsPlaceWithItsReason() {
+        List<Work> list = Work.all(Images.samples(5), CROPS);
+        Given given = Given.by(rendering(Images::read), list, new Prefetch(15, 2, 2));
+        for (int image = 0; image < 5; image++) {
+            Optional<String> reason = image == 3 ? Optional.of("bad3 is made up to be bad") : Optional.empty();
+            assertThat(given.places().get(image))
+                    .allSatisfy(place -> assertThat(place.problem().map(ReadResult.Unreadable::reason))
                             .isEqualTo(reason));
         }
         assertThat(given.bytes().get(3)).containsOnly(0);
     }
 
     @Test
-    void aPictureTooThinForTheCropsIsUnreadableForThem() {
-        Function<Path, Reading> thin = file -> switch (Pictures.read(file)) {
-            case Readable(Picture _, var origin) -> new Readable(new Picture(100, 1, new byte[300]), origin);
-            case Reading.Unreadable unreadable -> unreadable;
+    void anImageTooThinForTheCropsIsUnreadableForThem() {
+        Function<Path, ReadResult> thin = file -> switch (Images.read(file)) {
+            case Readable(Image _, var origin) -> new Readable(new Image(100, 1, new byte[300]), origin);
+            case ReadResult.Unreadable unreadable -> unreadable;
         };
-        Given given = Given.by(rendering(thin), Work.all(Pictures.samples(1), CROPS), new Prefetch(15, 1, 1));
+        Given given = Given.by(rendering(thin), Work.all(Images.samples(1), CROPS), new Prefetch(15, 1, 1));
         assertThat(given.places().getFirst())
                 .allSatisfy(place ->
                         assertThat(place.problem().orElseThrow().problem()).isEqualTo(Problem.TOO_THIN));
@@ -151,25 +151,25 @@ class BatchLoaderTest {
     @Test
     void batchesTooLargeForTheMemoryAreRefusedWithTheirSize() {
         Crops large = CropPlan.parse("resize:4096").testing();
-        Rendering rendering = new Rendering(Pictures::read, large, Preprocessing.TORCHVISION);
-        List<Work> list = Work.all(Pictures.samples(1), large);
+        Rendering rendering = new Rendering(Images::read, large, Preprocessing.TORCHVISION);
+        List<Work> list = Work.all(Images.samples(1), large);
         assertThatThrownBy(() -> new BatchLoader(rendering, list, new Prefetch(1 << 20, 1, 1)))
                 .isInstanceOf(IllegalStateException.class)
                 .has(facts("1", "201326592 MiB"));
     }
 
     @Test
-    void cropsOfABoxAreThoseOfThePictureCutToIt() {
-        Sample plain = Pictures.samples(1).getFirst();
+    void cropsOfABoxAreThoseOfTheImageCutToIt() {
+        Sample plain = Images.samples(1).getFirst();
         Sample boxed = new Sample(plain.name(), 0, plain.file(), Optional.of(new Box(2, 1, 5, 6)));
-        Function<Path, Reading> cut = file -> switch (Pictures.read(file)) {
-            case Readable(Picture picture, var origin) -> new Readable(picture.crop(2, 1, 5, 6), origin);
-            case Reading.Unreadable unreadable -> unreadable;
+        Function<Path, ReadResult> cut = file -> switch (Images.read(file)) {
+            case Readable(Image image, var origin) -> new Readable(image.crop(2, 1, 5, 6), origin);
+            case ReadResult.Unreadable unreadable -> unreadable;
         };
         Crops whole = CropPlan.parse("paper:7").training(1);
         Crops boxes = CropPlan.parse("paper:7+box").training(1);
         Given expected = Given.by(rendering(cut), Work.all(List.of(plain), whole), new Prefetch(15, 1, 1));
-        Rendering ofBoxes = new Rendering(Pictures::read, boxes, Preprocessing.TORCHVISION);
+        Rendering ofBoxes = new Rendering(Images::read, boxes, Preprocessing.TORCHVISION);
         Given found = Given.by(ofBoxes, Work.all(List.of(boxed), boxes), new Prefetch(15, 1, 1));
         assertThat(found.bytes().getFirst()).isEqualTo(expected.bytes().getFirst());
         Given without = Given.by(ofBoxes, Work.all(List.of(plain), boxes), new Prefetch(15, 1, 1));
@@ -181,8 +181,8 @@ class BatchLoaderTest {
 
     @Test
     void theLastBatchIsPaddedWithZerosEvenInAUsedBuffer() {
-        List<Work> list = Work.all(Pictures.samples(2), CROPS);
-        Given given = Given.by(rendering(Pictures::read), list, new Prefetch(28, 2, 1));
+        List<Work> list = Work.all(Images.samples(2), CROPS);
+        Given given = Given.by(rendering(Images::read), list, new Prefetch(28, 2, 1));
         assertThat(given.places().get(1)).hasSize(2);
         byte[] last = given.bytes().get(1);
         assertThat(Arrays.copyOfRange(last, last.length / 28 * 2, last.length)).containsOnly(0);
@@ -192,7 +192,7 @@ class BatchLoaderTest {
     void aBatchIsATensorWithoutACopy() {
         try (Scope _ = Scope.open();
                 BatchLoader loader = new BatchLoader(
-                        rendering(Pictures::read), Work.all(Pictures.samples(1), CROPS), new Prefetch(4, 1, 1));
+                        rendering(Images::read), Work.all(Images.samples(1), CROPS), new Prefetch(4, 1, 1));
                 Batch batch = loader.next()) {
             assertThat(batch.tensor().shape()).isEqualTo(Shape.of(4, 3, 7, 7));
             assertThat(batch.tensor().data().address()).isEqualTo(batch.memory().address());
@@ -214,11 +214,11 @@ class BatchLoaderTest {
     @EnabledOnOs(OS.LINUX)
     void thoseWhoDecodeBesideAComputationGiveWayAndThoseWhoAreWaitedForDoNot() throws InterruptedException {
         List<Integer> found = new CopyOnWriteArrayList<>();
-        Function<Path, Reading> reader = file -> {
+        Function<Path, ReadResult> reader = file -> {
             found.add(niceness());
-            return Pictures.read(file);
+            return Images.read(file);
         };
-        List<Work> list = Work.all(Pictures.samples(200), CROPS);
+        List<Work> list = Work.all(Images.samples(200), CROPS);
         int own = niceness();
         try (BatchLoader loader = new BatchLoader(rendering(reader), list, new Prefetch(15, 2, 3))) {
             while (loader.hasNext()) {
@@ -231,8 +231,8 @@ class BatchLoaderTest {
     }
 
     @Test
-    void noPicturesAreNoBatches() {
-        try (BatchLoader loader = new BatchLoader(rendering(Pictures::read), List.of(), Prefetch.of(4))) {
+    void noImagesAreNoBatches() {
+        try (BatchLoader loader = new BatchLoader(rendering(Images::read), List.of(), Prefetch.of(4))) {
             assertThat(loader.hasNext()).isFalse();
             assertThatThrownBy(loader::next).isInstanceOf(NoSuchElementException.class);
         }
@@ -240,15 +240,15 @@ class BatchLoaderTest {
 
     @Test
     void whatAThreadThrowsReachesTheTaker() {
-        Function<Path, Reading> failing = file -> {
+        Function<Path, ReadResult> failing = file -> {
             if (file.toString().equals("good7")) {
                 throw new UnsupportedOperationException("a fault of ours");
             }
-            return Pictures.read(file);
+            return Images.read(file);
         };
         for (int threads : new int[] {1, 4}) {
             assertThatThrownBy(() -> Given.by(
-                            rendering(failing), Work.all(Pictures.samples(500), CROPS), new Prefetch(8, threads, 2)))
+                            rendering(failing), Work.all(Images.samples(500), CROPS), new Prefetch(8, threads, 2)))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("a fault of ours")
                     .hasCauseInstanceOf(UnsupportedOperationException.class);
@@ -259,7 +259,7 @@ class BatchLoaderTest {
     @Test
     void closingMidwayLeavesNoThread() {
         try (BatchLoader loader = new BatchLoader(
-                rendering(Pictures::read), Work.all(Pictures.samples(1000), CROPS), new Prefetch(8, 5, 3))) {
+                rendering(Images::read), Work.all(Images.samples(1000), CROPS), new Prefetch(8, 5, 3))) {
             loader.next().close();
             assertThat(loaderThreads()).isNotEmpty();
         }
@@ -269,13 +269,13 @@ class BatchLoaderTest {
     @Test
     void closingInterruptsAReaderThatWaits() throws InterruptedException {
         CountDownLatch reading = new CountDownLatch(1);
-        Function<Path, Reading> stuck = file -> {
+        Function<Path, ReadResult> stuck = file -> {
             reading.countDown();
             LockSupport.parkNanos(50_000_000_000L); // an interrupt ends it
-            return Pictures.read(file);
+            return Images.read(file);
         };
         try (BatchLoader _ =
-                new BatchLoader(rendering(stuck), Work.all(Pictures.samples(1000), CROPS), new Prefetch(8, 5, 3))) {
+                new BatchLoader(rendering(stuck), Work.all(Images.samples(1000), CROPS), new Prefetch(8, 5, 3))) {
             reading.await();
         }
         assertThat(loaderThreads()).isEmpty();
@@ -284,7 +284,7 @@ class BatchLoaderTest {
     @Test
     void closingTwiceDoesNoHarmAndNothingIsReadAfterwards() {
         BatchLoader loader =
-                new BatchLoader(rendering(Pictures::read), Work.all(Pictures.samples(5), CROPS), new Prefetch(8, 2, 2));
+                new BatchLoader(rendering(Images::read), Work.all(Images.samples(5), CROPS), new Prefetch(8, 2, 2));
         Batch batch = loader.next();
         batch.close();
         assertThatThrownBy(batch::memory).isInstanceOf(IllegalStateException.class);
@@ -295,8 +295,8 @@ class BatchLoaderTest {
 
     @Test
     void keepingAllBatchesIsSaidInsteadOfWaitingForEver() {
-        try (BatchLoader loader = new BatchLoader(
-                rendering(Pictures::read), Work.all(Pictures.samples(50), CROPS), new Prefetch(8, 2, 2))) {
+        try (BatchLoader loader =
+                new BatchLoader(rendering(Images::read), Work.all(Images.samples(50), CROPS), new Prefetch(8, 2, 2))) {
             loader.next();
             loader.next();
             assertThatThrownBy(loader::next)
@@ -310,7 +310,7 @@ class BatchLoaderTest {
         assertThatThrownBy(() -> new Prefetch(0, 1, 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new Prefetch(1, 0, 1)).isInstanceOf(IllegalArgumentException.class);
         assertThatThrownBy(() -> new Prefetch(1, 1, 0)).isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new Work(Pictures.samples(1).getFirst(), List.of()))
+        assertThatThrownBy(() -> new Work(Images.samples(1).getFirst(), List.of()))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 }

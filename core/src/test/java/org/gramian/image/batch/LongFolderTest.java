@@ -7,13 +7,13 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
-import org.gramian.image.Reading;
+import org.gramian.image.ReadResult;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
 import org.junit.jupiter.api.Test;
 
-/** A simulated folder of 100,000 pictures goes through in the memory of a few batches. */
+/** A simulated folder of 100,000 images goes through in the memory of a few batches. */
 class LongFolderTest {
     private static final int PICTURES = 100_000;
     private static final Prefetch PREFETCH = new Prefetch(64, 4, 3);
@@ -28,13 +28,13 @@ class LongFolderTest {
     @Test
     void memoryIsBoundedByTheBatchesAheadWhateverTheLength() {
         Crops crops = CropPlan.parse("paper:7").testing();
-        List<Work> list = Work.all(Pictures.samples(PICTURES), crops);
+        List<Work> list = Work.all(Images.samples(PICTURES), crops);
         AtomicLong read = new AtomicLong();
         AtomicLong used = new AtomicLong();
         AtomicLong lead = new AtomicLong();
-        Function<Path, Reading> reader = file -> {
+        Function<Path, ReadResult> reader = file -> {
             lead.accumulateAndGet(read.incrementAndGet() * crops.count() - used.get(), Math::max);
-            return Pictures.read(file);
+            return Images.read(file);
         };
         long before = heap();
         long most = 0;
@@ -49,7 +49,7 @@ class LongFolderTest {
             }
         }
         assertThat(used.get()).isEqualTo((long) PICTURES * crops.count());
-        // Crops in batches ahead, one picture in the hands of each of two threads, and the batch whose use is not
+        // Crops in batches ahead, one image in the hands of each of two threads, and the batch whose use is not
         // counted yet.
         long bound = (long) (PREFETCH.ahead() + 1) * PREFETCH.batch() + 2L * PREFETCH.threads() * crops.count();
         assertThat(lead.get()).isBetween(1L, bound);

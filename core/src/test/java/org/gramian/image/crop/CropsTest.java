@@ -12,7 +12,7 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.image.dataset.Box;
 import org.gramian.image.dataset.Sample;
 import org.gramian.testing.RandomTest;
@@ -85,7 +85,7 @@ class CropsTest {
     }
 
     @Test
-    void smallPicturesAreEnlarged() {
+    void smallImagesAreEnlarged() {
         assertThat(testing("center", 10, 20)).containsExactly(new Crop(256, 512, 16, 144, 224, false));
     }
 
@@ -156,7 +156,7 @@ class CropsTest {
     }
 
     @Test
-    void thinPicturesAreRefusedWhereTheAspectIsKept() {
+    void thinImagesAreRefusedWhereTheAspectIsKept() {
         assertThatThrownBy(() -> testing("paper", 100_000_000, 1))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("32"))
@@ -211,21 +211,19 @@ class CropsTest {
         for (int i = 0; i < rgb.length; i++) {
             rgb[i] = (byte) i;
         }
-        Picture picture = new Picture(10, 8, rgb);
+        Image image = new Image(10, 8, rgb);
         Crops crops = CropPlan.parse("resize+box").testing();
-        assertThat(crops.region(picture, boxed(2, 3, 4, 2)).orElseThrow().rgb())
-                .isEqualTo(picture.crop(2, 3, 4, 2).rgb());
-        assertThat(crops.region(picture, boxed(2.5, 3.5, 1, 1)).orElseThrow().rgb())
-                .isEqualTo(picture.crop(2, 3, 2, 2).rgb());
-        assertThat(crops.region(picture, boxed(8, 6, 1e300, 1e300))
-                        .orElseThrow()
-                        .rgb())
-                .isEqualTo(picture.crop(8, 6, 2, 2).rgb());
-        assertThat(crops.region(picture, boxed(10, 0, 5, 5))).isEmpty();
-        assertThat(crops.region(picture, boxed(1e300, 0, 5, 5))).isEmpty();
-        assertThat(crops.region(picture, sample("a"))).isEmpty();
-        assertThat(CropPlan.parse("resize").testing().region(picture, boxed(2, 3, 4, 2)))
-                .containsSame(picture);
+        assertThat(crops.region(image, boxed(2, 3, 4, 2)).orElseThrow().rgb())
+                .isEqualTo(image.crop(2, 3, 4, 2).rgb());
+        assertThat(crops.region(image, boxed(2.5, 3.5, 1, 1)).orElseThrow().rgb())
+                .isEqualTo(image.crop(2, 3, 2, 2).rgb());
+        assertThat(crops.region(image, boxed(8, 6, 1e300, 1e300)).orElseThrow().rgb())
+                .isEqualTo(image.crop(8, 6, 2, 2).rgb());
+        assertThat(crops.region(image, boxed(10, 0, 5, 5))).isEmpty();
+        assertThat(crops.region(image, boxed(1e300, 0, 5, 5))).isEmpty();
+        assertThat(crops.region(image, sample("a"))).isEmpty();
+        assertThat(CropPlan.parse("resize").testing().region(image, boxed(2, 3, 4, 2)))
+                .containsSame(image);
     }
 
     @Test

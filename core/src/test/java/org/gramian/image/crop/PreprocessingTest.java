@@ -7,7 +7,7 @@ import static org.gramian.testing.Facts.facts;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.gramian.image.Picture;
+import org.gramian.image.Image;
 import org.gramian.image.crop.Preprocessing.Order;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
@@ -68,7 +68,7 @@ class PreprocessingTest {
         int size = random.nextInt(1, Math.min(width, height) + 1);
         byte[] rgb = new byte[3 * width * height];
         random.nextBytes(rgb);
-        Picture picture = new Picture(width, height, rgb);
+        Image image = new Image(width, height, rgb);
         Crop crop = new Crop(
                 width,
                 height,
@@ -79,7 +79,7 @@ class PreprocessingTest {
         Order order = random.nextBoolean() ? Order.RGB : Order.BGR;
         Preprocessing preprocessing = new Preprocessing(order, List.of(1.5, 20.0, 300.0), List.of(2.0, 0.3, 60.0));
         float[] found = new float[3 * size * size];
-        preprocessing.write(picture, crop, MemorySegment.ofArray(found));
+        preprocessing.write(image, crop, MemorySegment.ofArray(found));
         for (int c = 0; c < 3; c++) {
             for (int y = 0; y < size; y++) {
                 for (int x = 0; x < size; x++) {
@@ -95,14 +95,14 @@ class PreprocessingTest {
     }
 
     @Test
-    void aPictureOfAnotherSizeIsRefused() {
-        Picture picture = new Picture(3, 3, new byte[27]);
+    void anImageOfAnotherSizeIsRefused() {
+        Image image = new Image(3, 3, new byte[27]);
         Crop crop = new Crop(4, 4, 0, 0, 2, false);
-        assertThatThrownBy(() -> Preprocessing.CAFFE.write(picture, crop, MemorySegment.ofArray(new float[12])))
+        assertThatThrownBy(() -> Preprocessing.CAFFE.write(image, crop, MemorySegment.ofArray(new float[12])))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("3×3"));
         Crop fits = new Crop(3, 3, 0, 0, 2, false);
-        assertThatThrownBy(() -> Preprocessing.CAFFE.write(picture, fits, MemorySegment.ofArray(new float[13])))
+        assertThatThrownBy(() -> Preprocessing.CAFFE.write(image, fits, MemorySegment.ofArray(new float[13])))
                 .hasMessageContaining("52 bytes");
     }
 }

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Small trees in exactly the published layouts; the files hold their names instead of pictures. */
+/** Small trees in exactly the published layouts; the files hold their names instead of images. */
 public final class DatasetTrees {
     private DatasetTrees() {}
 
@@ -46,7 +46,7 @@ public final class DatasetTrees {
         file(root, "imdb/imdb.mat");
     }
 
-    /** A picture's part moves on from split to split, by its number. */
+    /** An image's part moves on from split to split, by its number. */
     public static void dtdLists(Path labels, int perClass, String... classes) throws IOException {
         List<String> parts = List.of("train", "val", "test");
         for (int split = 1; split <= 10; split++) {
@@ -80,7 +80,7 @@ public final class DatasetTrees {
         }
     }
 
-    /** CUB-200-2011: the first picture of every class tests, the others train. */
+    /** CUB-200-2011: the first image of every class tests, the others train. */
     public static void cub(Path root, int perClass, String... birds) throws IOException {
         List<String> images = new ArrayList<>();
         List<String> labels = new ArrayList<>();
@@ -107,7 +107,7 @@ public final class DatasetTrees {
         lines(root, "bounding_boxes.txt", boxes);
     }
 
-    /** FGVC-Aircraft: one picture of every variant in each of train, val and test. */
+    /** FGVC-Aircraft: one image of every variant in each of train, val and test. */
     public static void aircraft(Path root) throws IOException {
         List<List<String>> planes = List.of(
                 List.of("707-320", "Boeing 707", "Boeing"),
@@ -138,7 +138,7 @@ public final class DatasetTrees {
         file(root, path, String.join("\n", lines) + "\n");
     }
 
-    /** A data set in memory, with so many pictures of each class. */
+    /** A dataset in memory, with so many images of each class. */
     public static Dataset inMemory(int... counts) {
         List<String> classes = new ArrayList<>();
         List<Sample> samples = new ArrayList<>();

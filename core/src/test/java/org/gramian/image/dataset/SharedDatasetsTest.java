@@ -15,10 +15,10 @@ import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.testing.SharedFolder;
 import org.junit.jupiter.api.Test;
 
-/** The real data sets beside the project. */
+/** The real datasets beside the project. */
 final class SharedDatasetsTest {
     @Test
-    void fmdHasAThousandPicturesInThreeGivenFolds() throws IOException {
+    void fmdHasAThousandImagesInThreeGivenFolds() throws IOException {
         Path root = SharedFolder.require("data/fmd");
         Path csv = SharedFolder.require("data/fmd-thirds.csv");
         Dataset dataset = new Csv(Optional.of(root)).read(csv);

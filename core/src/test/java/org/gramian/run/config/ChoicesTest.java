@@ -41,8 +41,8 @@ final class ChoicesTest {
         return new Dataset(Path.of("photos"), List.of("stone", "wood"), List.of(), source);
     }
 
-    private static Surroundings at(Device.Kind device, String... weights) {
-        return new Surroundings(
+    private static DefaultsContext at(Device.Kind device, String... weights) {
+        return new DefaultsContext(
                 dataset("folders"),
                 Stream.of(weights).sorted().map(WeightName::parse).toList(),
                 device);
@@ -96,7 +96,7 @@ final class ChoicesTest {
     @Test
     void aStageOfGivenLengthOrFixedScheduleIsNotExtended() {
         Settings trained = Settings.NONE.with(Keys.CLASSIFIER, Optional.empty());
-        Surroundings images = many(Device.Kind.CPU, 3000);
+        DefaultsContext images = many(Device.Kind.CPU, 3000);
         Settings open = Choices.complete(trained, images);
         assertThat(open.get(Keys.STAGE1_SCHEDULE)).isEqualTo(new Schedule.Plateau(2, 2));
         assertThat(open.get(Keys.STAGE1_EXTEND)).isTrue();
@@ -146,9 +146,9 @@ final class ChoicesTest {
         assertThat(all.get(Keys.LAYER)).isEqualTo("block20+block28");
     }
 
-    private static Surroundings many(Device.Kind device, int images) {
-        Surroundings few = at(device, "efficientnet-lite4");
-        return new Surroundings(few.layout(), few.protocol(), images, few.weights(), device);
+    private static DefaultsContext many(Device.Kind device, int images) {
+        DefaultsContext few = at(device, "efficientnet-lite4");
+        return new DefaultsContext(few.layout(), few.protocol(), images, few.weights(), device);
     }
 
     @Test
@@ -210,7 +210,7 @@ final class ChoicesTest {
 
     @Test
     void weightsSayWhichNetworkTheyAreFor() {
-        Surroundings here = at(Device.Kind.CPU, "efficientnet-lite4");
+        DefaultsContext here = at(Device.Kind.CPU, "efficientnet-lite4");
         assertThat(Choices.complete(asked("network.weights=googlenet-bvlc"), here)
                         .get(Keys.BACKBONE))
                 .isEqualTo("googlenet");
@@ -396,7 +396,7 @@ final class ChoicesTest {
     /** A rate of one pooling and a layer of one network mean nothing to another. */
     @Test
     void whatWasChosenIsChosenAnewWhereSomethingElseIsAskedFor() {
-        Surroundings here = at(Device.Kind.CPU);
+        DefaultsContext here = at(Device.Kind.CPU);
         Settings before = Choices.complete(asked("stage1.epochs=9"), here);
         Settings again = ConfigFileTest.parse(YamlText.of(before)).wanted();
         assertThat(again.values()).containsOnlyKeys("stage1.epochs");

@@ -39,7 +39,7 @@ class ClassifierChoiceTest {
 
     private static Settings complete(Settings asked) {
         Dataset dataset = new Dataset(Path.of("photos"), List.of("stone", "wood"), List.of());
-        return Choices.complete(asked, new Surroundings(dataset, List.of(), Device.Kind.CUDA));
+        return Choices.complete(asked, new DefaultsContext(dataset, List.of(), Device.Kind.CUDA));
     }
 
     private static String text(Settings settings, Key<?> key) {

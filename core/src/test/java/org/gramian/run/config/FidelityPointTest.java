@@ -55,7 +55,7 @@ class FidelityPointTest {
                 .map(FidelityPoint::way)
                 .toList()
                 .toString();
-        assertThat(Followed.of(fidelity, true).values().keySet())
+        assertThat(FidelityRules.of(fidelity, true).values().keySet())
                 .allSatisfy(key -> assertThat(ways).contains(key));
     }
 

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 /** How long stage 1 goes on. */
 final class StageLengthTest {
     @Test
-    void fewPicturesGetMoreEpochs() {
+    void fewImagesGetMoreEpochs() {
         assertThat(new StageLength(1).epochs()).isEqualTo(60);
     }
 
@@ -20,7 +20,7 @@ final class StageLengthTest {
     }
 
     @Test
-    void manyPicturesGetTheBound() {
+    void manyImagesGetTheBound() {
         StageLength large = new StageLength(30_000);
         assertThat(large.epochs()).isEqualTo(15);
         assertThat(large.schedule()).isEqualTo(new Schedule.Plateau(2, 2));

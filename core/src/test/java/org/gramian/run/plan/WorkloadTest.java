@@ -11,22 +11,22 @@ import java.util.SequencedMap;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.Parameter;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Duplicates;
 import org.gramian.image.dataset.protocol.Fold;
 import org.gramian.model.Model;
 import org.gramian.run.config.Choices;
+import org.gramian.run.config.DefaultsContext;
 import org.gramian.run.config.Origin;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
-import org.gramian.run.config.Surroundings;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 import org.gramian.train.feature.FrozenBackbone;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.junit.jupiter.api.Test;
 
 final class WorkloadTest {
@@ -43,7 +43,7 @@ final class WorkloadTest {
             String[] parts = pair.split("=", 2);
             asked = asked.with(parts[0], parts[1], Origin.CODE);
         }
-        return RunConfig.of(Choices.complete(asked, new Surroundings(DATASET, List.of(), Device.Kind.CPU)));
+        return RunConfig.of(Choices.complete(asked, new DefaultsContext(DATASET, List.of(), Device.Kind.CPU)));
     }
 
     @Test
@@ -82,7 +82,7 @@ final class WorkloadTest {
     }
 
     @Test
-    void picturesOfAFoldAreCountedOnce() {
+    void imagesOfAFoldAreCountedOnce() {
         Workload work = work(config("data.protocol=thirds:3"));
         assertThat(work.folds()).hasSize(3).allSatisfy(fold -> {
             assertThat(fold.training() + fold.heldBack() + fold.test()).isEqualTo(60);
@@ -140,7 +140,7 @@ final class WorkloadTest {
         Estimate more = Estimate.of(with, pace, 2);
         assertThat(less.stage2()).isEqualTo(Duration.ZERO);
         assertThat(more.total()).isEqualTo(less.total().plus(more.stage2()));
-        assertThat(less.features()).isEqualTo(Duration.ofSeconds(6)); // 60 pictures of 1 crop
+        assertThat(less.features()).isEqualTo(Duration.ofSeconds(6)); // 60 images of 1 crop
     }
 
     @Test
@@ -150,7 +150,7 @@ final class WorkloadTest {
                 .isZero();
     }
 
-    /** 36 pictures to train on; judging and testing are not counted in either case. */
+    /** 36 images to train on; judging and testing are not counted in either case. */
     @Test
     void aClassifierThatIsSolvedForTakesOnePassOverTheFeatures() {
         Workload work = work(config("data.protocol=thirds:1", "network.classifier=svm", "network.pooling=average"));
@@ -158,7 +158,7 @@ final class WorkloadTest {
         assertThat(Estimate.of(work, new Pace(0, 0, 1, 0, 1), 2).stage1()).isEqualTo(Duration.ofSeconds(36));
     }
 
-    /** 36 pictures to train on with 15 crops each, 4 to judge; an epoch is 17 steps of 32 crops. */
+    /** 36 images to train on with 15 crops each, 4 to judge; an epoch is 17 steps of 32 crops. */
     @Test
     void withoutAugmentationEveryCropIsDecodedAndEveryStepUpdatesParameters() {
         Workload work = work(config(
@@ -199,7 +199,7 @@ final class WorkloadTest {
                 new SplittableRandom(1),
                 Device.CPU)) {
             List<double[]> before = values(model);
-            Pace pace = new Probe(model, config, new PictureReader(PictureLimits.DEFAULT)).measure(List.of());
+            Pace pace = new Probe(model, config, new ImageReader(ImageLimits.DEFAULT)).measure(List.of());
             assertThat(pace.feature()).isPositive();
             assertThat(pace.head()).isPositive();
             assertThat(pace.all()).isGreaterThan(pace.head() / 10);

@@ -12,11 +12,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.gramian.image.dataset.Sample;
 import org.gramian.run.FoldPlan;
 import org.gramian.run.RunEvent;
-import org.gramian.train.loop.Material.Parts;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.StageStarted;
 import org.gramian.train.loop.TrainEvent.Stepped;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.loop.TrainingData.Parts;
+import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,8 +32,8 @@ class EpochTimesTest {
     }
 
     private static void fold(EpochTimes times, int number) {
-        Sample picture = new Sample("a.png", 0, Path.of("a.png"));
-        FoldPlan plan = new FoldPlan("", "fold", new Parts(List.of(picture), List.of(), List.of(picture)));
+        Sample image = new Sample("a.png", 0, Path.of("a.png"));
+        FoldPlan plan = new FoldPlan("", "fold", new Parts(List.of(image), List.of(), List.of(image)));
         times.accept(new RunEvent.FoldStarted(number, 2, plan));
     }
 
@@ -48,7 +48,7 @@ class EpochTimesTest {
         }
         seconds.addAndGet(took);
         times.accept(new RunEvent.Training(
-                new EpochDone(stage, epoch, 1, 1, 0.5, new Judgement(0.5, 1), true, OptionalDouble.empty())));
+                new EpochDone(stage, epoch, 1, 1, 0.5, new ValidationScore(0.5, 1), true, OptionalDouble.empty())));
     }
 
     @Test

@@ -20,8 +20,8 @@ class TablePresetTest {
     private static final List<String> MATERIALS =
             List.of("fabric", "foliage", "glass", "leather", "metal", "paper", "plastic", "stone", "water", "wood");
 
-    private static Dataset dataset(List<String> classes, int pictures, String layout) {
-        List<Sample> samples = IntStream.range(0, pictures)
+    private static Dataset dataset(List<String> classes, int images, String layout) {
+        List<Sample> samples = IntStream.range(0, images)
                 .mapToObj(i -> new Sample("p" + i, i % classes.size(), Path.of("p" + i)))
                 .toList();
         return new Dataset(

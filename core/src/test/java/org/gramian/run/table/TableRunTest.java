@@ -27,20 +27,20 @@ import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.linear.LinearSolver;
 import org.gramian.run.RunEvent;
 import org.gramian.run.RunPlan;
+import org.gramian.run.RunResources;
 import org.gramian.run.Trainer;
 import org.gramian.run.UnfitDataException;
-import org.gramian.run.Workshop;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.Settings;
 import org.gramian.tensor.Device;
-import org.gramian.testing.PaintedPictures;
-import org.gramian.train.loop.Breaks;
+import org.gramian.testing.PaintedImages;
+import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.TrainEvent.Stepped;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A table of small runs: the same pictures for all rows, and nothing is trained twice. */
+/** A table of small runs: the same images for all rows, and nothing is trained twice. */
 class TableRunTest {
     private static final Settings COMMON = Settings.NONE
             .with(Keys.BACKBONE, "filters")
@@ -71,7 +71,7 @@ class TableRunTest {
 
     private TableData data(String name, int... counts) throws IOException {
         Path place = root.resolve(name);
-        return new TableData(name, place, PaintedPictures.folders(place, counts));
+        return new TableData(name, place, PaintedImages.folders(place, counts));
     }
 
     private static TablePlan plan(String rows) {
@@ -80,19 +80,20 @@ class TableRunTest {
 
     private TableRun run(TablePlan plan) throws IOException, InterruptedException {
         WeightStore none = new WeightStore(root.resolve("weights"));
-        TableRun run =
-                new TableRun(plan, data, root.resolve("table"), new Workshop(Device.CPU, none, Optional.empty(), 2));
+        TableRun run = new TableRun(
+                plan, data, root.resolve("table"), new RunResources(Device.CPU, none, Optional.empty(), 2));
         run.prepare(Trainer.Control.NONE);
         return run;
     }
 
     private TableRun trained(TablePlan plan) throws IOException, InterruptedException {
         TableRun run = run(plan);
-        assertThat(run.train(control(events::add, Breaks.whenAsked()), NOBODY)).isEmpty();
+        assertThat(run.train(control(events::add, Cancellation.whenAsked()), NOBODY))
+                .isEmpty();
         return run;
     }
 
-    private static Trainer.Control control(Consumer<RunEvent> told, Breaks breaks) {
+    private static Trainer.Control control(Consumer<RunEvent> told, Cancellation breaks) {
         return new Trainer.Control(told, breaks, Duration.ofDays(1));
     }
 
@@ -145,7 +146,7 @@ class TableRunTest {
     void theFeaturesOfTheFirstRowServeAllOthers() throws IOException, InterruptedException {
         TableRun run = run(plan("average,cov=pca:4/covariance/triu"));
         List<Set<String>> kept = new ArrayList<>();
-        run.train(control(_ -> {}, Breaks.whenAsked()), new TableRun.Listener() {
+        run.train(control(_ -> {}, Cancellation.whenAsked()), new TableRun.Listener() {
             @Override
             public void begun(TableEntry entry) {}
 
@@ -183,9 +184,9 @@ class TableRunTest {
     void aBrokenTableEndsLikeAnUnbrokenOne() throws IOException, InterruptedException {
         TablePlan plan = plan("average,cov=pca:4/covariance/triu");
         TableRun broken = run(plan);
-        Breaks breaks = Breaks.whenAsked();
+        Cancellation breaks = Cancellation.whenAsked();
         long[] steps = {0};
-        Optional<Breaks.Reason> early = broken.train(
+        Optional<Cancellation.Reason> early = broken.train(
                 control(
                         event -> {
                             if (event instanceof RunEvent.Training(Stepped _) && ++steps[0] == 3) {
@@ -194,7 +195,7 @@ class TableRunTest {
                         },
                         breaks),
                 NOBODY);
-        assertThat(early).hasValue(Breaks.Reason.ASKED);
+        assertThat(early).hasValue(Cancellation.Reason.ASKED);
         assertThat(broken.entries())
                 .extracting(TableEntry::outcome)
                 .containsExactly(new RowOutcome.Waiting(1, 2), new RowOutcome.Waiting(0, 2));
@@ -274,7 +275,7 @@ class TableRunTest {
     }
 
     @Test
-    void aRowThatDoesNotGoWithThatManyPicturesFailsAlone() throws IOException, InterruptedException {
+    void aRowThatDoesNotGoWithThatManyImagesFailsAlone() throws IOException, InterruptedException {
         List<TableRow> rows = new ArrayList<>(RowList.parse("average,axes=average/pca:8"));
         rows.add(RowList.parse("large=conv:20000/bilinear/flat")
                 .getFirst()
@@ -309,14 +310,14 @@ class TableRunTest {
     }
 
     @Test
-    void picturesThatDoNotAllowTheProtocolEndTheTable() {
+    void imagesThatDoNotAllowTheProtocolEndTheTable() {
         Settings tooMany = COMMON.with(Keys.PROTOCOL, Protocols.parse("kfold:9"));
         assertThatThrownBy(() -> run(TablePlan.of(RowList.parse("average"), tooMany)))
                 .isInstanceOf(UnfitDataException.class);
     }
 
     @Test
-    void anotherConfigurationOrOtherPicturesAreRefusedByName() throws IOException, InterruptedException {
+    void anotherConfigurationOrOtherImagesAreRefusedByName() throws IOException, InterruptedException {
         trained(plan("average"));
         TablePlan longer = TablePlan.of(RowList.parse("average"), COMMON.with(Keys.STAGE1_EPOCHS, 3));
         assertThatThrownBy(() -> run(longer)).isInstanceOf(IOException.class).has(facts("stage1.epochs", "3", "2"));
@@ -377,7 +378,7 @@ class TableRunTest {
     }
 
     @Test
-    void aFolderOfPicturesIsTakenOnce() {
+    void aFolderOfImagesIsTakenOnce() {
         Path place = root.resolve("first");
         assertThatThrownBy(() -> TableData.open(List.of(place, root.resolve("first/../first")), Optional.empty()))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 
 /** All features that came, as bytes, in order. */
 final class CollectedFeatures implements FeatureSink {
@@ -40,7 +40,7 @@ final class CollectedFeatures implements FeatureSink {
         return unreadable;
     }
 
-    /** Why there is no feature of a picture. */
+    /** Why there is no feature of an image. */
     Unreadable problem(int sample) {
         return Objects.requireNonNull(unreadable.get(sample));
     }

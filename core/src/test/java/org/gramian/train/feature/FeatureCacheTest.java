@@ -37,7 +37,7 @@ class FeatureCacheTest {
     }
 
     private static Optional<byte[]> find(FeatureCache cache, int number) {
-        return cache.find(MadeUpFeatures.picture(number), MadeUpFeatures.CROP).map(found -> found.toArray(JAVA_BYTE));
+        return cache.find(MadeUpFeatures.image(number), MadeUpFeatures.CROP).map(found -> found.toArray(JAVA_BYTE));
     }
 
     private void fill(int from, int to) throws IOException {
@@ -79,7 +79,7 @@ class FeatureCacheTest {
         fill(0, COUNT);
         try (FeatureCache cache = open()) {
             for (int number = 0; number < COUNT; number++) {
-                MemorySegment feature = cache.find(MadeUpFeatures.picture(number), MadeUpFeatures.CROP)
+                MemorySegment feature = cache.find(MadeUpFeatures.image(number), MadeUpFeatures.CROP)
                         .orElseThrow();
                 assertThat(feature.address() % 64).isZero();
                 assertThat(feature.isReadOnly()).isTrue();
@@ -91,9 +91,8 @@ class FeatureCacheTest {
     void nothingIsFoundUnderAnotherKey() throws IOException {
         fill(0, 1);
         try (FeatureCache cache = open()) {
-            assertThat(cache.find(MadeUpFeatures.picture(0), "another crop")).isEmpty();
-            assertThat(cache.find(MadeUpFeatures.picture(1), MadeUpFeatures.CROP))
-                    .isEmpty();
+            assertThat(cache.find(MadeUpFeatures.image(0), "another crop")).isEmpty();
+            assertThat(cache.find(MadeUpFeatures.image(1), MadeUpFeatures.CROP)).isEmpty();
         }
         FeatureRecipe recipe = MadeUpFeatures.recipe();
         List<FeatureRecipe> others = List.of(
@@ -106,10 +105,10 @@ class FeatureCacheTest {
                 // The same letters, divided otherwise:
                 new FeatureRecipe("made-up-top", "layer", "0123abcd", Preprocessing.CAFFE, DType.F32, "none"));
         Set<String> folders = new HashSet<>(Set.of(recipe.folder()));
-        Set<FeatureKey> keys = new HashSet<>(Set.of(recipe.key(MadeUpFeatures.picture(0), MadeUpFeatures.CROP)));
+        Set<FeatureKey> keys = new HashSet<>(Set.of(recipe.key(MadeUpFeatures.image(0), MadeUpFeatures.CROP)));
         for (FeatureRecipe other : others) {
             assertThat(folders.add(other.folder())).as("%s", other).isTrue();
-            assertThat(keys.add(other.key(MadeUpFeatures.picture(0), MadeUpFeatures.CROP)))
+            assertThat(keys.add(other.key(MadeUpFeatures.image(0), MadeUpFeatures.CROP)))
                     .isTrue();
             try (FeatureCache cache = FeatureCache.open(root, other, warnings::add)) {
                 assertThat(find(cache, 0)).isEmpty();

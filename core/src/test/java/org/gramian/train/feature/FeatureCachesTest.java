@@ -76,8 +76,7 @@ final class FeatureCachesTest {
         Path read = fill(OLD, 1, 9);
         Path unread = fill(NEW, 2, 1);
         try (FeatureCache cache = FeatureCache.open(root, OLD, _ -> {})) {
-            assertThat(cache.find(MadeUpFeatures.picture(1), MadeUpFeatures.CROP))
-                    .isPresent();
+            assertThat(cache.find(MadeUpFeatures.image(1), MadeUpFeatures.CROP)).isPresent();
         }
         FeatureCaches.prune(root, Rule.atMost(Files.size(read)));
         assertThat(files()).containsExactly(read).doesNotContain(unread);

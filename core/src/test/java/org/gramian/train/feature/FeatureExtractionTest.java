@@ -23,9 +23,9 @@ import java.util.stream.Stream;
 import javax.imageio.ImageIO;
 import org.gramian.autodiff.Parameter;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.Reading.Problem;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
@@ -79,13 +79,13 @@ class FeatureExtractionTest {
     }
 
     private CollectedFeatures without(DType type) throws IOException {
-        return run(new FeatureExtraction(extractor(type), PictureLimits.DEFAULT, Optional.empty()), -1);
+        return run(new FeatureExtraction(extractor(type), ImageLimits.DEFAULT, Optional.empty()), -1);
     }
 
     /** Through the cache, which must have lacked so many features. */
     private CollectedFeatures through(DType type, int missing) throws IOException {
         try (FeatureCache cache = cache(type)) {
-            return run(new FeatureExtraction(extractor(type), PictureLimits.DEFAULT, Optional.of(cache)), missing);
+            return run(new FeatureExtraction(extractor(type), ImageLimits.DEFAULT, Optional.of(cache)), missing);
         }
     }
 
@@ -112,7 +112,7 @@ class FeatureExtractionTest {
     @Test
     void forEachThreadThatIsAskedForThereAreTwoThatTakeTurns() throws IOException {
         FeatureExtraction extraction =
-                new FeatureExtraction(extractor(DType.F32), PictureLimits.DEFAULT, Optional.empty());
+                new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.empty());
         for (int threads : new int[] {1, 3}) {
             List<Long> seen = new ArrayList<>();
             extraction.with(threads).run(extraction.survey(samples, crops, _ -> {}), counting(seen), _ -> {});
@@ -188,7 +188,7 @@ class FeatureExtractionTest {
     }
 
     @Test
-    void aPictureThatCannotBeReadIsNamedAndTheOthersAreNot() throws IOException {
+    void anImageThatCannotBeReadIsNamedAndTheOthersAreNot() throws IOException {
         Files.writeString(samples.get(1).file(), "no picture");
         Files.delete(samples.get(4).file());
         CollectedFeatures plain = without(DType.F32);
@@ -204,7 +204,7 @@ class FeatureExtractionTest {
     void aFileChangedBetweenHashingAndDecodingIsFoundOut() throws IOException {
         try (FeatureCache cache = cache(DType.F32)) {
             FeatureExtraction extraction =
-                    new FeatureExtraction(extractor(DType.F32), PictureLimits.DEFAULT, Optional.of(cache));
+                    new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.of(cache));
             FeatureSurvey survey = extraction.survey(samples, crops, _ -> {});
             paint(samples.get(0).file(), 1234);
             CollectedFeatures collected = new CollectedFeatures();
@@ -219,7 +219,7 @@ class FeatureExtractionTest {
         CollectedFeatures plain = through(DType.F32, PICTURES * crops.count());
         try (FeatureCache cache = cache(DType.F32)) {
             FeatureExtraction extraction =
-                    new FeatureExtraction(extractor(DType.F32), PictureLimits.DEFAULT, Optional.of(cache));
+                    new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.of(cache));
             FeatureSurvey survey = extraction.survey(samples, crops, _ -> {});
             assertThat(survey.missingCount()).isZero();
             damageThirdRecord(cache.folder());
@@ -249,7 +249,7 @@ class FeatureExtractionTest {
         List<String> warnings = new ArrayList<>();
         FeatureExtractor extractor = extractor(DType.F32);
         try (FeatureCache cache = FeatureCache.open(folder.resolve("removed"), extractor.recipe(), warnings::add)) {
-            FeatureExtraction extraction = new FeatureExtraction(extractor, PictureLimits.DEFAULT, Optional.of(cache));
+            FeatureExtraction extraction = new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache));
             run(extraction, PICTURES * crops.count());
             FeatureSurvey survey = extraction.survey(samples, crops, _ -> {});
             assertThat(survey.missingCount()).isZero();
@@ -277,17 +277,17 @@ class FeatureExtractionTest {
                 Scope _ = Scope.open()) {
             enlarge(loud, 1e6);
             FeatureExtractor half = new FeatureExtractor(loud, BATCH, DType.F16);
-            assertThatThrownBy(() -> run(new FeatureExtraction(half, PictureLimits.DEFAULT, Optional.empty()), -1))
+            assertThatThrownBy(() -> run(new FeatureExtraction(half, ImageLimits.DEFAULT, Optional.empty()), -1))
                     .isInstanceOf(IllegalArgumentException.class)
                     .has(facts("filters:bank"))
                     .hasMessageContaining("65504")
                     .has(facts("f32"));
             FeatureExtractor single = new FeatureExtractor(loud, BATCH, DType.F32);
-            assertThat(run(new FeatureExtraction(single, PictureLimits.DEFAULT, Optional.empty()), -1)
+            assertThat(run(new FeatureExtraction(single, ImageLimits.DEFAULT, Optional.empty()), -1)
                             .features())
                     .hasSize(PICTURES * crops.count());
             enlarge(loud, Double.POSITIVE_INFINITY);
-            assertThatThrownBy(() -> run(new FeatureExtraction(single, PictureLimits.DEFAULT, Optional.empty()), -1))
+            assertThatThrownBy(() -> run(new FeatureExtraction(single, ImageLimits.DEFAULT, Optional.empty()), -1))
                     .isInstanceOf(IllegalArgumentException.class)
                     .has(facts("finite"));
         }
@@ -308,12 +308,12 @@ class FeatureExtractionTest {
     }
 
     @Test
-    void theSamePictureTwiceIsKeptOnce() throws IOException {
+    void theSameImageTwiceIsKeptOnce() throws IOException {
         Crops centre = CropPlan.parse("center:14").testing();
         Files.copy(samples.get(0).file(), samples.get(1).file(), StandardCopyOption.REPLACE_EXISTING);
         try (FeatureCache cache = cache(DType.F32)) {
             FeatureExtraction extraction =
-                    new FeatureExtraction(extractor(DType.F32), PictureLimits.DEFAULT, Optional.of(cache));
+                    new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.of(cache));
             extraction.run(extraction.survey(samples, centre, _ -> {}), new CollectedFeatures(), _ -> {});
             assertThat(cache.size()).isEqualTo(PICTURES - 1);
         }
@@ -322,8 +322,8 @@ class FeatureExtractionTest {
     @Test
     void aCacheOfAnotherRecipeIsRefused() throws IOException {
         try (FeatureCache cache = cache(DType.F16)) {
-            assertThatThrownBy(() ->
-                            new FeatureExtraction(extractor(DType.F32), PictureLimits.DEFAULT, Optional.of(cache)))
+            assertThatThrownBy(
+                            () -> new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.of(cache)))
                     .isInstanceOf(IllegalArgumentException.class);
         }
         assertThat(new FeatureExtractor(network, 5, DType.F32).recipe())
@@ -332,7 +332,7 @@ class FeatureExtractionTest {
     }
 
     @Test
-    void noPicturesAreNoFeatures() throws IOException {
+    void noImagesAreNoFeatures() throws IOException {
         samples.clear();
         assertThat(through(DType.F32, 0).places()).isEmpty();
     }

@@ -18,17 +18,17 @@ import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.PictureLimits;
+import org.gramian.image.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
-import org.gramian.model.UnreadablePictureException;
+import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
-import org.gramian.testing.PaintedPictures;
+import org.gramian.testing.PaintedImages;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.AfterEach;
@@ -47,7 +47,7 @@ class FeatureTableTest {
 
     @BeforeEach
     void paint() throws IOException {
-        samples = PaintedPictures.folders(folder.resolve("pictures"), 2, 2).samples();
+        samples = PaintedImages.folders(folder.resolve("pictures"), 2, 2).samples();
     }
 
     @AfterEach
@@ -60,7 +60,7 @@ class FeatureTableTest {
     }
 
     private FeatureTable table(DType type, Optional<FeatureCache> cache) throws IOException {
-        FeatureExtraction extraction = new FeatureExtraction(extractor(type), PictureLimits.DEFAULT, cache);
+        FeatureExtraction extraction = new FeatureExtraction(extractor(type), ImageLimits.DEFAULT, cache);
         return FeatureTable.collect(extraction, extraction.survey(samples, crops, _ -> {}), _ -> {});
     }
 
@@ -80,7 +80,7 @@ class FeatureTableTest {
     void rowsAreTheFeaturesThatAnExtractionDelivers() throws IOException {
         CollectedFeatures collected = new CollectedFeatures();
         FeatureExtraction extraction =
-                new FeatureExtraction(extractor(DType.F32), PictureLimits.DEFAULT, Optional.empty());
+                new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.empty());
         extraction.run(extraction.survey(samples, crops, _ -> {}), collected, _ -> {});
         try (FeatureTable table = table(DType.F32, Optional.empty())) {
             assertThat(table.count()).isEqualTo(samples.size() * crops.count());
@@ -143,7 +143,7 @@ class FeatureTableTest {
             Path file = onlyFeatures(cache.folder());
             byte[] whole = Files.readAllBytes(file);
             FeatureExtraction extraction =
-                    new FeatureExtraction(extractor(DType.F32), PictureLimits.DEFAULT, Optional.of(cache));
+                    new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.of(cache));
             LongConsumer damaging = done -> {
                 if (done == samples.size()) {
                     overwrite(file, new byte[whole.length]);
@@ -159,7 +159,7 @@ class FeatureTableTest {
         }
     }
 
-    /** Every second picture is kept already, in the file that features of the others are added to in between. */
+    /** Every second image is kept already, in the file that features of the others are added to in between. */
     @Test
     void aFileOfTheCacheThatGrowsIsMappedAFewTimesOnly() throws IOException {
         Path maps = Path.of("/proc/self/maps");
@@ -213,7 +213,7 @@ class FeatureTableTest {
     }
 
     @Test
-    void copiesOfAPictureHaveTheSameRows() throws IOException {
+    void copiesOfAnImageHaveTheSameRows() throws IOException {
         Files.copy(samples.get(0).file(), samples.get(3).file(), StandardCopyOption.REPLACE_EXISTING);
         try (FeatureCache cache = cache(DType.F32);
                 FeatureTable table = table(DType.F32, Optional.of(cache))) {
@@ -224,7 +224,7 @@ class FeatureTableTest {
     }
 
     @Test
-    void noPicturesMakeAnEmptyTable() throws IOException {
+    void noImagesMakeAnEmptyTable() throws IOException {
         samples = List.of();
         try (FeatureTable table = table(DType.F32, Optional.empty())) {
             assertThat(table.count()).isZero();
@@ -232,9 +232,9 @@ class FeatureTableTest {
     }
 
     @Test
-    void progressIsToldPictureByPicture() throws IOException {
+    void progressIsToldImageByImage() throws IOException {
         FeatureExtraction extraction =
-                new FeatureExtraction(extractor(DType.F32), PictureLimits.DEFAULT, Optional.empty());
+                new FeatureExtraction(extractor(DType.F32), ImageLimits.DEFAULT, Optional.empty());
         List<Long> told = new ArrayList<>();
         FeatureTable.collect(extraction, extraction.survey(samples, crops, _ -> {}), told::add)
                 .close();
@@ -243,12 +243,12 @@ class FeatureTableTest {
     }
 
     @Test
-    void aPictureThatCannotBeReadIsNamed() throws IOException {
+    void anImageThatCannotBeReadIsNamed() throws IOException {
         Files.writeString(samples.get(2).file(), "no picture");
         for (boolean cached : List.of(false, true)) {
             try (FeatureCache cache = cache(DType.F32)) {
                 assertThatThrownBy(() -> table(DType.F32, cached ? Optional.of(cache) : Optional.empty()))
-                        .isInstanceOf(UnreadablePictureException.class)
+                        .isInstanceOf(UnreadableImageException.class)
                         .hasMessageContaining(samples.get(2).file().toString());
             }
         }

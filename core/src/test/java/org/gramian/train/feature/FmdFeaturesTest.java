@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.stream.IntStream;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.weights.Weights;
-import org.gramian.image.PictureLimits;
+import org.gramian.image.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Dataset;
@@ -24,7 +24,7 @@ import org.gramian.testing.SharedFolder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Real pictures, a real network: the cache gives the same bits, twenty times as fast. */
+/** Real images, a real network: the cache gives the same bits, twenty times as fast. */
 class FmdFeaturesTest {
     private static final int PICTURES = 200;
 
@@ -65,7 +65,7 @@ class FmdFeaturesTest {
         }
     }
 
-    /** In a run of their own without the cache: every tenth picture, all of them under {@code ./verify --full}. */
+    /** In a run of their own without the cache: every tenth image, all of them under {@code ./verify --full}. */
     private static void requireSameWithout(
             FeatureExtractor extractor, List<Sample> samples, Crops crops, CollectedFeatures kept) throws IOException {
         int step = FullResults.wanted() ? 1 : 10;
@@ -92,7 +92,7 @@ class FmdFeaturesTest {
     private record Timed(CollectedFeatures features, double seconds) {
         static Timed of(FeatureExtractor extractor, Optional<FeatureCache> cache, List<Sample> samples, Crops crops)
                 throws IOException {
-            FeatureExtraction extraction = new FeatureExtraction(extractor, PictureLimits.DEFAULT, cache);
+            FeatureExtraction extraction = new FeatureExtraction(extractor, ImageLimits.DEFAULT, cache);
             CollectedFeatures collected = new CollectedFeatures();
             long start = System.nanoTime();
             extraction.run(extraction.survey(samples, crops, _ -> {}), collected, _ -> {});

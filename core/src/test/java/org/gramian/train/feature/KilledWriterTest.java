@@ -94,6 +94,6 @@ class KilledWriterTest {
     }
 
     private static Optional<MemorySegment> find(FeatureCache cache, int number) {
-        return cache.find(MadeUpFeatures.picture(number), MadeUpFeatures.CROP);
+        return cache.find(MadeUpFeatures.image(number), MadeUpFeatures.CROP);
     }
 }

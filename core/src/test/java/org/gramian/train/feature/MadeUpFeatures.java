@@ -19,7 +19,7 @@ final class MadeUpFeatures {
         return new FeatureRecipe("made-up", "top/layer", "0123abcd", Preprocessing.CAFFE, DType.F32, "none");
     }
 
-    static byte[] picture(int number) {
+    static byte[] image(int number) {
         return Sha256.of(("picture " + number).getBytes(StandardCharsets.UTF_8));
     }
 
@@ -37,6 +37,6 @@ final class MadeUpFeatures {
     }
 
     static void put(FeatureCache cache, int number) {
-        cache.put(picture(number), CROP, MemorySegment.ofArray(feature(number)));
+        cache.put(image(number), CROP, MemorySegment.ofArray(feature(number)));
     }
 }

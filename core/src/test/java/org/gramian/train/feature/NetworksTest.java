@@ -78,12 +78,12 @@ class NetworksTest {
                         backbone.preprocessing(),
                         "fixed",
                         Device.CPU)) {
-            Shape pictures = Shape.of(BATCH, 3, SIDE, SIDE);
+            Shape images = Shape.of(BATCH, 3, SIDE, SIDE);
             float[] features = new float
                     [Math.toIntExact(BATCH * backbone.features(SIDE, SIDE).elements())];
             MemorySegment target = MemorySegment.ofArray(features);
             new FeatureExtractor(network, BATCH, DType.F32)
-                    .compute(Tensors.of(uniform("pictures", pictures, -1, 1), pictures, DType.F32), target);
+                    .compute(Tensors.of(uniform("pictures", images, -1, 1), images, DType.F32), target);
             return target.toArray(JAVA_FLOAT);
         }
     }

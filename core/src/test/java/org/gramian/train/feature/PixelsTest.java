@@ -11,10 +11,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.SplittableRandom;
 import javax.imageio.ImageIO;
 import org.gramian.basis.Sha256;
-import org.gramian.image.Picture;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading.Readable;
+import org.gramian.image.Image;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult.Readable;
 import org.gramian.image.crop.Crop;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
@@ -29,11 +29,11 @@ class PixelsTest {
     void thePixelsOfCropsAreThoseOfTheirVersion() throws IOException {
         StringBuilder all = new StringBuilder("version " + FeatureRecipe.PIXELS + ":");
         for (String format : new String[] {"png", "jpg"}) {
-            Picture picture = painted(format);
+            Image image = painted(format);
             for (String plan : new String[] {"paper:50+flips", "resize:50"}) {
-                for (Crop crop : CropPlan.parse(plan).training(1).of(picture.width(), picture.height(), "name")) {
+                for (Crop crop : CropPlan.parse(plan).training(1).of(image.width(), image.height(), "name")) {
                     float[] numbers = new float[3 * 50 * 50];
-                    Preprocessing.TORCHVISION.write(crop.scale(picture), crop, MemorySegment.ofArray(numbers));
+                    Preprocessing.TORCHVISION.write(crop.scale(image), crop, MemorySegment.ofArray(numbers));
                     byte[] bytes = MemorySegment.ofArray(numbers).toArray(ValueLayout.JAVA_BYTE);
                     all.append(Sha256.hex(Sha256.of(bytes)));
                 }
@@ -43,7 +43,7 @@ class PixelsTest {
                 .isEqualTo("4a5d77121bc9ad5ed9c8535b6b2ce9d1d99fd94edb15d5d90bc55505f88cf2a1");
     }
 
-    private static Picture painted(String format) throws IOException {
+    private static Image painted(String format) throws IOException {
         BufferedImage image = new BufferedImage(171, 133, BufferedImage.TYPE_INT_RGB);
         SplittableRandom random = new SplittableRandom(1);
         for (int y = 0; y < image.getHeight(); y++) {
@@ -53,6 +53,6 @@ class PixelsTest {
         }
         ByteArrayOutputStream file = new ByteArrayOutputStream();
         ImageIO.write(image, format, file);
-        return ((Readable) new PictureReader(PictureLimits.DEFAULT).read(file.toByteArray())).picture();
+        return ((Readable) new ImageReader(ImageLimits.DEFAULT).read(file.toByteArray())).image();
     }
 }

@@ -17,8 +17,8 @@ import org.gramian.tensor.Tensors;
 import org.gramian.testing.Gpu;
 import org.gramian.train.loop.BatchMixing.Draw;
 import org.gramian.train.loop.BatchMixing.Mixed;
-import org.gramian.train.recipe.Judgement;
 import org.gramian.train.recipe.Recipe.Augmenting;
+import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -27,7 +27,7 @@ class BatchMixingTest {
     private static final int SIZE = 6;
     private static final int DRAWS = 20_000;
     private static final int[] LABELS = {2, 0, 1};
-    private static final Position START = Position.startOf(2, Judgement.NONE, 1);
+    private static final TrainingProgress START = TrainingProgress.startOf(2, ValidationScore.NONE, 1);
 
     private static BatchMixing mixing(double mixup, double cutmix) {
         return new BatchMixing(new Augmenting(Augmentation.NONE, 16, mixup, cutmix), 7);
@@ -98,7 +98,7 @@ class BatchMixingTest {
         BatchMixing mixing = mixing(mixup, cutmix);
         for (int step = 0; step < 50; step++) {
             try (Scope _ = Scope.open()) {
-                Position position = START.stepped(EpochSums.NONE, step);
+                TrainingProgress position = START.stepped(EpochSums.NONE, step);
                 Draw draw = mixing.draw(position, step, 0, SIZE);
                 Mixed mixed = mixing.apply(new Mixed(new Examples.Minibatch(images(), LABELS), targets()), position, 0);
                 float[] plain = images().toFloats();
@@ -160,7 +160,7 @@ class BatchMixingTest {
         try (Scope _ = Scope.open();
                 BatchMixing.OnDevice onDevice = mixing.on(gpu, new Sized(SIZE, gpu))) {
             for (int step = 0; step < 20; step++) {
-                Position position = START.stepped(EpochSums.NONE, step);
+                TrainingProgress position = START.stepped(EpochSums.NONE, step);
                 Mixed expected =
                         mixing.apply(new Mixed(new Examples.Minibatch(images(), LABELS), targets()), position, 0);
                 onDevice.set(position, step);

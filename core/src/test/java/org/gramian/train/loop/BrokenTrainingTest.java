@@ -18,16 +18,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.gramian.image.dataset.Sample;
-import org.gramian.model.UnreadablePictureException;
+import org.gramian.model.UnreadableImageException;
 import org.gramian.tensor.file.Safetensors;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
-import org.gramian.testing.PaintedPictures;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.Collecting;
 import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -44,14 +44,14 @@ class BrokenTrainingTest {
 
     @BeforeEach
     void paint() throws IOException {
-        Parts parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 5, 6, 7));
+        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 6, 7));
         training = SmallTraining.of(Recipes.usual(), parts);
     }
 
     @Test
     void filesThatAreLookedAtAreToldOneByOneAndMayBeLeftAlone() throws IOException {
         training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
-        Breaks breaks = Breaks.whenAsked();
+        Cancellation breaks = Cancellation.whenAsked();
         List<TrainEvent> told = new ArrayList<>();
         assertThatThrownBy(() -> training.run(
                         event -> {
@@ -82,7 +82,7 @@ class BrokenTrainingTest {
     }
 
     @Test
-    void aPictureThatIsLostMeanwhileIsNamed() throws IOException {
+    void anImageThatIsLostMeanwhileIsNamed() throws IOException {
         SmallTraining second = training.with(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.05, "constant", 0)));
         for (Sample lost : List.of(
                 training.parts().training().getFirst(),
@@ -92,7 +92,7 @@ class BrokenTrainingTest {
             assertThatThrownBy(second::run)
                     .isInstanceOf(UncheckedIOException.class)
                     .cause()
-                    .isInstanceOf(UnreadablePictureException.class)
+                    .isInstanceOf(UnreadableImageException.class)
                     .has(facts(lost.file()));
             Files.write(lost.file(), content);
         }
@@ -100,17 +100,17 @@ class BrokenTrainingTest {
 
     @Test
     void aTrainingThatIsAskedToStopLeavesACheckpointAndNoModel() throws IOException {
-        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
         Outcome outcome = training.brokenAfter(1, keeper).orElseThrow();
-        assertThat(outcome.early()).hasValue(Breaks.Reason.ASKED);
+        assertThat(outcome.early()).hasValue(Cancellation.Reason.ASKED);
         assertThat(outcome.stages()).isEmpty();
         assertThat(keeper.file()).isRegularFile();
     }
 
     @Test
     void aTrainingThatIsAskedToStopWhileItCollectsFeaturesHasNothingToKeep() {
-        Keeper keeper = SmallTraining.keeper(folder, NEVER);
-        Breaks breaks = Breaks.whenAsked();
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+        Cancellation breaks = Cancellation.whenAsked();
         breaks.ask();
         assertThatThrownBy(() -> training.run(_ -> {}, breaks, Optional.of(keeper)))
                 .isInstanceOf(InterruptedTrainingException.class);
@@ -119,11 +119,11 @@ class BrokenTrainingTest {
 
     @Test
     void aCheckpointOfAnotherConfigurationIsRefused() throws IOException {
-        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
         training.brokenAfter(3, keeper);
         byte[] before = Files.readAllBytes(keeper.file());
-        Keeper other = new Keeper(keeper.file(), "other pictures", NEVER);
-        assertThatThrownBy(() -> training.run(_ -> {}, Breaks.whenAsked(), Optional.of(other)))
+        CheckpointPolicy other = new CheckpointPolicy(keeper.file(), "other pictures", NEVER);
+        assertThatThrownBy(() -> training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(other)))
                 .isInstanceOf(IOException.class)
                 .hasMessageStartingWith(keeper.file().toString());
         assertThat(keeper.file()).hasBinaryContent(before);
@@ -131,7 +131,7 @@ class BrokenTrainingTest {
 
     @Test
     void aCheckpointThatWasCutAnywhereIsRefused() throws IOException {
-        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
         training.brokenAfter(3, keeper);
         byte[] all = Files.readAllBytes(keeper.file());
         for (int length : new int[] {0, 1, 7, 8, 9, 200, all.length / 2, all.length - 1}) {
@@ -139,13 +139,13 @@ class BrokenTrainingTest {
             requireRefusal(keeper);
         }
         Files.write(keeper.file(), all);
-        assertThat(training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper))
+        assertThat(training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper))
                         .model())
                 .isEqualTo(training.run().model());
     }
 
-    private void requireRefusal(Keeper keeper) {
-        assertThatThrownBy(() -> training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper)))
+    private void requireRefusal(CheckpointPolicy keeper) {
+        assertThatThrownBy(() -> training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper)))
                 .isInstanceOf(IOException.class)
                 .hasMessageStartingWith(keeper.file().toString());
     }
@@ -155,7 +155,7 @@ class BrokenTrainingTest {
         void apply(Map<String, StoredTensor> tensors, Map<String, String> metadata);
     }
 
-    private static void change(Keeper keeper, Change change) throws IOException {
+    private static void change(CheckpointPolicy keeper, Change change) throws IOException {
         try (Arena arena = Arena.ofConfined()) {
             TensorFile file = Safetensors.read(keeper.file(), arena);
             Map<String, StoredTensor> tensors = new LinkedHashMap<>(file.tensors());
@@ -167,7 +167,7 @@ class BrokenTrainingTest {
 
     @Test
     void aCheckpointThatLacksSomethingIsRefused() throws IOException {
-        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
         training.brokenAfter(3, keeper);
         byte[] whole = Files.readAllBytes(keeper.file());
         List<Change> changes = List.of(
@@ -193,7 +193,7 @@ class BrokenTrainingTest {
 
     @Test
     void somethingElseInTheCheckpointsPlaceIsRefusedAndLeftAlone() throws IOException {
-        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
         Files.writeString(keeper.file(), "my shopping list: milk, bread, eggs, and a bag of apples");
         requireRefusal(keeper);
         assertThat(keeper.file()).content().startsWith("my shopping list");
@@ -212,11 +212,11 @@ class BrokenTrainingTest {
                                 move(place, away);
                             }
                         },
-                        Breaks.whenAsked(),
+                        Cancellation.whenAsked(),
                         Optional.of(SmallTraining.keeper(place, NEVER))))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining(place.toString());
-        Outcome last = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(SmallTraining.keeper(away, NEVER)));
+        Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(SmallTraining.keeper(away, NEVER)));
         assertThat(last.events(EpochDone.class).getFirst().epoch()).isEqualTo(1);
         assertThat(last.model()).isEqualTo(training.run().model());
     }

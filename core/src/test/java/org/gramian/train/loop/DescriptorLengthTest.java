@@ -8,9 +8,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import org.gramian.image.dataset.Sample;
-import org.gramian.testing.PaintedPictures;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.StageRecipe;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,7 +27,7 @@ class DescriptorLengthTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 5, 6, 7));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 6, 7));
     }
 
     private double rate(StageRecipe first, String pooling) throws IOException {
@@ -47,7 +47,7 @@ class DescriptorLengthTest {
         assertThat(rate(Recipes.perLength(1, 0.5), "average/l2")).isBetween(0.5, 0.5 * bound * (1 + 1e-6));
     }
 
-    /** Painted pictures are alike to the kernel of their maps: the mean is nearly all of it. */
+    /** Painted images are alike to the kernel of their maps: the mean is nearly all of it. */
     @Test
     void whatAllDescriptorsShareBoundsTheRate() throws IOException {
         double bound = 4 * (1 + Recipes.of(NONE, NONE).optimizer().rule().momentum());

@@ -12,12 +12,12 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.dataset.Sample;
-import org.gramian.testing.PaintedPictures;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.AdamWOptions;
-import org.gramian.train.loop.Material.Parts;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.LossRecipe;
 import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.OptimizerRecipe;
@@ -113,7 +113,7 @@ class ExactResumeTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 5, 6, 7));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 6, 7));
     }
 
     @ParameterizedTest
@@ -124,10 +124,10 @@ class ExactResumeTest {
         int steps = whole.events(Stepped.class).size();
         assertThat(steps).isGreaterThan(3);
         for (int step = 1; step <= steps; step++) {
-            Keeper keeper = SmallTraining.keeper(folder, NEVER);
+            CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
             Optional<Outcome> first = training.brokenAfter(step, keeper);
             boolean stopped = first.flatMap(Outcome::early).isPresent() || first.isEmpty();
-            Outcome last = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+            Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
             assertThat(stopped || step == steps)
                     .as("a break after step %d", step)
                     .isTrue();
@@ -148,7 +148,7 @@ class ExactResumeTest {
         SmallTraining training = kind.on(parts);
         Outcome whole = training.run();
         for (int every : List.of(1, 4)) {
-            Keeper keeper = SmallTraining.keeper(folder, NEVER);
+            CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
             requireSame(training.brokenEvery(every, keeper), whole, "broken every " + every + " steps");
             keeper.remove();
         }
@@ -162,17 +162,17 @@ class ExactResumeTest {
         Outcome whole = training.run();
         List<TrainEvent> events = whole.events();
         for (int at = 0; at < events.size(); at += 5) {
-            Keeper keeper = SmallTraining.keeper(folder, at % 2 == 0 ? Duration.ZERO : NEVER);
+            CheckpointPolicy keeper = SmallTraining.keeper(folder, at % 2 == 0 ? Duration.ZERO : NEVER);
             crash(training, keeper, at);
             requireSame(
-                    training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper)),
+                    training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper)),
                     whole,
                     "crashed at " + events.get(at));
             keeper.remove();
         }
     }
 
-    private static void crash(SmallTraining training, Keeper keeper, int at) throws IOException {
+    private static void crash(SmallTraining training, CheckpointPolicy keeper, int at) throws IOException {
         int[] seen = {0};
         try {
             training.run(
@@ -181,7 +181,7 @@ class ExactResumeTest {
                             throw new Crash();
                         }
                     },
-                    Breaks.whenAsked(),
+                    Cancellation.whenAsked(),
                     Optional.of(keeper));
             throw new AssertionError("nothing crashed");
         } catch (Crash _) {
@@ -199,10 +199,10 @@ class ExactResumeTest {
         SmallTraining training = Kind.BATCH_NORM_ACCUMULATION_COSINE_AND_WARMUP.on(parts);
         List<EpochDone> whole = training.run().events(EpochDone.class);
         for (Duration every : List.of(NEVER, Duration.ZERO)) {
-            Keeper keeper = SmallTraining.keeper(folder, every);
+            CheckpointPolicy keeper = SmallTraining.keeper(folder, every);
             List<EpochDone> told = new ArrayList<>();
             for (boolean over = false; !over; ) {
-                Breaks breaks = Breaks.whenAsked();
+                Cancellation breaks = Cancellation.whenAsked();
                 try {
                     over = training.run(
                                     event -> {
@@ -230,11 +230,11 @@ class ExactResumeTest {
     void aBreakWhileEpochsAreJudgedKeepsAllStepsOfTheEpoch() throws IOException {
         SmallTraining training =
                 SmallTraining.of(Recipes.of(stage(0, 0, "constant", 0), stage(1, 0.02, "constant", 0)), parts);
-        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
         Outcome whole = training.run();
         int steps = whole.events(Stepped.class).size();
-        assertThat(training.brokenAfter(steps, keeper).orElseThrow().early()).hasValue(Breaks.Reason.ASKED);
-        Outcome rest = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+        assertThat(training.brokenAfter(steps, keeper).orElseThrow().early()).hasValue(Cancellation.Reason.ASKED);
+        Outcome rest = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
         assertThat(rest.events(Stepped.class)).isEmpty();
         requireSame(rest, whole, "broken while judging");
     }

@@ -10,17 +10,17 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.image.dataset.Sample;
-import org.gramian.testing.PaintedPictures;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.StageDone;
 import org.gramian.train.loop.TrainEvent.StageExtended;
 import org.gramian.train.loop.TrainEvent.StageStarted;
 import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Improvement;
-import org.gramian.train.recipe.Judgement;
 import org.gramian.train.recipe.StageRecipe;
+import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -36,7 +36,7 @@ class ExtendedStageTest {
 
     @BeforeEach
     void paint() throws IOException {
-        Parts divided = SmallTraining.divide(PaintedPictures.folders(folder.resolve("images"), 5, 6, 7));
+        Parts divided = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
         parts = new Parts(
                 divided.training(), divided.training(), divided.test()); // a validation loss that falls for long
     }
@@ -71,7 +71,7 @@ class ExtendedStageTest {
         for (String schedule : List.of("constant", "steps:9")) {
             Outcome outcome = training(stage(4, 0.3, schedule, 0)).run();
             assertThat(outcome.events(StageExtended.class)).isEmpty();
-            List<Judgement> judgements = outcome.events(EpochDone.class).stream()
+            List<ValidationScore> judgements = outcome.events(EpochDone.class).stream()
                     .map(EpochDone::judgement)
                     .toList();
             assertThat(outcome.events(StageDone.class).getFirst().improving())
@@ -94,9 +94,9 @@ class ExtendedStageTest {
         assertThat(whole.events(StageExtended.class)).isNotEmpty();
         int steps = whole.events(Stepped.class).size();
         for (int step = 1; step <= steps; step++) {
-            Keeper keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+            CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
             training.brokenAfter(step, keeper);
-            Outcome last = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+            Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
             assertThat(last.model()).as("broken after step %d", step).isEqualTo(whole.model());
             assertThat(last.events(StageDone.class).getLast())
                     .as("broken after step %d", step)
@@ -108,10 +108,10 @@ class ExtendedStageTest {
     @Test
     void aResumedStageTellsItsExtendedLength() throws IOException {
         SmallTraining training = training(extending(4, 0.3, "constant"));
-        Keeper keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
         int steps = training.run().events(StageStarted.class).getFirst().steps();
         training.brokenAfter(4 * steps + 1, keeper);
-        Outcome last = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+        Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
         assertThat(last.events(StageStarted.class).getFirst().epochs()).isEqualTo(5);
     }
 
@@ -125,9 +125,9 @@ class ExtendedStageTest {
                         now[0] = Duration.ofHours(1).toNanos();
                     }
                 },
-                Breaks.after(Duration.ofMinutes(1), () -> now[0]),
+                Cancellation.after(Duration.ofMinutes(1), () -> now[0]),
                 Optional.empty());
-        assertThat(outcome.early()).contains(Breaks.Reason.OUT_OF_TIME);
+        assertThat(outcome.early()).contains(Cancellation.Reason.OUT_OF_TIME);
         assertThat(outcome.events(EpochDone.class)).hasSize(4);
         assertThat(outcome.stages()).as("the model is kept").containsOnlyKeys(1);
     }

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.PictureLimits;
+import org.gramian.image.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.model.Head;
 import org.gramian.model.Model;
@@ -16,12 +16,12 @@ import org.gramian.pooling.Fitting;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.testing.PaintedPictures;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
 import org.gramian.train.feature.FrozenBackbone;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,21 +33,21 @@ class FittedTrainingTest {
     private Path folder = Path.of("");
 
     @Test
-    void onlyTheFirstCropOfEachPictureIsFittedTo() throws IOException {
-        Parts parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 6, 7));
+    void onlyTheFirstCropOfEachImageIsFittedTo() throws IOException {
+        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 6, 7));
         assertThat(FIVE.testing().count()).isEqualTo(5);
         try (FrozenBackbone network = FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), Device.CPU);
                 Model model = model(network)) {
             FeatureExtractor extractor = new FeatureExtractor(network, 4, DType.F32);
             try (FeatureCache cache = FeatureCache.open(folder.resolve("cache"), extractor.recipe(), _ -> {})) {
-                Material material = new Material(
+                TrainingData material = new TrainingData(
                         parts,
                         FIVE.training(1),
                         FIVE.testing(),
-                        new FeatureExtraction(extractor, PictureLimits.DEFAULT, Optional.of(cache)),
+                        new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.of(cache)),
                         2);
-                Session session = new Session(_ -> {}, Breaks.whenAsked(), Optional.empty());
-                new TwoStage(model, Recipes.first(0, 1), material, session).run((_, _) -> {});
+                TrainingSession session = new TrainingSession(_ -> {}, Cancellation.whenAsked(), Optional.empty());
+                new TwoStageTraining(model, Recipes.first(0, 1), material, session).run((_, _) -> {});
                 assertThat(cache.size()).isEqualTo(parts.training().size());
             }
             assertThat(model.headParameters().all()).noneMatch(parameter -> Fitting.isUnset(parameter.value()));

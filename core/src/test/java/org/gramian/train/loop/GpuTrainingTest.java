@@ -14,7 +14,7 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
 import org.gramian.testing.Gpu;
-import org.gramian.testing.PaintedPictures;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.recipe.Recipe;
@@ -33,7 +33,7 @@ class GpuTrainingTest {
     private SmallTraining on(Device device, Recipe recipe) throws IOException {
         Means means = new Means(2, Optional.empty(), device);
         return SmallTraining.of(
-                        recipe, SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 9, 10, 11)))
+                        recipe, SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 9, 10, 11)))
                 .with(means);
     }
 

@@ -2,11 +2,11 @@ package org.gramian.train.loop;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 
 class HeadRatesTest {
-    private static final Position LONG = Position.startOf(1, Judgement.NONE, 1e-4);
+    private static final TrainingProgress LONG = TrainingProgress.startOf(1, ValidationScore.NONE, 1e-4);
 
     @Test
     void theClassifierOfLongDescriptorsMovesByTheirLengthAndLayersBeforeItDoNot() {
@@ -17,7 +17,7 @@ class HeadRatesTest {
 
     @Test
     void aRateThatIsGivenPlainlyIsThatOfAllLayers() {
-        Position start = Position.startOf(1, Judgement.NONE, 1);
+        TrainingProgress start = TrainingProgress.startOf(1, ValidationScore.NONE, 1);
         assertThat(HeadRates.of(Recipes.stage(1, 0.5, "constant", 0), start)).isEqualTo(new HeadRates(1, 1));
     }
 }

@@ -11,15 +11,15 @@ import java.util.TreeSet;
 import org.assertj.core.data.Offset;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Logits;
-import org.gramian.testing.PaintedPictures;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.StageDone;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.LossRecipe;
 import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe;
+import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,14 +33,14 @@ class KeptParametersTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 5, 6, 7));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 6, 7));
     }
 
     private Parts unjudged() {
         return new Parts(parts.training(), List.of(), parts.test());
     }
 
-    /** Held-back pictures teach nothing, so without them training passes through the same parameters. */
+    /** Held-back images teach nothing, so without them training passes through the same parameters. */
     @Test
     void theParametersOfTheBestJudgedEpochAreKept() throws IOException {
         int epochs = 4;
@@ -60,7 +60,7 @@ class KeptParametersTest {
 
     private static int best(List<EpochDone> epochs) {
         int best = -1;
-        Judgement worth = Judgement.NONE;
+        ValidationScore worth = ValidationScore.NONE;
         for (EpochDone epoch : epochs) {
             boolean better = epoch.judgement().isBetterThan(worth);
             assertThat(epoch.best()).isEqualTo(better);
@@ -71,13 +71,13 @@ class KeptParametersTest {
     }
 
     @Test
-    void withoutHeldBackPicturesTheLastParametersAreKept() throws IOException {
+    void withoutHeldBackImagesTheLastParametersAreKept() throws IOException {
         Outcome three = SmallTraining.of(Recipes.first(3, 3), unjudged()).run();
         assertThat(three.events(StageDone.class))
                 .singleElement()
                 .satisfies(stage -> assertThat(stage.kept()).isEqualTo(2));
         assertThat(three.events(EpochDone.class))
-                .allSatisfy(epoch -> assertThat(epoch.judgement()).isEqualTo(new Judgement(0, epoch.loss())));
+                .allSatisfy(epoch -> assertThat(epoch.judgement()).isEqualTo(new ValidationScore(0, epoch.loss())));
         assertThat(three.model())
                 .isNotEqualTo(
                         SmallTraining.of(Recipes.first(2, 3), unjudged()).run().model());

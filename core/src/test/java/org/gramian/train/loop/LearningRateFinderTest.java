@@ -14,17 +14,17 @@ import java.util.OptionalDouble;
 import java.util.SplittableRandom;
 import java.util.function.DoubleUnaryOperator;
 import org.gramian.image.augment.Augmentation;
-import org.gramian.testing.PaintedPictures;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.AdamWOptions;
 import org.gramian.train.loop.LearningRateFinder.Point;
 import org.gramian.train.loop.LearningRateFinder.Result;
 import org.gramian.train.loop.LearningRateFinder.Smoothing;
-import org.gramian.train.loop.Material.Parts;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.RateFound;
 import org.gramian.train.loop.TrainEvent.Solving;
 import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Augmenting;
@@ -211,7 +211,7 @@ class LearningRateFinderTest {
     }
 
     private Parts parts() throws IOException {
-        return SmallTraining.divide(PaintedPictures.folders(folder.resolve("images"), 8, 8, 8));
+        return SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 8, 8, 8));
     }
 
     @ParameterizedTest
@@ -239,10 +239,10 @@ class LearningRateFinderTest {
         Outcome whole = kind.auto(parts()).run();
         int tests = whole.events(RateFound.class).size();
         for (int test = 1; test <= tests; test++) {
-            Keeper keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+            CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
             int wanted = test;
             int[] seen = {0};
-            Breaks breaks = Breaks.whenAsked();
+            Cancellation breaks = Cancellation.whenAsked();
             try {
                 Outcome stopped = kind.auto(parts())
                         .run(
@@ -255,11 +255,11 @@ class LearningRateFinderTest {
                                 },
                                 breaks,
                                 Optional.of(keeper));
-                assertThat(stopped.early()).hasValue(Breaks.Reason.ASKED);
+                assertThat(stopped.early()).hasValue(Cancellation.Reason.ASKED);
             } catch (InterruptedTrainingException nothingTrainedYet) {
                 assertThat(test).isEqualTo(1);
             }
-            Outcome rest = kind.auto(parts()).run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+            Outcome rest = kind.auto(parts()).run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
             assertThat(rest.events(RateFound.class)).hasSize(tests - test + 1);
             assertThat(rest.model()).as("interrupted in test %d", test).isEqualTo(whole.model());
             keeper.remove();
@@ -270,7 +270,7 @@ class LearningRateFinderTest {
     @EnumSource
     void aResumedTrainingDoesNotSearchAgain(Kind kind) throws IOException {
         Outcome whole = kind.auto(parts()).run();
-        Keeper keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
         assertThat(kind.auto(parts()).brokenAfter(1, keeper)).isPresent();
         List<RateFound> again = new ArrayList<>();
         int[] stepped = {0};
@@ -283,7 +283,7 @@ class LearningRateFinderTest {
                                 again.add(found);
                             }
                         },
-                        Breaks.whenAsked(),
+                        Cancellation.whenAsked(),
                         Optional.of(keeper));
         assertThat(again).isEmpty();
         assertThat(rest.model()).isEqualTo(whole.model());
@@ -295,7 +295,7 @@ class LearningRateFinderTest {
         Kind kind = Kind.ADAMW_AVERAGED_WEIGHTS_AND_AUGMENTATION;
         Outcome whole = kind.auto(parts()).run();
         for (Class<?> at : List.of(Solving.class, RateFound.class, Stepped.class)) {
-            Keeper keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+            CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
             try {
                 kind.auto(parts())
                         .run(
@@ -304,12 +304,12 @@ class LearningRateFinderTest {
                                         throw new IllegalStateException("killed");
                                     }
                                 },
-                                Breaks.whenAsked(),
+                                Cancellation.whenAsked(),
                                 Optional.of(keeper));
             } catch (IllegalStateException killed) {
                 assertThat(killed).hasMessage("killed");
             }
-            Outcome rest = kind.auto(parts()).run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+            Outcome rest = kind.auto(parts()).run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
             assertThat(rest.model()).as("killed at %s", at.getSimpleName()).isEqualTo(whole.model());
             keeper.remove();
         }

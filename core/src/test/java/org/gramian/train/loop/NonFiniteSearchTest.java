@@ -60,7 +60,7 @@ class NonFiniteSearchTest {
         return Model.begin(backbone, parameters, head, random, Device.CPU);
     }
 
-    private static Tensor pictures() {
+    private static Tensor images() {
         return Tensors.gaussian(new SplittableRandom(6), Shape.of(2, 3, 40, 40), DType.F32);
     }
 
@@ -81,8 +81,8 @@ class NonFiniteSearchTest {
         return copy;
     }
 
-    private static NonFinite find(Model model, Tensor pictures) {
-        return NonFiniteSearch.find(model, Batch.PICTURES, pictures, targets());
+    private static NonFinite find(Model model, Tensor images) {
+        return NonFiniteSearch.find(model, Batch.PICTURES, images, targets());
     }
 
     private static NonFinite findInFeatures(String pooling, Map<String, Double> spoilt, Tensor features) {
@@ -100,8 +100,8 @@ class NonFiniteSearchTest {
     void inASoundStepNothingIsFoundAndNothingChanged(boolean normalized) {
         try (Model model = model(POOLING, normalized)) {
             byte[] before = bytes(model.headParameters());
-            assertThat(find(model, pictures()).kind()).isEqualTo(Kind.NOWHERE);
-            assertThat(find(model, Tensors.to(pictures(), DType.BF16)).kind()).isEqualTo(Kind.NOWHERE);
+            assertThat(find(model, images()).kind()).isEqualTo(Kind.NOWHERE);
+            assertThat(find(model, Tensors.to(images(), DType.BF16)).kind()).isEqualTo(Kind.NOWHERE);
             assertThat(bytes(model.headParameters())).isEqualTo(before);
         }
     }
@@ -114,9 +114,9 @@ class NonFiniteSearchTest {
 
     @ParameterizedTest
     @CsvSource({"NaN", "Infinity", "-Infinity"})
-    void aSpoiltPictureOrFeatureIsNamed(double number) {
+    void aSpoiltImageOrFeatureIsNamed(double number) {
         try (Model model = model(POOLING, false)) {
-            NonFinite found = find(model, spoilt(pictures(), number));
+            NonFinite found = find(model, spoilt(images(), number));
             assertThat(found.kind()).isEqualTo(Kind.INPUT);
             assertThat(found.text()).has(facts("gramian audit"));
             assertThat(found.before()).isEmpty();
@@ -131,10 +131,10 @@ class NonFiniteSearchTest {
         try (Model model = model(POOLING, false)) {
             Parameter weight = model.headParameters().get("pooling.spd0.weight");
             weight.set(spoilt(weight.value(), Double.NaN));
-            assertThat(find(model, pictures()).text()).has(facts("pooling.spd0.weight", "--lr"));
+            assertThat(find(model, images()).text()).has(facts("pooling.spd0.weight", "--lr"));
             Parameter first = model.backboneParameters().all().iterator().next();
             first.set(spoilt(first.value(), Double.NaN));
-            assertThat(find(model, pictures()).place()).has(facts(first.name(), "backbone"));
+            assertThat(find(model, images()).place()).has(facts(first.name(), "backbone"));
         }
         NonFinite two = findInFeatures(
                 POOLING, Map.of("classifier.bias", Double.NaN, "pooling.conv.bias", Double.NaN), features(1));
@@ -153,7 +153,7 @@ class NonFiniteSearchTest {
         }
     }
 
-    /** 3e38 is the largest number in single precision: a picture of 1e37 is finite, what filters make of it is not. */
+    /** 3e38 is the largest number in single precision: an image of 1e37 is finite, what filters make of it is not. */
     @Test
     void theLayerOfTheBackboneThatOverflowsIsNamedWithWhatWasBefore() {
         try (Model model = model(POOLING, false)) {
@@ -165,7 +165,7 @@ class NonFiniteSearchTest {
             late.set(spoilt(late.value(), 3e38));
             Parameter weight = model.backboneParameters().get(late.name().replace("bias", "weight"));
             weight.set(Elementwise.mul(weight.value(), 3e37));
-            NonFinite found = find(model, Elementwise.mul(pictures(), 100));
+            NonFinite found = find(model, Elementwise.mul(images(), 100));
             assertThat(found.kind()).isEqualTo(Kind.BACKBONE);
             assertThat(found.place()).has(facts("fire2", "squeezenet"));
             assertThat(found.before()).has(facts("pool1", "squeezenet"));

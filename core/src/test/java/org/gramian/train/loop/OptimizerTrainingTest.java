@@ -24,14 +24,14 @@ import org.gramian.model.Model;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
-import org.gramian.testing.PaintedPictures;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.AdamWOptions;
 import org.gramian.train.ParameterGroup;
 import org.gramian.train.StiefelOptions;
-import org.gramian.train.loop.Material.Parts;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.OptimizerRecipe;
 import org.gramian.train.recipe.Recipe;
 import org.junit.jupiter.api.Test;
@@ -48,7 +48,7 @@ class OptimizerTrainingTest {
 
     private SmallTraining training(double ema) throws IOException {
         Recipe recipe = Recipes.of(stage(4, 0.05, "constant", 0), stage(0, 0, "constant", 0));
-        Parts parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("images" + ema), 5, 6, 7));
+        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images" + ema), 5, 6, 7));
         OptimizerRecipe optimizer = new OptimizerRecipe(AdamWOptions.defaults(0), 1, ema);
         // Without a validation set the last epoch is kept, whatever it is worth.
         return SmallTraining.of(Recipes.with(recipe, optimizer), parts)
@@ -61,7 +61,7 @@ class OptimizerTrainingTest {
      */
     @Test
     void aTrainingTakesTheStepsOfAdamWWithDecoupledDecay() throws IOException {
-        Parts parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("images"), 5, 6, 7));
+        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("images"), 5, 6, 7));
         Fixed start = classifier(parts, 1, 0);
         Fixed trained = classifier(parts, STEPS, RATE);
         AdamWByHand weight = new AdamWByHand(start.weight, DECAY);
@@ -150,7 +150,7 @@ class OptimizerTrainingTest {
                 .with("bilinear/triu/root/l2")
                 .run((model, material, session) -> {
                     List<float[]> rows = new ArrayList<>();
-                    new PictureDescriptors(model, recipe, material, session)
+                    new ImageDescriptors(model, recipe, material, session)
                             .run(parts.training(), (_, crops) -> rows.add(crops[0]));
                     found.add(new Fixed(
                             model.headParameters()
@@ -201,9 +201,9 @@ class OptimizerTrainingTest {
             long[] now = {0};
             Outcome outcome = training.run(
                     event -> now[0] += event instanceof Stepped ? 1 : 0,
-                    Breaks.after(Duration.ofNanos(1), () -> now[0]),
+                    Cancellation.after(Duration.ofNanos(1), () -> now[0]),
                     Optional.empty());
-            assertThat(outcome.early()).hasValue(Breaks.Reason.OUT_OF_TIME);
+            assertThat(outcome.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
             models[place++] = outcome.numbers();
         }
         assertThat(models[1]).isNotEqualTo(models[0]);
@@ -216,7 +216,7 @@ class OptimizerTrainingTest {
         ParameterSet parameters = ParameterSet.initialize(backbone.parameters(), random, DType.F32, Device.CPU);
         Head head = new Head(Pooling.parse("average"), 3, false);
         try (Model model = Model.begin(backbone, parameters, head, random, Device.CPU)) {
-            Trainee trainee = new Trainee(model, 2, 0.5, 0.1, Recipe.Precision.F32);
+            TrainableModel trainee = new TrainableModel(model, 2, 0.5, 0.1, Recipe.Precision.F32);
             Map<String, Double> rates = new HashMap<>();
             List<Parameter> moved = new ArrayList<>();
             for (ParameterGroup group : trainee.moved(new HeadRates(1, 1))) {
@@ -242,7 +242,7 @@ class OptimizerTrainingTest {
                             within(1e-12)));
             assertThat(backbone.parameterNames()).hasSize(3); // conv1, fire2, fire3
             assertThat(rates.values()).contains(0.5, 1.0);
-            assertThat(new Trainee(model, 2, 0.5, Recipe.Precision.F32).moved(new HeadRates(1, 1)))
+            assertThat(new TrainableModel(model, 2, 0.5, Recipe.Precision.F32).moved(new HeadRates(1, 1)))
                     .hasSize(3);
         }
     }

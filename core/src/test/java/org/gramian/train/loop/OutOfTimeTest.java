@@ -10,12 +10,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.image.dataset.Sample;
-import org.gramian.testing.PaintedPictures;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.Collecting;
 import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe.Batching;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -33,17 +33,17 @@ class OutOfTimeTest {
 
     @BeforeEach
     void paint() throws IOException {
-        Parts parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 5, 6, 7));
+        Parts parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 6, 7));
         training = SmallTraining.of(Recipes.usual(), parts);
     }
 
     /** A minute for each step, of which there are so many minutes. */
-    private Outcome until(int minutes, Keeper keeper) throws IOException {
+    private Outcome until(int minutes, CheckpointPolicy keeper) throws IOException {
         return until(minutes, Stepped.class, keeper);
     }
 
     /** A minute for each event of a kind. */
-    private Outcome until(int minutes, Class<? extends TrainEvent> kind, Keeper keeper) throws IOException {
+    private Outcome until(int minutes, Class<? extends TrainEvent> kind, CheckpointPolicy keeper) throws IOException {
         long[] now = {Long.MAX_VALUE}; // a clock of nanoseconds may begin anywhere and overflow
         return training.run(
                 event -> {
@@ -51,22 +51,22 @@ class OutOfTimeTest {
                         now[0] += Duration.ofMinutes(1).toNanos();
                     }
                 },
-                Breaks.after(Duration.ofMinutes(minutes), () -> now[0]),
+                Cancellation.after(Duration.ofMinutes(minutes), () -> now[0]),
                 Optional.of(keeper));
     }
 
     @Test
     void aTrainingWhoseTimeIsOverEndsWithAModelAndCanStillGoOn() throws IOException {
-        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
         Outcome whole = training.run();
         int steps = whole.events(Stepped.class).size();
         for (int minutes = 1; minutes < steps; minutes++) {
             Outcome early = until(minutes, keeper);
-            assertThat(early.early()).as("%d minutes", minutes).hasValue(Breaks.Reason.OUT_OF_TIME);
+            assertThat(early.early()).as("%d minutes", minutes).hasValue(Cancellation.Reason.OUT_OF_TIME);
             assertThat(early.events(Stepped.class)).hasSize(minutes);
             assertThat(early.stages()).isNotEmpty();
             assertThat(early.test()).hasSameSizeAs(training.parts().test());
-            Outcome last = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+            Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
             assertThat(last.model()).as("after %d minutes", minutes).isEqualTo(whole.model());
             keeper.remove();
         }
@@ -77,19 +77,19 @@ class OutOfTimeTest {
     void aTimeThatIsOverBeforeTheFirstStepLeavesNoModel() throws IOException {
         byte[] whole = training.run().model();
         training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
-        Keeper keeper = SmallTraining.keeper(folder, NEVER);
-        int pictures = training.parts().training().size();
-        // While files are looked at, while features to train on are computed, and while those of held-back pictures
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+        int images = training.parts().training().size();
+        // While files are looked at, while features to train on are computed, and while those of held-back images
         // are.
-        for (int minutes : List.of(0, 1, pictures, pictures + 1, 2 * pictures, 2 * pictures + 1)) {
+        for (int minutes : List.of(0, 1, images, images + 1, 2 * images, 2 * images + 1)) {
             assertThatThrownBy(() -> until(minutes, Collecting.class, keeper))
                     .as("%d minutes", minutes)
                     .isInstanceOfSatisfying(
                             InterruptedTrainingException.class,
-                            stopped -> assertThat(stopped.reason()).isEqualTo(Breaks.Reason.OUT_OF_TIME));
+                            stopped -> assertThat(stopped.reason()).isEqualTo(Cancellation.Reason.OUT_OF_TIME));
             assertThat(keeper.file()).doesNotExist();
         }
-        assertThat(training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper))
+        assertThat(training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper))
                         .model())
                 .isEqualTo(whole);
     }
@@ -98,9 +98,9 @@ class OutOfTimeTest {
     @Test
     void aStageThatHasNoTimeForAStepLeavesNoModel() throws IOException {
         training = training.with(Recipes.of(stage(0, 0, "constant", 0), stage(2, 0.05, "constant", 0)));
-        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
         assertThatThrownBy(() -> until(0, keeper)).isInstanceOf(InterruptedTrainingException.class);
-        assertThat(training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper))
+        assertThat(training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper))
                         .model())
                 .isEqualTo(training.run().model());
     }
@@ -108,7 +108,7 @@ class OutOfTimeTest {
     @Test
     void aModelWhoseFirstEpochIsNotOverIsTheOneThatStepsHaveMade() throws IOException {
         training = training.with(Recipes.with(Recipes.first(3, 0.5), new Batching(2, 1)));
-        Keeper keeper = SmallTraining.keeper(folder, NEVER);
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
         byte[] one = until(1, keeper).model();
         keeper.remove();
         byte[] two = until(2, keeper).model();
@@ -119,7 +119,7 @@ class OutOfTimeTest {
     void aTimeThatIsOverDoesNotKeepAModelFromBeingMeasured() throws IOException {
         training = training.with(new Means(2, Optional.of(folder.resolve("cache"))));
         Outcome early = until(1, SmallTraining.keeper(folder, NEVER));
-        assertThat(early.early()).hasValue(Breaks.Reason.OUT_OF_TIME);
+        assertThat(early.early()).hasValue(Cancellation.Reason.OUT_OF_TIME);
         assertThat(early.test()).hasSameSizeAs(training.parts().test());
     }
 

@@ -27,14 +27,14 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
-import org.gramian.testing.PaintedPictures;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.feature.FeatureTable;
-import org.gramian.train.loop.Material.Parts;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.RefitSkipped;
 import org.gramian.train.loop.TrainEvent.Refitted;
 import org.gramian.train.loop.TrainEvent.Solving;
 import org.gramian.train.loop.TrainEvent.Stepped;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -55,7 +55,7 @@ class RefitTest {
     /** Half of the images of a class train, a quarter each validates and tests. */
     @BeforeEach
     void paint() throws IOException {
-        Dataset dataset = PaintedPictures.folders(folder.resolve("images"), 24, 24, 24);
+        Dataset dataset = PaintedImages.folders(folder.resolve("images"), 24, 24, 24);
         List<List<Sample>> divided = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
         int[] seen = new int[CLASSES];
         for (Sample sample : dataset.samples()) {
@@ -81,7 +81,7 @@ class RefitTest {
     private Accuracies accuracies(SmallTraining training) throws IOException {
         List<Accuracies> found = new ArrayList<>();
         training.run((model, material, session) -> {
-            PictureDescriptors descriptors = new PictureDescriptors(model, training.recipe(), material, session);
+            ImageDescriptors descriptors = new ImageDescriptors(model, training.recipe(), material, session);
             try (Scope _ = Scope.open()) {
                 Tensor learned = rows(descriptors, parts.training());
                 Tensor tested = rows(descriptors, parts.test());
@@ -105,7 +105,7 @@ class RefitTest {
         return samples.stream().mapToInt(Sample::label).toArray();
     }
 
-    private static Tensor rows(PictureDescriptors descriptors, List<Sample> samples) throws IOException {
+    private static Tensor rows(ImageDescriptors descriptors, List<Sample> samples) throws IOException {
         List<float[]> all = new ArrayList<>();
         descriptors.run(samples, (_, crops) -> all.add(crops[0]));
         int size = all.getFirst().length;
@@ -150,7 +150,7 @@ class RefitTest {
             try (Scope _ = Scope.open();
                     FeatureTable table = material.features(
                             "validation", parts.heldBack(), material.testCrops(), session::measuring)) {
-                Judge judge = Judge.of(PictureScores.ofFeatures(model, table, 4), labels(parts.heldBack()));
+                Validator judge = Validator.of(ImageScores.ofFeatures(model, table, 4), labels(parts.heldBack()));
                 double kept = judge.judge().loss();
                 for (String name : List.of("classifier.weight", "classifier.bias")) {
                     Tensor value = model.headParameters().get(name).value();
@@ -226,9 +226,9 @@ class RefitTest {
         assertThat(whole.events(Refitted.class)).hasSize(1);
         int steps = whole.events(Stepped.class).size();
         for (int step = 1; step <= steps; step++) {
-            Keeper keeper = SmallTraining.keeper(folder, NEVER);
+            CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
             training.brokenAfter(step, keeper);
-            Outcome last = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+            Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
             assertThat(last.model()).as("broken after step %d", step).isEqualTo(whole.model());
             keeper.remove();
         }
@@ -238,8 +238,8 @@ class RefitTest {
     @ValueSource(strings = {"descriptors", "cross-validation of C", "fitting svm"})
     void aBreakWhileItIsSolvedChangesNoByte(String task) throws IOException {
         SmallTraining training = training("svm", 2, 0.1);
-        Keeper keeper = SmallTraining.keeper(folder, NEVER);
-        Breaks breaks = Breaks.whenAsked();
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, NEVER);
+        Cancellation breaks = Cancellation.whenAsked();
         Outcome stopped = training.run(
                 event -> {
                     if (event instanceof Solving solving && solving.task().equals(task)) {
@@ -248,8 +248,8 @@ class RefitTest {
                 },
                 breaks,
                 Optional.of(keeper));
-        assertThat(stopped.early()).contains(Breaks.Reason.ASKED);
-        Outcome last = training.run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+        assertThat(stopped.early()).contains(Cancellation.Reason.ASKED);
+        Outcome last = training.run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
         assertThat(last.model()).isEqualTo(training.run().model());
     }
 
@@ -263,9 +263,9 @@ class RefitTest {
                                 now[0] = Duration.ofHours(1).toNanos();
                             }
                         },
-                        Breaks.after(Duration.ofMinutes(1), () -> now[0]),
+                        Cancellation.after(Duration.ofMinutes(1), () -> now[0]),
                         Optional.of(SmallTraining.keeper(folder, NEVER)));
-        assertThat(outcome.early()).contains(Breaks.Reason.OUT_OF_TIME);
+        assertThat(outcome.early()).contains(Cancellation.Reason.OUT_OF_TIME);
         assertThat(outcome.stages().get(1))
                 .isEqualTo(SmallTraining.of(recipe(Optional.empty(), 2, 0.1), parts)
                         .run()

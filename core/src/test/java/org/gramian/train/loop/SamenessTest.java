@@ -15,11 +15,11 @@ import java.util.stream.Stream;
 import org.assertj.core.data.Offset;
 import org.gramian.image.augment.Augmentation;
 import org.gramian.image.dataset.Sample;
-import org.gramian.testing.PaintedPictures;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Batching;
 import org.junit.jupiter.api.BeforeEach;
@@ -38,7 +38,7 @@ class SamenessTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 5, 6, 7));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 6, 7));
         training = SmallTraining.of(Recipes.usual(), parts);
     }
 
@@ -94,7 +94,7 @@ class SamenessTest {
     }
 
     @Test
-    void testPicturesPlayNoPartWhateverTheyAreLabelledAndShow() throws IOException {
+    void testImagesPlayNoPartWhateverTheyAreLabelledAndShow() throws IOException {
         byte[] model = training.run().model();
         List<Sample> relabelled = parts.test().stream()
                 .map(sample -> new Sample(sample.name(), (sample.label() + 1) % CLASSES, sample.file()))
@@ -110,7 +110,7 @@ class SamenessTest {
                 .as("those of training")
                 .isEqualTo(model);
         for (Sample sample : parts.test()) {
-            PaintedPictures.paint(sample.file(), (sample.label() + 1) % CLASSES, 77);
+            PaintedImages.paint(sample.file(), (sample.label() + 1) % CLASSES, 77);
         }
         assertThat(training.run().model()).as("other pictures").isEqualTo(model);
     }
@@ -120,13 +120,13 @@ class SamenessTest {
     }
 
     @Test
-    void testPicturesAreNotEvenReadBeforeAStageIsOver() throws IOException {
+    void testImagesAreNotEvenReadBeforeAStageIsOver() throws IOException {
         for (Sample sample : parts.test()) {
             Files.delete(sample.file());
         }
         List<TrainEvent> events = new ArrayList<>();
         try {
-            training.run(events::add, Breaks.whenAsked(), Optional.empty());
+            training.run(events::add, Cancellation.whenAsked(), Optional.empty());
             throw new AssertionError("pictures that are gone were scored");
         } catch (IOException | UncheckedIOException gone) {
             assertThat(events).last().isInstanceOf(TrainEvent.StageDone.class);
@@ -135,7 +135,7 @@ class SamenessTest {
     }
 
     @Test
-    void heldBackPicturesJudgeEpochsAndTeachNothing() throws IOException {
+    void heldBackImagesJudgeEpochsAndTeachNothing() throws IOException {
         List<Sample> relabelled = parts.heldBack().stream()
                 .map(sample -> new Sample(sample.name(), (sample.label() + 1) % CLASSES, sample.file()))
                 .toList();

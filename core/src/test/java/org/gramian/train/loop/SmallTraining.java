@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.backbone.Backbone;
-import org.gramian.image.PictureLimits;
+import org.gramian.image.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
@@ -35,11 +35,11 @@ import org.gramian.train.feature.FeatureCache;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
 import org.gramian.train.feature.FrozenBackbone;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 
 /**
- * A training that takes a tenth of a second: the first layer of SqueezeNet, not trained by anybody yet, and pictures of 16
+ * A training that takes a tenth of a second: the first layer of SqueezeNet, not trained by anybody yet, and images of 16
  * pixels.
  *
  * @param recipe how
@@ -67,12 +67,12 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
      * @param early why it stopped
      * @param model the file of the model as it was left
      * @param stages the files of the models at the ends of stages
-     * @param test scores of test pictures at the last of these ends
+     * @param test scores of test images at the last of these ends
      * @param events all
      */
     @SuppressWarnings("ArrayRecordComponent") // compared part by part, never as a whole
     record Outcome(
-            Optional<Breaks.Reason> early,
+            Optional<Cancellation.Reason> early,
             byte[] model,
             Map<Integer, byte[]> stages,
             List<Logits> test,
@@ -118,7 +118,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
         return new SmallTraining(recipe, parts, pooling, true, means);
     }
 
-    /** All classes: the first pictures of each train, the next two are held back, the last two test. */
+    /** All classes: the first images of each train, the next two are held back, the last two test. */
     static Parts divide(Dataset dataset) {
         Parts parts = new Parts(dataset.samples(), List.of(), List.of());
         long[] counts = parts.counts(dataset.classes().size());
@@ -133,19 +133,20 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
 
     /** Without breaks and checkpoints. */
     Outcome run() throws IOException {
-        return run(_ -> {}, Breaks.whenAsked(), Optional.empty());
+        return run(_ -> {}, Cancellation.whenAsked(), Optional.empty());
     }
 
     /** Until it ends or is stopped. */
-    Outcome run(Consumer<TrainEvent> listener, Breaks breaks, Optional<Keeper> keeper) throws IOException {
+    Outcome run(Consumer<TrainEvent> listener, Cancellation breaks, Optional<CheckpointPolicy> keeper)
+            throws IOException {
         try (FrozenBackbone network =
                 FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device())) {
             FeatureExtractor extractor = new FeatureExtractor(network, 4, DType.F32);
             if (means.cache().isEmpty()) {
-                return run(extractor, Optional.empty(), new Session(listener, breaks, keeper));
+                return run(extractor, Optional.empty(), new TrainingSession(listener, breaks, keeper));
             }
             try (FeatureCache cache = FeatureCache.open(means.cache().get(), extractor.recipe(), _ -> {})) {
-                return run(extractor, Optional.of(cache), new Session(listener, breaks, keeper));
+                return run(extractor, Optional.of(cache), new TrainingSession(listener, breaks, keeper));
             }
         }
     }
@@ -153,48 +154,50 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     /** Told of the model at the end of each stage, and of the images that it was trained on. */
     @FunctionalInterface
     interface StageModel {
-        void at(Model model, Material material, Session session) throws IOException;
+        void at(Model model, TrainingData material, TrainingSession session) throws IOException;
     }
 
     /** Until its end, with a look at the model after each stage. */
     void run(StageModel look) throws IOException {
         try (FrozenBackbone network =
                 FrozenBackbone.withoutWeights(Backbone.of("squeezenet", "pool1"), means.device())) {
-            Material material = material(new FeatureExtractor(network, 4, DType.F32), Optional.empty());
-            Session session = new Session(_ -> {}, Breaks.whenAsked(), Optional.empty());
+            TrainingData material = material(new FeatureExtractor(network, 4, DType.F32), Optional.empty());
+            TrainingSession session = new TrainingSession(_ -> {}, Cancellation.whenAsked(), Optional.empty());
             try (Model model = begin(network)) {
-                new TwoStage(model, recipe, material, session).run((_, _) -> look.at(model, material, session));
+                new TwoStageTraining(model, recipe, material, session).run((_, _) -> look.at(model, material, session));
             }
         }
     }
 
-    private Material material(FeatureExtractor extractor, Optional<FeatureCache> cache) {
-        return new Material(
+    private TrainingData material(FeatureExtractor extractor, Optional<FeatureCache> cache) {
+        return new TrainingData(
                 parts,
                 CROPS.training(recipe.seed()),
                 CROPS.testing(),
-                new FeatureExtraction(extractor, PictureLimits.DEFAULT, cache),
+                new FeatureExtraction(extractor, ImageLimits.DEFAULT, cache),
                 means.threads());
     }
 
-    private Outcome run(FeatureExtractor extractor, Optional<FeatureCache> cache, Session plain) throws IOException {
+    private Outcome run(FeatureExtractor extractor, Optional<FeatureCache> cache, TrainingSession plain)
+            throws IOException {
         List<TrainEvent> events = new ArrayList<>();
-        Session session = new Session(
+        TrainingSession session = new TrainingSession(
                 event -> {
                     events.add(event);
                     plain.events().accept(event);
                 },
                 plain.breaks(),
                 plain.keeper());
-        Material material = material(extractor, cache);
+        TrainingData material = material(extractor, cache);
         Map<Integer, byte[]> stages = new LinkedHashMap<>();
         List<Logits> test = new ArrayList<>();
         try (Model model = begin(extractor.network())) {
-            Optional<Breaks.Reason> early = new TwoStage(model, recipe, material, session).run((stage, scores) -> {
-                stages.put(stage, bytes(model));
-                test.clear();
-                test.addAll(scores.test().compute());
-            });
+            Optional<Cancellation.Reason> early = new TwoStageTraining(model, recipe, material, session)
+                    .run((stage, scores) -> {
+                        stages.put(stage, bytes(model));
+                        test.clear();
+                        test.addAll(scores.test().compute());
+                    });
             return new Outcome(early, bytes(model), stages, test, events);
         }
     }
@@ -239,7 +242,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
      *
      * @return the outcome of the last part
      */
-    Outcome brokenEvery(int steps, Keeper keeper) throws IOException {
+    Outcome brokenEvery(int steps, CheckpointPolicy keeper) throws IOException {
         for (int parts = 1; ; parts++) {
             if (parts > 100) {
                 throw new AssertionError("training does not come to its end when broken every " + steps + " steps");
@@ -252,8 +255,8 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
     }
 
     /** Asks for a break after so many steps; nothing if that came while no step could be finished. */
-    Optional<Outcome> brokenAfter(int steps, Keeper keeper) throws IOException {
-        Breaks breaks = Breaks.whenAsked();
+    Optional<Outcome> brokenAfter(int steps, CheckpointPolicy keeper) throws IOException {
+        Cancellation breaks = Cancellation.whenAsked();
         int[] taken = {0};
         try {
             return Optional.of(run(
@@ -269,7 +272,7 @@ record SmallTraining(Recipe recipe, Parts parts, String pooling, boolean normali
         }
     }
 
-    static Keeper keeper(Path folder, Duration every) {
-        return new Keeper(folder.resolve("checkpoint.safetensors"), "these pictures, this recipe", every);
+    static CheckpointPolicy keeper(Path folder, Duration every) {
+        return new CheckpointPolicy(folder.resolve("checkpoint.safetensors"), "these pictures, this recipe", every);
     }
 }

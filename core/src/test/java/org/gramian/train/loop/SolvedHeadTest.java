@@ -15,14 +15,14 @@ import java.util.Set;
 import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LinearSolver;
 import org.gramian.model.Logits;
-import org.gramian.testing.PaintedPictures;
-import org.gramian.train.loop.Material.Parts;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.loop.SmallTraining.Means;
 import org.gramian.train.loop.SmallTraining.Outcome;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 import org.gramian.train.loop.TrainEvent.Solved;
 import org.gramian.train.loop.TrainEvent.Solving;
 import org.gramian.train.loop.TrainEvent.StageStarted;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.LossRecipe;
 import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe;
@@ -41,7 +41,7 @@ class SolvedHeadTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 8, 9, 10));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 8, 9, 10));
     }
 
     private static Recipe recipe(String classifier, ClassWeights weights) {
@@ -98,8 +98,8 @@ class SolvedHeadTest {
     @ValueSource(ints = {1, 2, 3})
     void aBreakEndsItAtOnceAndItIsBegunAnew(int task) throws IOException {
         Set<String> tasks = new HashSet<>();
-        Breaks breaks = Breaks.whenAsked();
-        Keeper keeper = SmallTraining.keeper(folder, Duration.ZERO);
+        Cancellation breaks = Cancellation.whenAsked();
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ZERO);
         assertThatExceptionOfType(InterruptedTrainingException.class)
                 .isThrownBy(() -> training("svm")
                         .run(
@@ -114,7 +114,7 @@ class SolvedHeadTest {
                                 breaks,
                                 Optional.of(keeper)));
         assertThat(keeper.file()).doesNotExist();
-        Outcome again = training("svm").run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+        Outcome again = training("svm").run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
         assertThat(again.model()).isEqualTo(training("svm").run().model());
     }
 

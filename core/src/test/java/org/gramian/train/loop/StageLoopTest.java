@@ -28,11 +28,11 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.train.Optimizer;
-import org.gramian.train.recipe.Judgement;
 import org.gramian.train.recipe.LossRecipe;
 import org.gramian.train.recipe.LossRecipe.ClassWeights;
 import org.gramian.train.recipe.Recipe;
 import org.gramian.train.recipe.Recipe.Batching;
+import org.gramian.train.recipe.ValidationScore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -76,13 +76,13 @@ class StageLoopTest {
         Recipe recipe = Recipes.with(Recipes.first(1, 0.1), batching);
         Targets targets = Targets.of(new LossRecipe(0, ClassWeights.NONE), new long[CLASSES]);
         StageLoop.Setup setup = new StageLoop.Setup(
-                new Trainee(model, 1, 1, Recipe.Precision.F32),
+                new TrainableModel(model, 1, 1, Recipe.Precision.F32),
                 recipe,
                 examples.count(),
                 null,
                 Steps.over(new Steps.Source(examples, labels -> targets.rows(labels, Device.CPU))));
-        Session session = new Session(_ -> {}, Breaks.whenAsked(), Optional.empty());
-        try (StageLoop loop = new StageLoop(setup, Position.startOf(1, Judgement.NONE, 1), session)) {
+        TrainingSession session = new TrainingSession(_ -> {}, Cancellation.whenAsked(), Optional.empty());
+        try (StageLoop loop = new StageLoop(setup, TrainingProgress.startOf(1, ValidationScore.NONE, 1), session)) {
             loop.run();
         }
     }
@@ -102,16 +102,16 @@ class StageLoopTest {
     @Test
     void checkpointsAreWrittenWhenAsMuchHasGoneBySinceTheLast(@TempDir Path folder) throws IOException {
         long[] seconds = {-100};
-        Keeper keeper = SmallTraining.keeper(folder, Duration.ofSeconds(10));
-        Saver saver = new Saver(
+        CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofSeconds(10));
+        CheckpointWriter saver = new CheckpointWriter(
                 Optional.of(keeper),
                 new Stopwatch(() -> Duration.ofSeconds(seconds[0]).toNanos()));
-        Position position = Position.startOf(1, Judgement.NONE, 1);
+        TrainingProgress position = TrainingProgress.startOf(1, ValidationScore.NONE, 1);
         try (Model model = model("average");
                 Optimizer optimizer = Recipes.usual().optimizer().create();
                 Snapshot best = new Snapshot()) {
             Checkpoint.State state =
-                    new Checkpoint.State(new Trainee(model, 1, 1, Recipe.Precision.F32), optimizer, best);
+                    new Checkpoint.State(new TrainableModel(model, 1, 1, Recipe.Precision.F32), optimizer, best);
             List<Long> written = new ArrayList<>();
             for (; seconds[0] <= -65; seconds[0]++) {
                 if (seconds[0] == -83) {
@@ -130,20 +130,20 @@ class StageLoopTest {
     @Test
     void checkpointsAtTheEndsOfShortEpochsTakeATenthOfTheTime(@TempDir Path folder) throws IOException {
         long[] seconds = {0};
-        Keeper keeper = new Keeper(
+        CheckpointPolicy keeper = new CheckpointPolicy(
                 folder.resolve("checkpoint"), "this", Duration.ofMinutes(5), _ -> seconds[0] += 2); // writing takes 2 s
-        Saver saver = new Saver(
+        CheckpointWriter saver = new CheckpointWriter(
                 Optional.of(keeper),
                 new Stopwatch(() -> Duration.ofSeconds(seconds[0]).toNanos()));
         try (Model model = model("average");
                 Optimizer optimizer = Recipes.usual().optimizer().create();
                 Snapshot best = new Snapshot()) {
             Checkpoint.State state =
-                    new Checkpoint.State(new Trainee(model, 1, 1, Recipe.Precision.F32), optimizer, best);
+                    new Checkpoint.State(new TrainableModel(model, 1, 1, Recipe.Precision.F32), optimizer, best);
             List<Long> written = new ArrayList<>();
             for (; seconds[0] < 50; seconds[0]++) {
                 long epochEnd = seconds[0];
-                saver.saveAfterEpoch(Position.startOf(1, Judgement.NONE, 1), state);
+                saver.saveAfterEpoch(TrainingProgress.startOf(1, ValidationScore.NONE, 1), state);
                 if (Files.deleteIfExists(keeper.file())) {
                     written.add(epochEnd);
                 }

@@ -24,10 +24,10 @@ import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.file.Safetensors;
-import org.gramian.testing.PaintedPictures;
+import org.gramian.testing.PaintedImages;
 import org.gramian.train.ParameterGroup;
-import org.gramian.train.loop.Material.Parts;
 import org.gramian.train.loop.SmallTraining.Outcome;
+import org.gramian.train.loop.TrainingData.Parts;
 import org.gramian.train.recipe.Recipe;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -48,7 +48,7 @@ class TailTrainingTest {
 
     @BeforeEach
     void paint() throws IOException {
-        parts = SmallTraining.divide(PaintedPictures.folders(folder.resolve("pictures"), 5, 5));
+        parts = SmallTraining.divide(PaintedImages.folders(folder.resolve("pictures"), 5, 5));
     }
 
     private static SmallTraining training(Recipe recipe, Parts parts) {
@@ -95,9 +95,9 @@ class TailTrainingTest {
         int steps = whole.events(TrainEvent.Stepped.class).size();
         assertThat(steps).isGreaterThanOrEqualTo(4);
         for (int step : new int[] {1, steps - 1}) {
-            Keeper keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
+            CheckpointPolicy keeper = SmallTraining.keeper(folder, Duration.ofDays(1));
             training(recipe, parts).brokenAfter(step, keeper);
-            Outcome last = training(recipe, parts).run(_ -> {}, Breaks.whenAsked(), Optional.of(keeper));
+            Outcome last = training(recipe, parts).run(_ -> {}, Cancellation.whenAsked(), Optional.of(keeper));
             assertThat(last.model())
                     .as("broken after step %d of %d", step, steps)
                     .isEqualTo(whole.model());
@@ -112,16 +112,16 @@ class TailTrainingTest {
                 ParameterSet.initialize(backbone.parameters(), new SplittableRandom(1), DType.F32, Device.CPU);
         Head head = new Head(Pooling.parse(TAIL), 3, false);
         try (Model model = Model.begin(backbone, parameters, head, new SplittableRandom(1), Device.CPU)) {
-            Map<String, ParameterGroup> groups = new Trainee(model, 2, 0.25, Recipe.Precision.F32).groups();
-            assertThat(groups).containsOnlyKeys(Trainee.BACKBONE, Trainee.TAIL, Trainee.HEAD);
+            Map<String, ParameterGroup> groups = new TrainableModel(model, 2, 0.25, Recipe.Precision.F32).groups();
+            assertThat(groups).containsOnlyKeys(TrainableModel.BACKBONE, TrainableModel.TAIL, TrainableModel.HEAD);
             assertThat(rates(groups)).containsExactlyInAnyOrder("backbone 0.25 1.0", "tail 0.25 1.0", "head 1.0 1.0");
-            assertThat(names(groups.get(Trainee.TAIL)))
+            assertThat(names(groups.get(TrainableModel.TAIL)))
                     .isEqualTo(List.copyOf(head.pretrained().keySet()));
-            assertThat(names(groups.get(Trainee.HEAD)))
+            assertThat(names(groups.get(TrainableModel.HEAD)))
                     .containsExactly(
                             "pooling.conv.weight", "pooling.conv.bias", "classifier.weight", "classifier.bias");
-            Trainee first = new Trainee(model, 1, 0, Recipe.Precision.F32);
-            assertThat(first.groups()).containsOnlyKeys(Trainee.HEAD);
+            TrainableModel first = new TrainableModel(model, 1, 0, Recipe.Precision.F32);
+            assertThat(first.groups()).containsOnlyKeys(TrainableModel.HEAD);
             assertThat(first.moved(new HeadRates(0.25, 0.5)))
                     .extracting(group -> group.rate() + " " + names(group))
                     .containsExactly(

@@ -31,7 +31,7 @@ class TargetsTest {
         scope.close();
     }
 
-    /** A training set of two to nine classes, each with at least one picture. */
+    /** A training set of two to nine classes, each with at least one image. */
     private static long[] counts(SplittableRandom random) {
         return random.longs(2 + random.nextInt(8), 1, 200).toArray();
     }
@@ -74,7 +74,7 @@ class TargetsTest {
     }
 
     @RandomTest
-    void theMeanWeightOverTheTrainingPicturesIsOneAndClassesCountTheSame(Seed seed) {
+    void theMeanWeightOverTheTrainingImagesIsOneAndClassesCountTheSame(Seed seed) {
         long[] counts = counts(seed.random());
         Targets targets = Targets.of(new LossRecipe(0, ClassWeights.BALANCED), counts);
         double sum = 0;
@@ -83,8 +83,8 @@ class TargetsTest {
             sum += part;
             assertThat(part).isCloseTo(counts[0] * targets.weight(0), Offset.offset(1e-9 * part));
         }
-        double pictures = Arrays.stream(counts).sum();
-        assertThat(sum / pictures).isCloseTo(1, Offset.offset(1e-12));
+        double images = Arrays.stream(counts).sum();
+        assertThat(sum / images).isCloseTo(1, Offset.offset(1e-12));
     }
 
     @Test

@@ -8,8 +8,10 @@ import org.assertj.core.data.Offset;
 import org.junit.jupiter.api.Test;
 
 class ImprovementTest {
-    private static List<Judgement> losses(double... losses) {
-        return Arrays.stream(losses).mapToObj(loss -> new Judgement(0.5, loss)).toList();
+    private static List<ValidationScore> losses(double... losses) {
+        return Arrays.stream(losses)
+                .mapToObj(loss -> new ValidationScore(0.5, loss))
+                .toList();
     }
 
     private static boolean isRelevant(double... losses) {

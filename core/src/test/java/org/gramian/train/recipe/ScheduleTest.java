@@ -35,10 +35,10 @@ class ScheduleTest {
         };
     }
 
-    private static List<Judgement> anyPast(SplittableRandom random, int epochs) {
-        List<Judgement> past = new ArrayList<>();
+    private static List<ValidationScore> anyPast(SplittableRandom random, int epochs) {
+        List<ValidationScore> past = new ArrayList<>();
         for (int i = 0; i < epochs; i++) {
-            past.add(new Judgement(random.nextInt(4) / 4.0, random.nextDouble()));
+            past.add(new ValidationScore(random.nextInt(4) / 4.0, random.nextDouble()));
         }
         return past;
     }
@@ -48,7 +48,7 @@ class ScheduleTest {
         SplittableRandom random = seed.random();
         Schedule schedule = any(random);
         int epochs = random.nextInt(1, 30);
-        List<Judgement> past = anyPast(random, epochs);
+        List<ValidationScore> past = anyPast(random, epochs);
         double former = 1;
         for (int epoch = 0; epoch < epochs; epoch++) {
             for (double part : new double[] {0, 0.25, 0.75}) {
@@ -69,7 +69,7 @@ class ScheduleTest {
 
     @RandomTest
     void aConstantRateNeverChangesOrEnds(Seed seed) {
-        List<Judgement> past = anyPast(seed.random(), 12);
+        List<ValidationScore> past = anyPast(seed.random(), 12);
         Schedule constant = new Constant();
         assertThat(constant.factor(past, 12, 20)).isEqualTo(1);
         assertThat(constant.ended(past)).isFalse();
@@ -103,9 +103,9 @@ class ScheduleTest {
     }
 
     /** The loss falls so many epochs, and then no more. */
-    private static List<Judgement> falling(int epochs, int still) {
+    private static List<ValidationScore> falling(int epochs, int still) {
         return IntStream.range(0, epochs + still)
-                .mapToObj(epoch -> new Judgement(0, 1.0 / (1 + Math.min(epoch, epochs - 1))))
+                .mapToObj(epoch -> new ValidationScore(0, 1.0 / (1 + Math.min(epoch, epochs - 1))))
                 .toList();
     }
 
@@ -117,7 +117,7 @@ class ScheduleTest {
         Plateau plateau = new Plateau(patience, drops);
         int progress = random.nextInt(1, 10);
         for (int still = 0; still < patience * (drops + 2); still++) {
-            List<Judgement> past = falling(progress, still);
+            List<ValidationScore> past = falling(progress, still);
             int tenths = Math.min(drops, still / patience);
             assertThat(plateau.factor(past, past.size(), 100))
                     .as("%s after %d still epochs", plateau.text(), still)
@@ -129,13 +129,13 @@ class ScheduleTest {
     @Test
     void aPlateauWaitsAnewAfterEachProgress() {
         Plateau plateau = new Plateau(2, 0);
-        List<Judgement> past = new ArrayList<>();
+        List<ValidationScore> past = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
-            past.add(new Judgement(0, 1.0 / (1 + i)));
-            past.add(new Judgement(1, 5));
+            past.add(new ValidationScore(0, 1.0 / (1 + i)));
+            past.add(new ValidationScore(1, 5));
             assertThat(plateau.ended(past)).isFalse();
         }
-        past.add(new Judgement(1, 5));
+        past.add(new ValidationScore(1, 5));
         assertThat(plateau.ended(past)).isTrue();
     }
 

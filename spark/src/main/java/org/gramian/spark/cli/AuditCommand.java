@@ -9,13 +9,13 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.util.SerializableConfiguration;
 import org.gramian.image.audit.Severity;
+import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.PartitionAudit;
-import org.gramian.spark.executor.PictureColumn;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian spark audit}: what in many pictures would spoil training. */
+/** {@code gramian spark audit}: what in many images would spoil training. */
 @Command(
         name = "audit",
         mixinStandardHelpOptions = true,
@@ -52,12 +52,12 @@ final class AuditCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         input.check();
-        return Session.run(console, session -> {
+        return SparkConnection.run(console, session -> {
             output.check(session, places, console);
-            Tally tally = new Tally("");
-            InputOptions.Pictures pictures = input.read(session, places, console);
-            Tally.Counted counted =
-                    output.write(tally, facts(labels.named(pictures, input.isFiles()), session), console);
+            ImageCounters tally = new ImageCounters("");
+            InputOptions.Images images = input.read(session, places, console);
+            ImageCounters.Counted counted =
+                    output.write(tally, facts(labels.named(images, input.isFiles()), session), console);
             AuditSummary summary = AuditSummary.of(session.read().parquet(output.place()));
             console.out().print(counted.text(output.place()) + summary.text());
             console.out().flush();
@@ -67,7 +67,7 @@ final class AuditCommand implements Callable<Integer> {
     }
 
     private static Dataset<Row> facts(Dataset<Row> named, SparkSession session) {
-        PictureColumn column = new PictureColumn(
+        ImageColumn column = new ImageColumn(
                 2, new SerializableConfiguration(session.sessionState().newHadoopConf()));
         return named.mapPartitions(new PartitionAudit(column, 0, 1), Encoders.row(PartitionAudit.SCHEMA));
     }

@@ -23,23 +23,23 @@ import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.Finding;
 import org.gramian.image.audit.Finding.Item;
 import org.gramian.image.audit.Finding.Kind;
-import org.gramian.image.audit.PictureOddity;
+import org.gramian.image.audit.ImageIssue;
 import org.gramian.image.audit.Severity;
 
 /**
- * What is wrong with pictures, in a table of facts. All is counted in one pass, and copies in another; of each finding the first and
- * the last picture are named, since all of them, sorted, would want the memory of one machine.
+ * What is wrong with images, in a table of facts. All is counted in one pass, and copies in another; of each finding the first and
+ * the last image are named, since all of them, sorted, would want the memory of one machine.
  */
 final class AuditFindings {
     private static final String UNREADABLE = "UNREADABLE";
 
     private AuditFindings() {}
 
-    /** Of single pictures. */
-    static List<Finding> ofPictures(Dataset<Row> facts) {
+    /** Of single images. */
+    static List<Finding> ofImages(Dataset<Row> facts) {
         List<Column> columns = new ArrayList<>(columns(UNREADABLE, col("error").isNotNull(), col("error")));
         Column shape = concat_ws(" ", concat_ws("×", col("width"), col("height")), col("format"), col("colour"));
-        for (PictureOddity oddity : PictureOddity.values()) {
+        for (ImageIssue oddity : ImageIssue.values()) {
             columns.addAll(columns(oddity.name(), array_contains(col("odd"), oddity.name()), shape));
         }
         Row row = facts.agg(
@@ -55,7 +55,7 @@ final class AuditFindings {
                     "Training skips them: repair, replace or remove them.",
                     items(row, UNREADABLE)));
         }
-        for (PictureOddity oddity : PictureOddity.values()) {
+        for (ImageIssue oddity : ImageIssue.values()) {
             int number = number(row, oddity.name());
             if (number > 0) {
                 findings.add(oddity.finding(number, items(row, oddity.name()), AuditOptions.DEFAULT));
@@ -64,7 +64,7 @@ final class AuditFindings {
         return findings;
     }
 
-    /** How many pictures fulfil a condition, the first and the last of them. */
+    /** How many images fulfil a condition, the first and the last of them. */
     private static List<Column> columns(String name, Column condition, Column remark) {
         Column example = when(condition, struct(col("path"), remark.as("remark")));
         return List.of(

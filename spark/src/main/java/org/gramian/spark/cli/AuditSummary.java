@@ -16,7 +16,7 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.image.audit.AuditOptions;
 import org.gramian.image.audit.ClassCount;
 import org.gramian.image.audit.ClassFindings;
@@ -41,7 +41,7 @@ record AuditSummary(List<String> lines, List<Finding> findings) {
         List<String> lines = new ArrayList<>(lines(classes));
         lines.addAll(contents(facts.where("error IS NULL")));
         List<Finding> findings = new ArrayList<>(new ClassFindings(classes, AuditOptions.DEFAULT).find());
-        findings.addAll(AuditFindings.ofPictures(facts));
+        findings.addAll(AuditFindings.ofImages(facts));
         findings.addAll(AuditFindings.ofCopies(facts));
         findings.sort(Comparator.comparing(Finding::severity).thenComparing(Finding::kind));
         return new AuditSummary(List.copyOf(lines), List.copyOf(findings));
@@ -60,13 +60,13 @@ record AuditSummary(List<String> lines, List<Finding> findings) {
 
     private static List<String> lines(List<ClassCount> classes) {
         List<String> lines = classes.stream()
-                .sorted(Comparator.comparingInt(ClassCount::pictures).reversed())
+                .sorted(Comparator.comparingInt(ClassCount::images).reversed())
                 .limit(CLASSES)
                 .map(each -> String.format(
                         Locale.ROOT,
                         "  %s: %,d images, %,d readable",
-                        Found.visible(each.name()),
-                        each.pictures(),
+                        QuotedText.visible(each.name()),
+                        each.images(),
                         each.readable()))
                 .collect(Collectors.toCollection(ArrayList::new));
         if (classes.size() > CLASSES) {
@@ -119,10 +119,10 @@ record AuditSummary(List<String> lines, List<Finding> findings) {
         lines.forEach(line -> text.append(line).append(System.lineSeparator()));
         for (Finding finding : findings) {
             text.append(String.format(
-                    Locale.ROOT, "%-8s%s%n", finding.severity().text(), Found.visible(finding.sentence())));
+                    Locale.ROOT, "%-8s%s%n", finding.severity().text(), QuotedText.visible(finding.sentence())));
             finding.items()
                     .forEach(item -> text.append("        - ")
-                            .append(Found.visible(item.toString()))
+                            .append(QuotedText.visible(item.toString()))
                             .append(System.lineSeparator()));
             text.append("        ").append(finding.advice()).append(System.lineSeparator());
         }

@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian spark embed}: descriptors of pictures, by a trained model, as a table. */
+/** {@code gramian spark embed}: descriptors of images, by a trained model, as a table. */
 @Command(
         name = "embed",
         mixinStandardHelpOptions = true,
@@ -55,26 +55,26 @@ final class EmbedCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         input.check();
         String device = model.device();
-        return Session.run(console, session -> {
+        return SparkConnection.run(console, session -> {
             output.check(session, model.with(places, session), console);
             return embed(GramianFeaturizer.fromFile(model.file(session)).setDevice(device), session);
         });
     }
 
     private int embed(GramianFeaturizer stage, SparkSession session) throws IOException, InterruptedException {
-        Tally tally = new Tally(results.prefix());
-        InputOptions.Pictures pictures = input.read(session, places, console);
-        results.check(pictures.rows(), List.of(DESCRIPTOR, Tally.ERROR, Tally.KIND));
-        stage.setInputCol(pictures.column())
+        ImageCounters tally = new ImageCounters(results.prefix());
+        InputOptions.Images images = input.read(session, places, console);
+        results.check(images.rows(), List.of(DESCRIPTOR, ImageCounters.ERROR, ImageCounters.KIND));
+        stage.setInputCol(images.column())
                 .setOutputCol(results.name(DESCRIPTOR))
-                .setErrorCol(results.name(Tally.ERROR))
-                .setErrorKindCol(results.name(Tally.KIND));
-        List<Column> columns = new ArrayList<>(ResultColumns.columns(pictures.kept()));
+                .setErrorCol(results.name(ImageCounters.ERROR))
+                .setErrorKindCol(results.name(ImageCounters.KIND));
+        List<Column> columns = new ArrayList<>(ResultColumns.columns(images.kept()));
         Column descriptor = results.of(DESCRIPTOR);
         columns.add(when(descriptor.isNotNull(), vector_to_array(descriptor, "float32"))
                 .as(results.name(DESCRIPTOR)));
-        columns.add(results.of(Tally.ERROR));
-        columns.add(results.of(Tally.KIND));
-        return output.finish(tally, stage.transform(pictures.rows()).select(columns.toArray(Column[]::new)), console);
+        columns.add(results.of(ImageCounters.ERROR));
+        columns.add(results.of(ImageCounters.KIND));
+        return output.finish(tally, stage.transform(images.rows()).select(columns.toArray(Column[]::new)), console);
     }
 }

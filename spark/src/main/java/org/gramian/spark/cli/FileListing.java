@@ -17,35 +17,35 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.layout.Flat;
-import org.gramian.image.dataset.layout.PictureNames;
+import org.gramian.image.dataset.layout.ImageNames;
 
 /**
- * The pictures that places name, in any file system that Hadoop knows: files themselves, all pictures of folders at any depth, and
+ * The images that places name, in any file system that Hadoop knows: files themselves, all images of folders at any depth, and
  * what patterns like {@code photos/2024-*} match. Spark's own {@code binaryFile} is not used: it leaves empty files out without a
  * word, where each should be a row with its reason.
  *
- * @param pictures their full paths; those of a folder sorted
+ * @param images their full paths; those of a folder sorted
  * @param remarks what was left out of folders, in sentences
  */
-record FileListing(List<String> pictures, List<String> remarks) {
+record FileListing(List<String> images, List<String> remarks) {
     /**
      * Lists places.
      *
-     * @throws IOException if there is nothing at a place, or no picture in a folder
+     * @throws IOException if there is nothing at a place, or no image in a folder
      */
     static FileListing of(List<String> places, Configuration hadoop) throws IOException {
         FileListing listing = new FileListing(new ArrayList<>(), new ArrayList<>());
         for (String place : places) {
             for (FileStatus found : found(place, hadoop)) {
                 if (found.isFile()) {
-                    listing.pictures.add(found.getPath().toString());
+                    listing.images.add(found.getPath().toString());
                 } else {
                     listing.addFolder(found.getPath(), hadoop);
                 }
             }
         }
         return new FileListing(
-                Collections.unmodifiableList(listing.pictures), Collections.unmodifiableList(listing.remarks));
+                Collections.unmodifiableList(listing.images), Collections.unmodifiableList(listing.remarks));
     }
 
     /** What a place means: first of all what bears its very name, for names may hold the signs of patterns. */
@@ -75,7 +75,7 @@ record FileListing(List<String> pictures, List<String> remarks) {
     private void addLocal(java.nio.file.Path folder) throws IOException {
         Dataset inside = new Flat().read(folder);
         for (Sample sample : inside.samples()) {
-            pictures.add(new Path("file", null, sample.file().toString()).toString());
+            images.add(new Path("file", null, sample.file().toString()).toString());
         }
         inside.notes().stream().map(Note::text).forEach(remarks::add);
     }
@@ -87,7 +87,7 @@ record FileListing(List<String> pictures, List<String> remarks) {
         RemoteIterator<LocatedFileStatus> all = files.listFiles(folder, true);
         while (all.hasNext()) {
             Path file = all.next().getPath();
-            if (PictureNames.isPicture(file.getName()) && !inHiddenFolder(file, folder)) {
+            if (ImageNames.isImage(file.getName()) && !inHiddenFolder(file, folder)) {
                 inside.add(file.toString());
             } else {
                 others++;
@@ -104,13 +104,13 @@ record FileListing(List<String> pictures, List<String> remarks) {
                     others));
         }
         Collections.sort(inside);
-        pictures.addAll(inside);
+        images.addAll(inside);
     }
 
     private static boolean inHiddenFolder(Path file, Path top) {
         Path at = file.getParent();
         while (at != null && at.depth() > top.depth()) {
-            if (PictureNames.isHidden(at.getName())) {
+            if (ImageNames.isHidden(at.getName())) {
                 return true;
             }
             at = at.getParent();

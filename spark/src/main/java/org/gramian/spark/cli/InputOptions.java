@@ -13,14 +13,14 @@ import org.apache.spark.sql.types.StructType;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options that say how places become a table of pictures. */
+/** Options that say how places become a table of images. */
 final class InputOptions {
     /** The column of paths where files are listed. */
     static final String PATH = "path";
 
     private static final String FILES = "files";
 
-    /** No task is begun for fewer pictures. */
+    /** No task is begun for fewer images. */
     private static final int FEWEST_OF_A_TASK = 32;
 
     /** So many at most are lost with an executor, and new executors find tasks that are left. */
@@ -53,13 +53,13 @@ final class InputOptions {
     private @Nullable Integer partitions;
 
     /**
-     * Pictures as a table.
+     * Images as a table.
      *
-     * @param rows what is kept, and the pictures
-     * @param column of pictures
+     * @param rows what is kept, and the images
+     * @param column of images
      * @param kept the columns that results are put beside
      */
-    record Pictures(Dataset<Row> rows, String column, List<String> kept) {}
+    record Images(Dataset<Row> rows, String column, List<String> kept) {}
 
     /** @throws IllegalArgumentException if the options do not fit each other */
     void check() {
@@ -82,43 +82,43 @@ final class InputOptions {
      *
      * @throws IOException if places cannot be listed, or there is nothing
      */
-    Pictures read(SparkSession session, List<String> places, Console console) throws IOException {
+    Images read(SparkSession session, List<String> places, Console console) throws IOException {
         return isFiles() ? files(session, places, console) : table(session, places);
     }
 
-    private Pictures files(SparkSession session, List<String> places, Console console) throws IOException {
+    private Images files(SparkSession session, List<String> places, Console console) throws IOException {
         FileListing listing = FileListing.of(places, session.sessionState().newHadoopConf());
         listing.remarks().forEach(console::say);
         JavaSparkContext spark = JavaSparkContext.fromSparkContext(session.sparkContext());
-        int slices = slices(listing.pictures().size(), spark.defaultParallelism());
+        int slices = slices(listing.images().size(), spark.defaultParallelism());
         StructType schema = new StructType().add(PATH, DataTypes.StringType, false);
-        return new Pictures(
+        return new Images(
                 session.createDataFrame(
-                        spark.parallelize(listing.pictures(), slices).map(RowFactory::create), schema),
+                        spark.parallelize(listing.images(), slices).map(RowFactory::create), schema),
                 PATH,
                 List.of(PATH));
     }
 
-    private int slices(int pictures, int cores) {
+    private int slices(int images, int cores) {
         if (partitions != null) {
             return partitions;
         }
-        int most = Math.max(MOST_OF_A_TASK, Math.ceilDiv(pictures, MOST_TASKS));
-        int each = Math.clamp(Math.ceilDiv(pictures, 4 * cores), FEWEST_OF_A_TASK, most);
-        return Math.ceilDiv(pictures, each);
+        int most = Math.max(MOST_OF_A_TASK, Math.ceilDiv(images, MOST_TASKS));
+        int each = Math.clamp(Math.ceilDiv(images, 4 * cores), FEWEST_OF_A_TASK, most);
+        return Math.ceilDiv(images, each);
     }
 
-    private Pictures table(SparkSession session, List<String> places) {
+    private Images table(SparkSession session, List<String> places) {
         Dataset<Row> rows =
                 session.read().format(format == null ? "parquet" : format).load(places.toArray(String[]::new));
         Dataset<Row> cut = partitions == null ? rows : rows.repartition(partitions);
-        String pictures = column == null ? "content" : column;
-        return new Pictures(cut, pictures, withoutBytes(rows, pictures));
+        String images = column == null ? "content" : column;
+        return new Images(cut, images, withoutBytes(rows, images));
     }
 
-    private static List<String> withoutBytes(Dataset<Row> rows, String pictures) {
+    private static List<String> withoutBytes(Dataset<Row> rows, String images) {
         return Arrays.stream(rows.columns())
-                .filter(name -> !name.equals(pictures)
+                .filter(name -> !name.equals(images)
                         || !rows.schema().apply(name).dataType().equals(DataTypes.BinaryType))
                 .toList();
     }

@@ -42,7 +42,7 @@ final class JobProgress extends SparkListener implements AutoCloseable {
      * Begins to listen.
      *
      * @param work what is done, in words; empty where the command's name says it
-     * @param unit of the rows that are written, as {@code pictures}; empty where none are
+     * @param unit of the rows that are written, as {@code images}; empty where none are
      */
     static JobProgress of(SparkSession session, Console console, String work, String unit) {
         JobProgress progress = new JobProgress(session, console, work, unit);

@@ -15,7 +15,7 @@ import org.gramian.spark.executor.Columns;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Options that say what pictures are called and which class they belong to. */
+/** Options that say what images are called and which class they belong to. */
 final class LabelOptions {
     /** The column of names that {@link #named} makes. */
     static final String NAME = InputOptions.PATH;
@@ -23,7 +23,7 @@ final class LabelOptions {
     /** Its column of classes. */
     static final String LABEL = "label";
 
-    /** Its column of pictures. */
+    /** Its column of images. */
     static final String PICTURE = "picture";
 
     @Option(
@@ -42,34 +42,34 @@ final class LabelOptions {
     private String name;
 
     /**
-     * Pictures in the columns name, label, picture and more.
+     * Images in the columns name, label, image and more.
      *
      * @param files whether they were listed, so that their folders are their classes
-     * @throws IllegalArgumentException if a column is not there; without a column of classes all pictures are of one, unless one was
+     * @throws IllegalArgumentException if a column is not there; without a column of classes all images are of one, unless one was
      *     named
      */
-    Dataset<Row> named(InputOptions.Pictures pictures, boolean files, Column... more) {
+    Dataset<Row> named(InputOptions.Images images, boolean files, Column... more) {
         List<Column> columns = new ArrayList<>();
-        columns.add(found(name, pictures).cast(DataTypes.StringType).as(NAME));
-        columns.add(owner(pictures, files).cast(DataTypes.StringType).as(LABEL));
-        columns.add(found(pictures.column(), pictures).as(PICTURE));
+        columns.add(found(name, images).cast(DataTypes.StringType).as(NAME));
+        columns.add(owner(images, files).cast(DataTypes.StringType).as(LABEL));
+        columns.add(found(images.column(), images).as(PICTURE));
         columns.addAll(List.of(more));
-        return pictures.rows().select(columns.toArray(Column[]::new));
+        return images.rows().select(columns.toArray(Column[]::new));
     }
 
     /** Whether classes are known: of files always, of a table if it has the column. */
-    boolean known(InputOptions.Pictures pictures, boolean files) {
-        return files || label != null || List.of(pictures.rows().columns()).contains(LABEL);
+    boolean known(InputOptions.Images images, boolean files) {
+        return files || label != null || List.of(images.rows().columns()).contains(LABEL);
     }
 
-    private Column owner(InputOptions.Pictures pictures, boolean files) {
+    private Column owner(InputOptions.Images images, boolean files) {
         if (label != null) {
-            return found(label, pictures);
+            return found(label, images);
         }
         if (files) {
             return element_at(split(col(InputOptions.PATH), "/"), -2);
         }
-        return known(pictures, false) ? found(LABEL, pictures) : lit("all");
+        return known(images, false) ? found(LABEL, images) : lit("all");
     }
 
     /**
@@ -77,8 +77,8 @@ final class LabelOptions {
      *
      * @throws IllegalArgumentException if it is not there
      */
-    static Column found(String wanted, InputOptions.Pictures pictures) {
-        List<String> columns = List.of(pictures.rows().columns());
+    static Column found(String wanted, InputOptions.Images images) {
+        List<String> columns = List.of(images.rows().columns());
         if (!columns.contains(wanted)) {
             throw new IllegalArgumentException("expected a column '" + wanted + "', found the columns "
                     + String.join(", ", columns) + "; set others with --name-column, --label-column and --column");

@@ -9,7 +9,7 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SaveMode;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.spark.train.LateTasks;
-import org.gramian.spark.train.OwnDisks;
+import org.gramian.spark.train.LocalPathCheck;
 import picocli.CommandLine.Option;
 
 /**
@@ -49,11 +49,12 @@ final class OutputOptions {
         } else {
             NewFolder.requireNothing(out, hadoop);
         }
-        OwnDisks.warn(session, out, sentence -> console.say("--out: " + sentence));
+        LocalPathCheck.warn(session, out, sentence -> console.say("--out: " + sentence));
     }
 
     /** Writes rows with a column of kinds of errors, and tells what was counted on the way. */
-    Tally.Counted write(Tally tally, Dataset<Row> rows, Console console) throws IOException, InterruptedException {
+    ImageCounters.Counted write(ImageCounters tally, Dataset<Row> rows, Console console)
+            throws IOException, InterruptedException {
         SparkSession session = rows.sparkSession();
         Configuration hadoop = session.sessionState().newHadoopConf();
         Dataset<Row> watched = tally.watched(rows);
@@ -67,9 +68,9 @@ final class OutputOptions {
             LateTasks.outlived(
                     session.sparkContext(),
                     () -> watched.write().mode(SaveMode.Append).parquet(out));
-            Tally.Counted counted = tally.counted();
-            if (OwnDisks.isDoubtful(session, out)) {
-                OwnDisks.requireRows(new Path(out), counted.pictures(), hadoop);
+            ImageCounters.Counted counted = tally.counted();
+            if (LocalPathCheck.isDoubtful(session, out)) {
+                LocalPathCheck.requireRows(new Path(out), counted.images(), hadoop);
             }
             folder.keep();
             return counted;
@@ -77,8 +78,8 @@ final class OutputOptions {
     }
 
     /** Writes rows with a column of kinds of errors, says what was counted on the way, and gives the exit code. */
-    int finish(Tally tally, Dataset<Row> rows, Console console) throws IOException, InterruptedException {
-        Tally.Counted counted = write(tally, rows, console);
+    int finish(ImageCounters tally, Dataset<Row> rows, Console console) throws IOException, InterruptedException {
+        ImageCounters.Counted counted = write(tally, rows, console);
         console.out().print(counted.text(out));
         console.out().flush();
         return counted.failed() == 0 ? Main.DONE : Main.DATA;

@@ -8,14 +8,14 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
 import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Path;
-import org.gramian.spark.train.OwnDisks;
+import org.gramian.spark.train.LocalPathCheck;
 
 /** Keeps apart what is read and what is replaced: a place that is removed when the work begins must not hold what the work reads. */
 final class Overlap {
     private Overlap() {}
 
     /**
-     * Looks at places as they are meant: patterns by what they match, and on this machine links by where they lead. Pictures that the
+     * Looks at places as they are meant: patterns by what they match, and on this machine links by where they lead. Images that the
      * rows of a table name are not looked at.
      *
      * @param replaced what is to be removed
@@ -52,7 +52,7 @@ final class Overlap {
     private static Path real(Path place, Configuration hadoop) throws IOException {
         FileSystem files = place.getFileSystem(hadoop);
         Path whole = files.makeQualified(place);
-        if (!OwnDisks.SCHEME.equals(whole.toUri().getScheme())) {
+        if (!LocalPathCheck.SCHEME.equals(whole.toUri().getScheme())) {
             return whole;
         }
         java.nio.file.Path there = java.nio.file.Path.of(whole.toUri().getPath());

@@ -20,7 +20,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian spark predict}: what pictures show, by a trained model, as a table. */
+/** {@code gramian spark predict}: what images show, by a trained model, as a table. */
 @Command(
         name = "predict",
         mixinStandardHelpOptions = true,
@@ -74,7 +74,7 @@ final class PredictCommand implements Callable<Integer> {
         if (!(reject >= 0 && reject <= 1)) {
             throw new IllegalArgumentException("--reject: expected a probability between 0 and 1, found " + reject);
         }
-        return Session.run(console, session -> {
+        return SparkConnection.run(console, session -> {
             output.check(session, model.with(places, session), console);
             GramianModel stage = GramianModel.fromFile(model.file(session)).setDevice(device);
             if (reject > 0 && stage.classes().contains(UNKNOWN)) {
@@ -86,16 +86,16 @@ final class PredictCommand implements Callable<Integer> {
     }
 
     private int predict(GramianModel stage, SparkSession session) throws IOException, InterruptedException {
-        Tally tally = new Tally(results.prefix());
-        InputOptions.Pictures pictures = input.read(session, places, console);
-        results.check(pictures.rows(), List.of(CLASS, BEST, SCORES, Tally.ERROR, Tally.KIND));
-        stage.setInputCol(pictures.column())
+        ImageCounters tally = new ImageCounters(results.prefix());
+        InputOptions.Images images = input.read(session, places, console);
+        results.check(images.rows(), List.of(CLASS, BEST, SCORES, ImageCounters.ERROR, ImageCounters.KIND));
+        stage.setInputCol(images.column())
                 .setPredictionCol("")
                 .setClassCol(results.name(CLASS))
                 .setProbabilityCol(results.name(SCORES))
-                .setErrorCol(results.name(Tally.ERROR))
-                .setErrorKindCol(results.name(Tally.KIND));
-        Dataset<Row> answers = stage.transform(pictures.rows()).select(columns(pictures.kept(), stage));
+                .setErrorCol(results.name(ImageCounters.ERROR))
+                .setErrorKindCol(results.name(ImageCounters.KIND));
+        Dataset<Row> answers = stage.transform(images.rows()).select(columns(images.kept(), stage));
         return output.finish(tally, answers, console);
     }
 
@@ -113,8 +113,8 @@ final class PredictCommand implements Callable<Integer> {
                 new MetadataBuilder()
                         .putStringArray("classes", stage.classes().toArray(String[]::new))
                         .build()));
-        columns.add(results.of(Tally.ERROR));
-        columns.add(results.of(Tally.KIND));
+        columns.add(results.of(ImageCounters.ERROR));
+        columns.add(results.of(ImageCounters.KIND));
         return columns.toArray(Column[]::new);
     }
 }

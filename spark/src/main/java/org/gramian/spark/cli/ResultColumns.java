@@ -10,7 +10,7 @@ import org.apache.spark.sql.Row;
 import org.gramian.spark.executor.Columns;
 import picocli.CommandLine.Option;
 
-/** What columns of results are called, which stand beside the columns of the table that pictures came in. */
+/** What columns of results are called, which stand beside the columns of the table that images came in. */
 final class ResultColumns {
     @Option(
             names = "--prefix",

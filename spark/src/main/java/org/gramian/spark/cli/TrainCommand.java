@@ -8,19 +8,19 @@ import java.util.concurrent.Callable;
 import org.apache.spark.sql.Column;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.run.config.Settings;
-import org.gramian.spark.train.OwnDisks;
+import org.gramian.spark.train.LocalPathCheck;
 import org.gramian.spark.train.SparkTrainer;
-import org.gramian.spark.train.Trained;
 import org.gramian.spark.train.TrainingColumns;
 import org.gramian.spark.train.TrainingJob;
-import org.gramian.train.loop.Breaks;
-import org.gramian.train.loop.Keeper;
+import org.gramian.spark.train.TrainingOutcome;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.CheckpointPolicy;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian spark train}: from many labelled pictures to a model, on a cluster. */
+/** {@code gramian spark train}: from many labelled images to a model, on a cluster. */
 @Command(
         name = "train",
         mixinStandardHelpOptions = true,
@@ -75,21 +75,21 @@ final class TrainCommand implements Callable<Integer> {
         input.check();
         Settings asked = options.asked();
         String where = device.name();
-        return Session.run(console, session -> {
-            OwnDisks.warn(session, out, sentence -> console.say("--out: " + sentence));
+        return SparkConnection.run(console, session -> {
+            LocalPathCheck.warn(session, out, sentence -> console.say("--out: " + sentence));
             return train(session, asked, where);
         });
     }
 
     private int train(SparkSession session, Settings asked, String where) throws IOException {
-        InputOptions.Pictures pictures = input.read(session, places, console);
-        if (!labels.known(pictures, input.isFiles())) {
+        InputOptions.Images images = input.read(session, places, console);
+        if (!labels.known(images, input.isFiles())) {
             throw new IllegalArgumentException("expected a column of classes, found the columns "
-                    + String.join(", ", pictures.rows().columns()) + "; set it with --label-column");
+                    + String.join(", ", images.rows().columns()) + "; set it with --label-column");
         }
-        Optional<Column> judges = options.heldBack(pictures).map(column -> column.as(HELD_BACK));
+        Optional<Column> judges = options.heldBack(images).map(column -> column.as(HELD_BACK));
         TrainingJob job = new TrainingJob(
-                labels.named(pictures, input.isFiles(), judges.stream().toArray(Column[]::new)),
+                labels.named(images, input.isFiles(), judges.stream().toArray(Column[]::new)),
                 new TrainingColumns(
                         LabelOptions.PICTURE,
                         LabelOptions.NAME,
@@ -99,16 +99,16 @@ final class TrainCommand implements Callable<Integer> {
                 out,
                 resume,
                 where);
-        Breaks breaks = Breaks.whenAsked();
-        try (TrainingTold told = TrainingTold.begin(session, console);
+        Cancellation breaks = Cancellation.whenAsked();
+        try (TrainingProgressLog told = TrainingProgressLog.begin(session, console);
                 Interruption _ = Interruption.by(() -> told.stop(breaks))) {
             return train(job, told, breaks);
         }
     }
 
-    private int train(TrainingJob job, TrainingTold told, Breaks breaks) throws IOException {
+    private int train(TrainingJob job, TrainingProgressLog told, Cancellation breaks) throws IOException {
         SparkTrainer trainer = SparkTrainer.usual()
-                .under(new SparkTrainer.Control(told::tell, console::say, breaks, Keeper.DEFAULT_INTERVAL));
+                .under(new SparkTrainer.Control(told::tell, console::say, breaks, CheckpointPolicy.DEFAULT_INTERVAL));
         try {
             return say(trainer.train(job));
         } catch (Exception failed) { // a cancelled job fails, too
@@ -124,7 +124,7 @@ final class TrainCommand implements Callable<Integer> {
         return Main.INTERRUPTED;
     }
 
-    private int say(Trained trained) {
+    private int say(TrainingOutcome trained) {
         if (trained.model().isEmpty()) {
             return stopped();
         }

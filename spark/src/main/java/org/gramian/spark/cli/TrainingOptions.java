@@ -164,12 +164,12 @@ final class TrainingOptions {
      *
      * @throws IllegalArgumentException if the table has no such boolean column
      */
-    Optional<Column> heldBack(InputOptions.Pictures pictures) {
+    Optional<Column> heldBack(InputOptions.Images images) {
         if (heldBack == null) {
             return Optional.empty();
         }
-        Column found = LabelOptions.found(heldBack, pictures);
-        DataType type = pictures.rows().select(found).schema().apply(0).dataType();
+        Column found = LabelOptions.found(heldBack, images);
+        DataType type = images.rows().select(found).schema().apply(0).dataType();
         if (!type.equals(DataTypes.BooleanType)) {
             throw new IllegalArgumentException(
                     "--validation-column: expected booleans in '" + heldBack + "', found " + type.simpleString());

@@ -6,12 +6,12 @@ import java.util.stream.Stream;
 import org.apache.spark.ml.linalg.SQLDataTypes;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
-import org.gramian.image.Reading.Problem;
+import org.gramian.image.ReadResult.Problem;
 import org.gramian.model.Answer;
 import org.gramian.model.Engine;
 import org.jspecify.annotations.Nullable;
 
-/** What a model can add to a row; null where the picture has none, and only {@link #ERROR} and {@link #ERROR_KIND} are not. */
+/** What a model can add to a row; null where the image has none, and only {@link #ERROR} and {@link #ERROR_KIND} are not. */
 public enum Output {
     /** The index of the likeliest class, as Spark's evaluators and {@code IndexToString} take it. */
     PREDICTION(Engine.Rows.SCORES),
@@ -19,7 +19,7 @@ public enum Output {
     CLASS(Engine.Rows.SCORES),
     /** The probability of each class, in the order of the classes, at the temperature of the card. */
     PROBABILITY(Engine.Rows.SCORES),
-    /** What the pooling ends with, the mean of the picture's crops. */
+    /** What the pooling ends with, the mean of the image's crops. */
     DESCRIPTOR(Engine.Rows.DESCRIPTORS),
     /** Why there is nothing else; null where there is. */
     ERROR(null),
@@ -51,7 +51,7 @@ public enum Output {
         return needed;
     }
 
-    /** Its value in the row of a picture. */
+    /** Its value in the row of an image. */
     @Nullable
     Object of(Scored scored) {
         Answer answer = scored.answer();

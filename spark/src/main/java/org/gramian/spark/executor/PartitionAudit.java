@@ -9,22 +9,22 @@ import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.types.StructType;
-import org.gramian.image.Reading;
+import org.gramian.image.ReadResult;
 import org.gramian.image.audit.AuditOptions;
-import org.gramian.image.audit.PictureFacts;
-import org.gramian.image.audit.PictureOddity;
+import org.gramian.image.audit.ImageFacts;
+import org.gramian.image.audit.ImageIssue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a row of facts of each picture of a partition, in their order: name and label as they are, then the columns of {@link
+ * Makes a row of facts of each image of a partition, in their order: name and label as they are, then the columns of {@link
  * #SCHEMA}.
  *
- * @param input where pictures are
+ * @param input where images are
  * @param name the column of names
  * @param label the column of labels
  */
-public record PartitionAudit(PictureColumn input, int name, int label) implements MapPartitionsFunction<Row, Row> {
-    /** What is found of a picture; those of one that cannot be read are null but the last two, which are null of all others. */
+public record PartitionAudit(ImageColumn input, int name, int label) implements MapPartitionsFunction<Row, Row> {
+    /** What is found of an image; those of one that cannot be read are null but the last two, which are null of all others. */
     public static final StructType SCHEMA =
             StructType.fromDDL("path STRING, label STRING, format STRING, colour STRING,"
                     + " bits INT, width INT, height INT, orientation INT, pixels STRING, odd ARRAY<STRING>, error STRING,"
@@ -43,14 +43,15 @@ public record PartitionAudit(PictureColumn input, int name, int label) implement
         String path = row.getString(name);
         String owner = row.getString(label);
         return switch (input.read(row, last)) {
-            case Reading.Readable readable -> of(path, owner, PictureFacts.of(readable));
-            case Reading.Unreadable(Reading.Problem problem, String reason) -> failed(path, owner, problem, reason);
+            case ReadResult.Readable readable -> of(path, owner, ImageFacts.of(readable));
+            case ReadResult.Unreadable(ReadResult.Problem problem, String reason) ->
+                failed(path, owner, problem, reason);
         };
     }
 
-    private static Row of(@Nullable String path, @Nullable String label, PictureFacts facts) {
-        Set<PictureOddity> odd = facts.oddities(path == null ? "" : path, AuditOptions.DEFAULT);
-        List<String> names = odd.stream().map(PictureOddity::name).toList();
+    private static Row of(@Nullable String path, @Nullable String label, ImageFacts facts) {
+        Set<ImageIssue> odd = facts.oddities(path == null ? "" : path, AuditOptions.DEFAULT);
+        List<String> names = odd.stream().map(ImageIssue::name).toList();
         return RowFactory.create(
                 path,
                 label,
@@ -66,7 +67,8 @@ public record PartitionAudit(PictureColumn input, int name, int label) implement
                 null);
     }
 
-    private static Row failed(@Nullable String path, @Nullable String label, Reading.Problem problem, String reason) {
+    private static Row failed(
+            @Nullable String path, @Nullable String label, ReadResult.Problem problem, String reason) {
         return RowFactory.create(path, label, null, null, null, null, null, null, null, null, reason, problem.name());
     }
 }

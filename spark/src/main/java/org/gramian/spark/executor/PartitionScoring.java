@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
  * Appends what a model says to the rows of a partition: as many rows as there were, in their order.
  *
  * @param model what computes
- * @param input where pictures are
+ * @param input where images are
  * @param outputs what is appended, in this order
  * @param device where the model computes: {@code cpu}, {@code cuda:1}, or {@code auto} for the GPU that Spark gave the task, and
  *     the processor where it gave none
  */
-public record PartitionScoring(SharedModel model, PictureColumn input, List<Output> outputs, String device)
+public record PartitionScoring(SharedModel model, ImageColumn input, List<Output> outputs, String device)
         implements MapPartitionsFunction<Row, Row> {
     public PartitionScoring {
         outputs = List.copyOf(outputs);
@@ -40,7 +40,7 @@ public record PartitionScoring(SharedModel model, PictureColumn input, List<Outp
         Pass pass = new Pass(lease, resources, wanted());
         boolean last = Attempts.isLast(task);
         long added = outputs.contains(Output.DESCRIPTOR) ? Double.BYTES * lease.descriptorSize() : 0;
-        return new Chunks<>(rows, row -> PictureColumn.bytes(row) + added, chunk -> appended(chunk, pass, last));
+        return new Chunks<>(rows, row -> ImageColumn.bytes(row) + added, chunk -> appended(chunk, pass, last));
     }
 
     private Set<Engine.Rows> wanted() {

@@ -8,8 +8,8 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
-import org.gramian.image.Reading;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.batch.Rendering;
 import org.gramian.image.dataset.Sample;
@@ -20,7 +20,7 @@ import org.gramian.model.Scoring;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Computes pictures of a task, in batches as the command line does; the memory of each batch is used again for the next and freed
+ * Computes images of a task, in batches as the command line does; the memory of each batch is used again for the next and freed
  * at the end.
  *
  * @param model what computes
@@ -29,21 +29,21 @@ import org.jspecify.annotations.Nullable;
  */
 record Pass(ExecutorModels.Lease model, TaskResources resources, Set<Engine.Rows> wanted) {
     /**
-     * What came of pictures, in their order.
+     * What came of images, in their order.
      *
-     * @param reader gives the picture of a number from 0 on; called by several threads
+     * @param reader gives the image of a number from 0 on; called by several threads
      */
-    List<Scored> over(int pictures, IntFunction<Reading> reader) {
+    List<Scored> over(int images, IntFunction<ReadResult> reader) {
         resources.apply();
         ModelCard card = model.card();
-        // Scoring names pictures by paths; those of rows are their numbers.
-        List<Sample> numbered = IntStream.range(0, pictures)
+        // Scoring names images by paths; those of rows are their numbers.
+        List<Sample> numbered = IntStream.range(0, images)
                 .mapToObj(number -> new Sample(String.valueOf(number), 0, Path.of(String.valueOf(number))))
                 .toList();
         Rendering rendering = card.rendering(path -> reader.apply(Integer.parseInt(path.toString())));
         Scoring scoring = new Scoring(
-                model.engine(), rendering, Prefetch.of(Scoring.batch(rendering, pictures), resources.cores()));
-        @Nullable Scored[] results = new Scored[pictures];
+                model.engine(), rendering, Prefetch.of(Scoring.batch(rendering, images), resources.cores()));
+        @Nullable Scored[] results = new Scored[images];
         scoring.run(numbered, wanted, sink(results, card), _ -> {});
         return Arrays.stream(results).map(Objects::requireNonNull).toList();
     }

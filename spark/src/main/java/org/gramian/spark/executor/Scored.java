@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.Map;
 import org.apache.spark.ml.linalg.Vector;
 import org.apache.spark.ml.linalg.Vectors;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.Answer;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelCard;
@@ -13,7 +13,7 @@ import org.gramian.model.Scoring;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of one picture: results, as far as they were wanted, or an error and none of them.
+ * What came of one image: results, as far as they were wanted, or an error and none of them.
  *
  * @param card of the model
  * @param answer null where there is none
@@ -26,17 +26,17 @@ record Scored(
         @Nullable Vector descriptor,
         @Nullable Failure failure) {
     /**
-     * Why a picture has no results.
+     * Why an image has no results.
      *
      * @param kind a {@link org.gramian.image.Reading.Problem} by name, or {@value #NOT_FINITE}
      * @param reason a sentence for people
      */
     record Failure(String kind, String reason) {}
 
-    /** The kind of failure of a picture that could be read but whose scores are no numbers. */
+    /** The kind of failure of an image that could be read but whose scores are no numbers. */
     static final String NOT_FINITE = "NOT_FINITE";
 
-    /** Of a picture that was computed. */
+    /** Of an image that was computed. */
     static Scored of(Map<Engine.Rows, float[][]> rows, ModelCard card) {
         float[][] crops = rows.get(Engine.Rows.DESCRIPTORS);
         Vector descriptor = crops == null ? null : vector(Scoring.mean(crops));
@@ -50,7 +50,7 @@ record Scored(
         };
     }
 
-    /** Of a picture that cannot be read. */
+    /** Of an image that cannot be read. */
     static Scored of(Unreadable problem, ModelCard card) {
         return new Scored(card, null, null, new Failure(problem.problem().name(), problem.reason()));
     }

@@ -6,18 +6,18 @@ import java.util.List;
 import org.gramian.model.Logits;
 
 /**
- * The scores of a group's held-back pictures, to fit a temperature to.
+ * The scores of a group's held-back images, to fit a temperature to.
  *
  * @param batch crops that are computed at once
- * @param most pictures of one group
+ * @param most images of one group
  */
 record CalibrationWork(int batch, int most) implements HeadTask.Work<CalibrationWork.Scores> {
-    /** The scores of a picture. */
+    /** The scores of an image. */
     @SuppressWarnings("ArrayRecordComponent") // handed on and never compared
     record Scored(int label, double[] logits) implements Serializable {}
 
-    /** The scores of some pictures. */
-    record Scores(List<Scored> pictures) implements Serializable {}
+    /** The scores of some images. */
+    record Scores(List<Scored> images) implements Serializable {}
 
     @Override
     public Scores on(HeadTask.Sight sight) {

@@ -34,10 +34,10 @@ record Classes(List<String> names, Column index) {
      *
      * @throws IllegalArgumentException if numbers are no indices, or there are too many classes
      */
-    static Classes of(Dataset<Row> pictures, String column) {
-        StructField field = pictures.schema().apply(column);
+    static Classes of(Dataset<Row> images, String column) {
+        StructField field = images.schema().apply(column);
         requireLabels(field);
-        return field.dataType() instanceof NumericType ? numbered(pictures, field) : named(pictures, column);
+        return field.dataType() instanceof NumericType ? numbered(images, field) : named(images, column);
     }
 
     /** @throws IllegalArgumentException if a column has neither names nor numbers */
@@ -49,8 +49,8 @@ record Classes(List<String> names, Column index) {
         }
     }
 
-    private static Classes named(Dataset<Row> pictures, String column) {
-        List<String> names = pictures
+    private static Classes named(Dataset<Row> images, String column) {
+        List<String> names = images
                 .select(Columns.named(column))
                 .where(Columns.named(column).isNotNull())
                 .distinct()
@@ -66,9 +66,9 @@ record Classes(List<String> names, Column index) {
         return new Classes(names, place);
     }
 
-    private static Classes numbered(Dataset<Row> pictures, StructField field) {
+    private static Classes numbered(Dataset<Row> images, StructField field) {
         Column number = Columns.named(field.name());
-        Row bounds = pictures.agg(
+        Row bounds = images.agg(
                         functions.max(number).cast(DataTypes.DoubleType),
                         functions.count(functions.when(
                                 number.lt(0)

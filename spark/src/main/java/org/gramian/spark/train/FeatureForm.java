@@ -7,7 +7,7 @@ import org.gramian.tensor.Shape;
 /**
  * What features of crops look like in memory.
  *
- * @param crops of each picture
+ * @param crops of each image
  * @param shape {@code [c, h, w]}
  * @param type in which they are kept
  */

@@ -21,18 +21,18 @@ import org.gramian.image.batch.Work;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.dataset.Sample;
 import org.gramian.spark.executor.Chunks;
-import org.gramian.spark.executor.PictureColumn;
+import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.TaskResources;
 import org.gramian.tensor.Scope;
 import org.gramian.train.feature.FeatureExtractor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One task's way through its pictures: some of them are taken in at a time and loaded ahead, and their features handed out batch by
- * batch, so that memory is bounded however many pictures and crops there are.
+ * One task's way through its images: some of them are taken in at a time and loaded ahead, and their features handed out batch by
+ * batch, so that memory is bounded however many images and crops there are.
  */
 final class FeaturePass implements Iterator<Row>, AutoCloseable {
-    private final Iterator<Row> pictures;
+    private final Iterator<Row> images;
     private final FeatureTask task;
     private final FeatureExtractor extractor;
     private final TaskResources resources;
@@ -43,8 +43,8 @@ final class FeaturePass implements Iterator<Row>, AutoCloseable {
     private List<Row> taken = List.of();
     private @Nullable BatchLoader loader;
 
-    FeaturePass(Iterator<Row> pictures, FeatureTask task, FeatureExtractor extractor, TaskResources resources) {
-        this.pictures = pictures;
+    FeaturePass(Iterator<Row> images, FeatureTask task, FeatureExtractor extractor, TaskResources resources) {
+        this.images = images;
         this.task = task;
         this.extractor = extractor;
         this.resources = resources;
@@ -59,7 +59,7 @@ final class FeaturePass implements Iterator<Row>, AutoCloseable {
             BatchLoader present = loader;
             if (present != null && present.hasNext()) {
                 compute(present);
-            } else if (pictures.hasNext()) {
+            } else if (images.hasNext()) {
                 closeLoader();
                 loader = load();
             } else {
@@ -78,8 +78,8 @@ final class FeaturePass implements Iterator<Row>, AutoCloseable {
     }
 
     private BatchLoader load() {
-        taken = Chunks.take(pictures, PictureColumn::bytes);
-        // Batches name pictures by paths; those of rows are their numbers among those taken in.
+        taken = Chunks.take(images, ImageColumn::bytes);
+        // Batches name images by paths; those of rows are their numbers among those taken in.
         List<Row> rows = taken;
         List<Sample> samples = IntStream.range(0, rows.size())
                 .mapToObj(i -> new Sample(rows.get(i).getString(0), 0, Path.of(String.valueOf(i))))
@@ -104,16 +104,16 @@ final class FeaturePass implements Iterator<Row>, AutoCloseable {
     }
 
     private void add(Place place, MemorySegment feature) {
-        Row picture = taken.get(place.work());
+        Row image = taken.get(place.work());
         if (place.problem().isEmpty()) {
-            ready.add(row(picture, place.crop(), feature.toArray(ValueLayout.JAVA_BYTE), null));
+            ready.add(row(image, place.crop(), feature.toArray(ValueLayout.JAVA_BYTE), null));
         } else if (place.crop() == 0) { // the others lack for the same reason
-            ready.add(row(picture, 0, null, place.problem().get().reason()));
+            ready.add(row(image, 0, null, place.problem().get().reason()));
         }
     }
 
-    private static Row row(Row picture, int crop, byte @Nullable [] feature, @Nullable String reason) {
-        return RowFactory.create(picture.getString(0), picture.getInt(1), picture.getLong(2), crop, feature, reason);
+    private static Row row(Row image, int crop, byte @Nullable [] feature, @Nullable String reason) {
+        return RowFactory.create(image.getString(0), image.getInt(1), image.getLong(2), crop, feature, reason);
     }
 
     private void closeLoader() {

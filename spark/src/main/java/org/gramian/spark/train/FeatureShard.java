@@ -26,8 +26,8 @@ record FeatureShard(int[] places, int[] labels, MemorySegment features) {
     /**
      * One crop.
      *
-     * @param place {@code picture · crops + crop}
-     * @param label of its picture
+     * @param place {@code image · crops + crop}
+     * @param label of its image
      * @param feature {@code [c, h, w]}, as {@link FeatureStore} keeps it
      */
     record Crop(int place, int label, byte[] feature) {}

@@ -25,13 +25,13 @@ import org.gramian.train.loop.TrainEvent;
 
 /**
  * A Parquet table of features, one row for each crop: {@code name STRING, label INT, number BIGINT, crop INT, feature BINARY, reason
- * STRING}. A feature is {@code [c, h, w]} in little-endian order; shape and type stand in the metadata of its column. A picture that
+ * STRING}. A feature is {@code [c, h, w]} in little-endian order; shape and type stand in the metadata of its column. An image that
  * cannot be read is one row without a feature and with the reason.
  *
- * <p>Features are appended some pictures at a time, and pictures that are there are not computed again: what is lost with a broken
+ * <p>Features are appended some images at a time, and images that are there are not computed again: what is lost with a broken
  * run is the work of one append. What a driver that was killed left of an append is removed first, for Spark would commit it with
- * the next one; and before anything is learned from the table, each crop must be there once. The table belongs to one {@link Catalogue}, one backbone and one way of cropping, which its name
- * tells; a picture that is changed under its name is not noticed.
+ * the next one; and before anything is learned from the table, each crop must be there once. The table belongs to one {@link ImageCatalog}, one backbone and one way of cropping, which its name
+ * tells; an image that is changed under its name is not noticed.
  *
  * @param path of the table
  * @param form of the features
@@ -68,10 +68,10 @@ record FeatureStore(String path, FeatureForm form) {
     /**
      * Computes what is missing.
      *
-     * @param numbered pictures, {@code name, label, number}
-     * @param seen some of them with their column {@code picture}
+     * @param numbered images, {@code name, label, number}
+     * @param seen some of them with their column {@code image}
      * @param task what executors do
-     * @param progress told how many pictures are done, after each append; may throw to stop it
+     * @param progress told how many images are done, after each append; may throw to stop it
      * @throws IOException if the table holds other rows than one for each crop in the end
      */
     void complete(Dataset<Row> numbered, UnaryOperator<Dataset<Row>> seen, FeatureTask task, Progress progress)
@@ -81,7 +81,7 @@ record FeatureStore(String path, FeatureForm form) {
         long done = 0;
         Dataset<Row> missing = numbered;
         if (!isBegun(spark)) {
-            remove(spark, new Path(path)); // part of an append, perhaps: nothing tells which pictures it has whole
+            remove(spark, new Path(path)); // part of an append, perhaps: nothing tells which images it has whole
         } else {
             Dataset<Row> present = rows(spark).select("number").distinct();
             done = present.count();
@@ -111,7 +111,7 @@ record FeatureStore(String path, FeatureForm form) {
                     () -> rows.write()
                             .mode(SaveMode.Append)
                             .option("mapreduce.fileoutputcommitter.marksuccessfuljobs", true)
-                            .option("maxRecordsPerFile", 0) // so that a file has all crops of a picture or none
+                            .option("maxRecordsPerFile", 0) // so that a file has all crops of an image or none
                             .option("parquet.block.size", ROW_GROUP)
                             .parquet(path));
         } finally {
@@ -120,29 +120,29 @@ record FeatureStore(String path, FeatureForm form) {
     }
 
     /** Counts by two narrow columns: features are not read. */
-    private void requireWhole(SparkSession spark, long pictures) throws IOException {
+    private void requireWhole(SparkSession spark, long images) throws IOException {
         Row found = rows(spark)
                 .agg(count(lit(1)), count_distinct(col("number"), col("crop")), count(col("reason")))
                 .first();
         long unreadable = found.getLong(2);
-        long expected = (pictures - unreadable) * form.crops() + unreadable;
-        if (found.getLong(0) < expected && OwnDisks.isDoubtful(spark, path)) {
+        long expected = (images - unreadable) * form.crops() + unreadable;
+        if (found.getLong(0) < expected && LocalPathCheck.isDoubtful(spark, path)) {
             throw new IOException(
-                    path + ": expected " + expected + " rows, found " + found.getLong(0) + ": " + OwnDisks.WHY);
+                    path + ": expected " + expected + " rows, found " + found.getLong(0) + ": " + LocalPathCheck.WHY);
         }
         if (found.getLong(0) != expected || found.getLong(1) != expected) {
-            throw new IOException(path + ": expected " + expected + " rows, one for each crop of " + pictures
+            throw new IOException(path + ": expected " + expected + " rows, one for each crop of " + images
                     + " images, found " + found.getLong(0) + ", with " + found.getLong(1)
                     + " distinct crops; remove the folder to recompute the features");
         }
     }
 
-    private int tasks(SparkSession spark, long pictures) {
-        long cores = Math.min(spark.sparkContext().defaultParallelism(), pictures);
-        return Math.toIntExact(Math.max(cores, pictures * form.crops() / OF_TASK));
+    private int tasks(SparkSession spark, long images) {
+        long cores = Math.min(spark.sparkContext().defaultParallelism(), images);
+        return Math.toIntExact(Math.max(cores, images * form.crops() / OF_TASK));
     }
 
-    /** Numbers between which about as many pictures are missing as one append takes. */
+    /** Numbers between which about as many images are missing as one append takes. */
     private List<Long> bounds(Dataset<Row> missing, long count) {
         int appends = Math.toIntExact(Math.ceilDiv(count * form.crops(), APPENDED));
         double[] shares = new double[appends - 1];
@@ -177,7 +177,7 @@ record FeatureStore(String path, FeatureForm form) {
         return spark.read().schema(schema()).parquet(path);
     }
 
-    /** Numbers of the pictures that cannot be read, ascending. */
+    /** Numbers of the images that cannot be read, ascending. */
     long[] unreadable(SparkSession spark) {
         return rows(spark)
                 .where(col("reason").isNotNull())

@@ -9,7 +9,7 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.spark.executor.ExecutorModels;
-import org.gramian.spark.executor.PictureColumn;
+import org.gramian.spark.executor.ImageColumn;
 import org.gramian.spark.executor.SharedModel;
 import org.gramian.spark.executor.TaskResources;
 import org.gramian.tensor.DType;
@@ -17,16 +17,16 @@ import org.gramian.train.feature.FeatureExtractor;
 import org.gramian.train.feature.FrozenBackbone;
 
 /**
- * Computes the features of a partition's pictures: rows {@code name, label, number, picture} become rows as {@link
+ * Computes the features of a partition's images: rows {@code name, label, number, image} become rows as {@link
  * FeatureStore} keeps them, one for each crop, or one with a reason.
  *
  * @param model whose backbone computes
- * @param input where pictures are
+ * @param input where images are
  * @param crops how they are cut
  * @param type in which features are kept
  * @param device where executors compute
  */
-record FeatureTask(SharedModel model, PictureColumn input, CropText crops, DType type, String device)
+record FeatureTask(SharedModel model, ImageColumn input, CropText crops, DType type, String device)
         implements MapPartitionsFunction<Row, Row> {
     /**
      * Crops in words.

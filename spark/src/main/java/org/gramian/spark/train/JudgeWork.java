@@ -2,18 +2,18 @@ package org.gramian.spark.train;
 
 import java.util.List;
 import org.gramian.model.Logits;
-import org.gramian.train.loop.JudgedPictures;
-import org.gramian.train.loop.PictureScores;
+import org.gramian.train.loop.ImageScores;
+import org.gramian.train.loop.ValidationCounts;
 
 /**
- * What the held-back pictures of a group say of the head.
+ * What the held-back images of a group say of the head.
  *
  * @param batch crops that are computed at once
  */
-record JudgeWork(int batch) implements HeadTask.Work<JudgedPictures> {
+record JudgeWork(int batch) implements HeadTask.Work<ValidationCounts> {
     @Override
-    public JudgedPictures on(HeadTask.Sight sight) {
-        JudgedPictures judged = JudgedPictures.NONE;
+    public ValidationCounts on(HeadTask.Sight sight) {
+        ValidationCounts judged = ValidationCounts.NONE;
         while (sight.shards().hasNext()) {
             FeatureShard shard = sight.shards().next();
             List<Logits> scores = scores(sight, shard, batch);
@@ -26,16 +26,16 @@ record JudgeWork(int batch) implements HeadTask.Work<JudgedPictures> {
     }
 
     @Override
-    public Class<JudgedPictures> result() {
-        return JudgedPictures.class;
+    public Class<ValidationCounts> result() {
+        return ValidationCounts.class;
     }
 
-    /** Scores of all pictures of a shard, in the order of their places: each has all its crops there. */
+    /** Scores of all images of a shard, in the order of their places: each has all its crops there. */
     static List<Logits> scores(HeadTask.Sight sight, FeatureShard shard, int batch) {
-        PictureScores.Rows rows = new PictureScores.Rows(
+        ImageScores.Rows rows = new ImageScores.Rows(
                 shard.places().length,
                 sight.form().crops(),
                 places -> shard.features(places, sight.form(), sight.model().device()));
-        return PictureScores.ofRows(sight.model(), rows, batch).compute();
+        return ImageScores.ofRows(sight.model(), rows, batch).compute();
     }
 }

@@ -9,7 +9,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.fs.UnsupportedFileSystemException;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.model.ModelFileException;
 import org.gramian.run.config.ConfigFile;
 import org.gramian.run.config.Settings;
@@ -93,7 +93,7 @@ final class RunFolder implements AutoCloseable {
         java.nio.file.Path local = fetch(GROUPS);
         String kept = Files.exists(local) ? Files.readString(local).strip() : "0";
         if (!kept.matches("\\d{1,6}")) {
-            throw new IOException(path(GROUPS) + ": expected a number of groups, found " + Found.text(kept)
+            throw new IOException(path(GROUPS) + ": expected a number of groups, found " + QuotedText.text(kept)
                     + "; remove the file; the last bits may then differ from an uninterrupted run");
         }
         int groups = Math.max(Integer.parseInt(kept), cores);

@@ -17,11 +17,11 @@ import scala.Option;
 import scala.Tuple2;
 
 /**
- * All features of some pictures, dealt out to shards by their places: picture p, with all its crops, lies in shard {@code p mod
+ * All features of some images, dealt out to shards by their places: image p, with all its crops, lies in shard {@code p mod
  * s}. Shards stay in the executors' memory, or on their disks where there is less; one that is lost is read again.
  *
  * <p>A shard is small, for Spark keeps or drops it as a whole; a task goes through a group of them, and there are as many groups as
- * cores. Of s shards, a multiple of the number n of groups, picture p lies in group {@code p mod n}: what a group computes depends
+ * cores. Of s shards, a multiple of the number n of groups, image p lies in group {@code p mod n}: what a group computes depends
  * neither on the number of shards nor on where they are.
  *
  * @param rdd one shard in each partition, as {@link FeatureShard} packs it
@@ -34,15 +34,15 @@ record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) impl
     private static final long MOST_BYTES = 64L << 20;
 
     /**
-     * Some pictures of a table.
+     * Some images of a table.
      *
      * @param first number of the first one; places count from it on, without the unreadable ones
-     * @param pictures how many numbers there are from it on
+     * @param images how many numbers there are from it on
      */
-    record Range(long first, long pictures) {}
+    record Range(long first, long images) {}
 
     /**
-     * Deals out the readable pictures of a table, at once: so that all shards of a group lie with one executor.
+     * Deals out the readable images of a table, at once: so that all shards of a group lie with one executor.
      *
      * @param groups how many groups they make, one for each core
      * @throws IllegalArgumentException if they have more crops than an epoch can have
@@ -58,7 +58,7 @@ record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) impl
                 .filter(number -> number >= first)
                 .toArray();
         FeatureForm form = store.form();
-        long count = (range.pictures - unreadable.length) * form.crops();
+        long count = (range.images - unreadable.length) * form.crops();
         if (count > Integer.MAX_VALUE) {
             throw new IllegalArgumentException("expected at most " + Integer.MAX_VALUE + " training crops, found "
                     + count + "; use fewer crops per image");
@@ -99,8 +99,8 @@ record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) impl
         return rdd.rdd().coalesce(groups, false, Option.apply(fixed), null).toJavaRDD();
     }
 
-    /** How many pictures they are of. */
-    long pictures() {
+    /** How many images they are of. */
+    long images() {
         return count / form.crops();
     }
 

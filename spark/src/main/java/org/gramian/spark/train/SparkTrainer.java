@@ -6,26 +6,26 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.apache.spark.sql.SparkSession;
 import org.gramian.image.dataset.protocol.Protocols;
-import org.gramian.run.Beginning;
-import org.gramian.run.Workshop;
+import org.gramian.run.InitialModel;
+import org.gramian.run.RunResources;
 import org.gramian.run.config.Choices;
 import org.gramian.run.config.ConfigException;
+import org.gramian.run.config.DefaultsContext;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
-import org.gramian.run.config.Surroundings;
 import org.gramian.tensor.Device;
 import org.gramian.train.feature.FrozenBackbone;
-import org.gramian.train.loop.Breaks;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.CheckpointPolicy;
+import org.gramian.train.loop.DistributedStage;
 import org.gramian.train.loop.InterruptedTrainingException;
-import org.gramian.train.loop.Keeper;
 import org.gramian.train.loop.PoolingRace;
-import org.gramian.train.loop.SpreadStage;
 import org.gramian.train.loop.TrainEvent;
 
 /**
  * Trains the new layers of a model on a cluster: features of the frozen backbone are computed once by its executors and kept as a
- * table, and every step's gradient is gathered from them. What comes out is what one machine would find with the same pictures,
+ * table, and every step's gradient is gathered from them. What comes out is what one machine would find with the same images,
  * settings and batches, up to the order in which gradients are added.
  *
  * <p>A broken run goes on where it was: features that are there are not computed again, and steps go on from the last checkpoint.
@@ -34,7 +34,7 @@ import org.gramian.train.loop.TrainEvent;
  * @param workshop where weights are found; its device is the driver's
  * @param control who is told, and who may stop it
  */
-public record SparkTrainer(Workshop workshop, Control control) {
+public record SparkTrainer(RunResources workshop, Control control) {
     /** The layout and protocol that settings must name and nobody looks at: a table has neither. */
     private static final String LAYOUT = "folders";
 
@@ -46,14 +46,16 @@ public record SparkTrainer(Workshop workshop, Control control) {
      * @param breaks asked before each step, and between two appends of features
      * @param keepEvery how much work may be lost when the driver fails; besides, each epoch ends with a checkpoint
      */
-    public record Control(Consumer<TrainEvent> events, Consumer<String> remarks, Breaks breaks, Duration keepEvery) {
+    public record Control(
+            Consumer<TrainEvent> events, Consumer<String> remarks, Cancellation breaks, Duration keepEvery) {
         /** Nobody. */
-        public static final Control NONE = new Control(_ -> {}, _ -> {}, Breaks.whenAsked(), Keeper.DEFAULT_INTERVAL);
+        public static final Control NONE =
+                new Control(_ -> {}, _ -> {}, Cancellation.whenAsked(), CheckpointPolicy.DEFAULT_INTERVAL);
     }
 
     /** With the weights of the usual folder, told to nobody; the driver itself computes on the processor. */
     public static SparkTrainer usual() {
-        return new SparkTrainer(Workshop.usual(Device.CPU), Control.NONE);
+        return new SparkTrainer(RunResources.usual(Device.CPU), Control.NONE);
     }
 
     /** The same under control. */
@@ -66,22 +68,22 @@ public record SparkTrainer(Workshop workshop, Control control) {
      * says so.
      *
      * @throws IllegalArgumentException if the table or what is asked for does not allow it; the message says what to try
-     * @throws IOException if the folder holds a run that may not be resumed, or one with other pictures or settings
+     * @throws IOException if the folder holds a run that may not be resumed, or one with other images or settings
      * @throws InterruptedTrainingException if somebody asked for a break before the first step
      * @throws org.gramian.train.loop.NonFiniteLossException if the loss, or a gradient, is no number any more
      */
-    public Trained train(TrainingJob job) throws IOException {
-        SparkSession spark = job.pictures().sparkSession();
+    public TrainingOutcome train(TrainingJob job) throws IOException {
+        SparkSession spark = job.images().sparkSession();
         Settings settings = settings(job);
         RunConfig config = RunConfig.of(settings);
         try (RunFolder folder = RunFolder.open(
                         job.folder(), job.resume(), spark.sessionState().newHadoopConf());
-                FrozenBackbone network = Beginning.network(config.network(), workshop, control.remarks)) {
-            SpreadStage.requireSpreadable(config.recipe(), config.network().head(2, Integer.MAX_VALUE));
-            Catalogue.Holding holding = new Catalogue.Holding(
+                FrozenBackbone network = InitialModel.network(config.network(), workshop, control.remarks)) {
+            DistributedStage.requireSpreadable(config.recipe(), config.network().head(2, Integer.MAX_VALUE));
+            ImageCatalog.Holding holding = new ImageCatalog.Holding(
                     config.data().validation(), config.recipe().seed());
-            try (Catalogue catalogue = Catalogue.of(job.pictures(), job.columns(), holding)) {
-                return new SpreadRun(job, settings, network, control).run(catalogue, folder);
+            try (ImageCatalog catalogue = ImageCatalog.of(job.images(), job.columns(), holding)) {
+                return new DistributedRun(job, settings, network, control).run(catalogue, folder);
             } catch (IOException failed) {
                 throw folder.named(failed);
             }
@@ -89,7 +91,7 @@ public record SparkTrainer(Workshop workshop, Control control) {
     }
 
     private Settings settings(TrainingJob job) throws IOException {
-        int pictures = Math.toIntExact(job.pictures().count());
+        int images = Math.toIntExact(job.images().count());
         Settings asked = job.asked();
         if (asked.find(Keys.POOLING).filter(PoolingRace.AUTO::equals).isPresent()) {
             throw new ConfigException(Keys.POOLING + ": expected a pooling, found auto, which runs on one"
@@ -109,10 +111,10 @@ public record SparkTrainer(Workshop workshop, Control control) {
         Settings frozen = trained.has(Keys.STAGE2_EPOCHS) ? trained : trained.with(Keys.STAGE2_EPOCHS, 0);
         return Choices.complete(
                 frozen.has(Keys.STAGE1_REFIT) ? frozen : frozen.with(Keys.STAGE1_REFIT, Optional.empty()),
-                new Surroundings(
+                new DefaultsContext(
                         LAYOUT,
                         Protocols.parse("holdout"),
-                        pictures,
+                        images,
                         workshop.weights().names(),
                         Device.Kind.CPU));
     }

@@ -15,9 +15,9 @@ import org.gramian.model.Model;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.loop.Dropout;
 import org.gramian.train.loop.HeadWorkers;
-import org.gramian.train.loop.JudgedPictures;
 import org.gramian.train.loop.StepPart;
-import org.gramian.train.recipe.Judgement;
+import org.gramian.train.loop.ValidationCounts;
+import org.gramian.train.recipe.ValidationScore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,10 +27,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Only the groups of shards with crops of a step have a task in it, so that a step brings at most as many gradients to the driver
  * as there are cores: {@code groups · parameters · 4} bytes, which {@code spark.driver.maxResultSize} must allow. They are added up in
  * the order of the groups, in double precision: Spark's {@code treeAggregate} adds in the order in which tasks end, which would change
- * last bits from run to run. Which pictures make a group never changes while a program runs, whatever is lost.
+ * last bits from run to run. Which images make a group never changes while a program runs, whatever is lost.
  */
 final class SparkWorkers implements HeadWorkers {
-    /** Pictures that a temperature is fitted to at most: it is one number, and their scores come to the driver. */
+    /** Images that a temperature is fitted to at most: it is one number, and their scores come to the driver. */
     private static final int MOST_CALIBRATING = 20_000;
 
     private final Model model;
@@ -39,7 +39,7 @@ final class SparkWorkers implements HeadWorkers {
     private final StepWork work;
     private final String device;
 
-    /** @param heldBack null where no pictures judge epochs */
+    /** @param heldBack null where no images judge epochs */
     SparkWorkers(Model model, Shards training, @Nullable Shards heldBack, StepWork work, String device) {
         this.model = model;
         this.training = training;
@@ -84,15 +84,15 @@ final class SparkWorkers implements HeadWorkers {
     }
 
     @Override
-    public Judgement judge() {
+    public ValidationScore judge() {
         Shards shards = Objects.requireNonNull(heldBack, "the validation set");
         return ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), new JudgeWork(work.batch()))
                 .stream()
-                .reduce(JudgedPictures.NONE, JudgedPictures::plus)
+                .reduce(ValidationCounts.NONE, ValidationCounts::plus)
                 .judgement();
     }
 
-    /** A temperature for the probabilities, fitted to held-back pictures; none where there are none. */
+    /** A temperature for the probabilities, fitted to held-back images; none where there are none. */
     Temperature temperature() {
         Shards shards = heldBack;
         if (shards == null) {
@@ -101,7 +101,7 @@ final class SparkWorkers implements HeadWorkers {
         CalibrationWork wanted = new CalibrationWork(work.batch(), Math.ceilDiv(MOST_CALIBRATING, shards.groups()));
         List<Prediction> predictions =
                 ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), wanted).stream()
-                        .flatMap(scores -> scores.pictures().stream())
+                        .flatMap(scores -> scores.images().stream())
                         .map(scored -> new Prediction("validation", scored.label(), Logits.of(scored.logits())))
                         .toList();
         return Temperature.fit(predictions);

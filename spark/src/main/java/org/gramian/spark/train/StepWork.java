@@ -15,7 +15,7 @@ import org.gramian.train.recipe.LossRecipe;
  *
  * @param smoothing of labels
  * @param weights of classes
- * @param counts training pictures of each class
+ * @param counts training images of each class
  * @param batch crops that are computed at once
  */
 @SuppressWarnings("ArrayRecordComponent") // handed on and never compared

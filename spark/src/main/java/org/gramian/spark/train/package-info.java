@@ -5,9 +5,9 @@
  * <p>A {@link org.gramian.spark.train.TrainingJob} is what is asked for; a {@link org.gramian.spark.train.SparkTrainer} does it:
  *
  * <ol>
- *   <li>A {@code Catalogue} numbers the pictures of a table by the order of their names, and finds the classes.
+ *   <li>A {@code ImageCatalog} numbers the images of a table by the order of their names, and finds the classes.
  *   <li>{@code FeatureStore} has the frozen backbone's features computed by {@code FeatureTask}s and appends them to a Parquet table,
- *       some pictures at a time; pictures that are there already are not computed again. Those that cannot be read are rows with a
+ *       some images at a time; images that are there already are not computed again. Those that cannot be read are rows with a
  *       reason, and take no part.
  *   <li>{@code Shards} deals the features out to partitions that stay in the executors' memory, each a {@code FeatureShard}, and
  *       {@code FixedGroups} says which of them one task goes through.
@@ -16,7 +16,7 @@
  *       groups that hold crops of the step compute their parts ({@code StepWork}, run by a {@code HeadTask}), which the driver adds up
  *       in the order of the groups, in double precision, so that neither time nor lost executors change a bit. Epochs are judged by
  *       {@code JudgeWork}. What goes between driver and executors is bytes ({@code ObjectBytes}), whatever Spark's serializer is.
- *   <li>A {@code RunFolder} keeps checkpoint, history, settings and model in any file system; {@link org.gramian.spark.train.OwnDisks} knows
+ *   <li>A {@code RunFolder} keeps checkpoint, history, settings and model in any file system; {@link org.gramian.spark.train.LocalPathCheck} knows
  *       of places that are not the same on every machine.
  * </ol>
  *

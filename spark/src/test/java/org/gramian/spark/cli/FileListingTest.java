@@ -43,11 +43,11 @@ class FileListingTest {
     }
 
     @Test
-    void theSamePicturesAreListedOnThisMachineAndElsewhere() throws IOException {
+    void theSameImagesAreListedOnThisMachineAndElsewhere() throws IOException {
         for (Configuration place : List.of(here, elsewhere)) {
             FileListing listing = FileListing.of(List.of(folder.toString()), place);
 
-            assertThat(listing.pictures()).isEqualTo(expected("a.png", "b 1%41.jpg", "deep/_e.JPG", "deep/er/c.webp"));
+            assertThat(listing.images()).isEqualTo(expected("a.png", "b 1%41.jpg", "deep/_e.JPG", "deep/er/c.webp"));
         }
     }
 
@@ -63,13 +63,13 @@ class FileListingTest {
     }
 
     @Test
-    void onThisMachineALinkToNowhereAndAPictureWithoutEndingAreListedAsByThePlainCommand() throws IOException {
+    void onThisMachineALinkToNowhereAndAnImageWithoutEndingAreListedAsByThePlainCommand() throws IOException {
         Path links = Files.createDirectory(folder.resolve("deep/links"));
         Files.createSymbolicLink(links.resolve("nowhere.jpg"), folder.resolve("gone.jpg"));
         Files.createSymbolicLink(links.resolve("round"), folder);
         Files.write(links.resolve("img_0001"), JPEG);
 
-        assertThat(FileListing.of(List.of(links.toString()), here).pictures())
+        assertThat(FileListing.of(List.of(links.toString()), here).images())
                 .isEqualTo(expected("deep/links/img_0001", "deep/links/nowhere.jpg"));
     }
 
@@ -78,12 +78,12 @@ class FileListingTest {
         String pattern = folder + "/[ab]*";
         String text = folder.resolve("notes.txt").toString();
 
-        assertThat(FileListing.of(List.of(text, pattern), here).pictures())
+        assertThat(FileListing.of(List.of(text, pattern), here).images())
                 .isEqualTo(expected("notes.txt", "a.png", "b 1%41.jpg"));
     }
 
     @Test
-    void aPlaceWithoutPicturesIsRefused() throws IOException {
+    void aPlaceWithoutImagesIsRefused() throws IOException {
         Path empty = Files.createDirectory(folder.resolve("empty"));
 
         for (Configuration place : List.of(here, elsewhere)) {

@@ -39,7 +39,7 @@ class SparkCommandsTest {
 
     private static SparkSession spark;
     private static Path model;
-    private static List<Path> pictures;
+    private static List<Path> images;
 
     private record Ended(int code, String output, String errors) {}
 
@@ -47,7 +47,7 @@ class SparkCommandsTest {
     static void begin() throws IOException {
         spark = LocalSpark.session();
         model = SmallModel.write(folder.resolve("model.safetensors"), SmallModel.SEED);
-        pictures = SmallModel.pictures(folder.resolve("pictures").resolve("waves"), PICTURES, BROKEN);
+        images = SmallModel.images(folder.resolve("pictures").resolve("waves"), PICTURES, BROKEN);
         Files.writeString(folder.resolve("pictures").resolve("notes.txt"), "no picture");
     }
 
@@ -89,13 +89,13 @@ class SparkCommandsTest {
     }
 
     @Test
-    void predictWritesARowOfEveryPictureOfAFolderAsOneMachineSaysAndCountsWhatIsBroken() throws IOException {
+    void predictWritesARowOfEveryImageOfAFolderAsOneMachineSaysAndCountsWhatIsBroken() throws IOException {
         Path out = folder.resolve("answers");
 
         Ended ended = run("predict", model, folder.resolve("pictures"), "--out", out);
 
         assertThat(ended.code()).as(ended.errors()).isEqualTo(Main.DATA);
-        assertAnswers(table(out), OneMachine.predict(model, pictures));
+        assertAnswers(table(out), OneMachine.predict(model, images));
         assertThat(ended.output())
                 .startsWith(out + ": 16 ")
                 .containsPattern("\\b4 of ")
@@ -112,10 +112,10 @@ class SparkCommandsTest {
     }
 
     @Test
-    void aPatternAndATableOfBytesNameTheSamePictures() throws IOException {
+    void aPatternAndATableOfBytesNameTheSameImages() throws IOException {
         List<Row> rows = new ArrayList<>();
-        for (Path picture : pictures) {
-            rows.add(RowFactory.create(picture.toString(), Files.readAllBytes(picture), "kept"));
+        for (Path image : images) {
+            rows.add(RowFactory.create(image.toString(), Files.readAllBytes(image), "kept"));
         }
         String table = folder.resolve("table").toString();
         spark.createDataFrame(rows, StructType.fromDDL("path STRING, `the bytes` BINARY, more STRING"))
@@ -129,7 +129,7 @@ class SparkCommandsTest {
         Ended second = run("predict", model, folder + "/pict*/w*/0000[0-3].png", "--out", fromPattern, "--reject", 1);
 
         assertThat(first.code()).as(first.errors()).isEqualTo(Main.DATA);
-        assertAnswers(table(fromTable), OneMachine.predict(model, pictures));
+        assertAnswers(table(fromTable), OneMachine.predict(model, images));
         assertThat(spark.read().parquet(fromTable.toString()).columns())
                 .containsExactly("path", "more", "class", "probability", "probabilities", "error", "error_kind");
         assertThat(second.code()).as(second.errors()).isEqualTo(Main.DATA);
@@ -144,11 +144,11 @@ class SparkCommandsTest {
         Ended ended = run("embed", model, folder.resolve("pictures"), "--out", out, "--device", "cpu");
 
         assertThat(ended.code()).as(ended.errors()).isEqualTo(Main.DATA);
-        Map<String, float[]> expected = OneMachine.describe(model, pictures);
+        Map<String, float[]> expected = OneMachine.describe(model, images);
         List<Row> rows = table(out);
         assertThat(rows.stream().map(row -> OneMachine.name(row.getAs("path"))))
                 .containsExactlyInAnyOrderElementsOf(
-                        pictures.stream().map(OneMachine::name).toList());
+                        images.stream().map(OneMachine::name).toList());
         assertThat(rows.stream().filter(row -> row.getAs("error") == null)).hasSameSizeAs(expected.keySet());
         for (Row row : rows) {
             float[] descriptor = expected.get(OneMachine.name(row.getAs("path")));
@@ -175,7 +175,7 @@ class SparkCommandsTest {
     @Test
     void auditFindsWhatIsBrokenEqualAndSmall() throws IOException {
         Path labelled = folder.resolve("labelled");
-        SmallModel.pictures(labelled.resolve("a"), 8, 4);
+        SmallModel.images(labelled.resolve("a"), 8, 4);
         Path other = Files.createDirectories(labelled.resolve("b"));
         Files.copy(labelled.resolve("a/00000.png"), other.resolve("same.png"));
         Files.copy(labelled.resolve("a/00002.png"), other.resolve("same.jpg"));
@@ -198,7 +198,7 @@ class SparkCommandsTest {
     void trainEndsInAModelThatPredictTakes() throws IOException {
         Path labelled = folder.resolve("classes");
         for (String name : List.of("a", "b")) {
-            SmallModel.pictures(labelled.resolve(name), 6, 6);
+            SmallModel.images(labelled.resolve(name), 6, 6);
         }
         Path run = folder.resolve("run");
         Path out = folder.resolve("by-trained");
@@ -230,7 +230,7 @@ class SparkCommandsTest {
     void whatIsThereIsNotReplacedUnlessTold() throws IOException {
         Path out = Files.createDirectories(folder.resolve("there"));
         Files.writeString(out.resolve("precious"), "kept");
-        Path one = pictures.getFirst();
+        Path one = images.getFirst();
 
         Ended refused = run("predict", model, one, "--out", out);
 
@@ -248,7 +248,7 @@ class SparkCommandsTest {
     @Test
     void whatIsReadIsNeverReplaced() throws IOException {
         Path photos = folder.resolve("to-keep");
-        List<Path> kept = SmallModel.pictures(photos.resolve("a"), 2, 9);
+        List<Path> kept = SmallModel.images(photos.resolve("a"), 2, 9);
         Path run = Files.createDirectories(folder.resolve("of-model"));
         Files.copy(model, run.resolve("model.safetensors"));
 
@@ -264,7 +264,7 @@ class SparkCommandsTest {
             assertThat(refused.code()).as(refused.errors()).isEqualTo(Main.USAGE);
             assertThat(refused.errors()).contains("--out: ", "--overwrite");
         }
-        assertThat(kept).allSatisfy(picture -> assertThat(picture).exists());
+        assertThat(kept).allSatisfy(image -> assertThat(image).exists());
         assertThat(run.resolve("model.safetensors")).exists();
     }
 
@@ -273,7 +273,7 @@ class SparkCommandsTest {
         String table = folder.resolve("with-classes").toString();
         Path out = folder.resolve("with-prefix");
         spark.createDataFrame(
-                        List.of(RowFactory.create(pictures.getFirst().toString(), "waves", null)),
+                        List.of(RowFactory.create(images.getFirst().toString(), "waves", null)),
                         StructType.fromDDL("path STRING, Class STRING, error STRING"))
                 .write()
                 .parquet(table);
@@ -304,13 +304,13 @@ class SparkCommandsTest {
     }
 
     @Test
-    void trainJudgesByThePicturesThatAColumnNamesAndRefusesWhatIsNoDeviceBeforeItBegins() throws IOException {
+    void trainJudgesByTheImagesThatAColumnNamesAndRefusesWhatIsNoDeviceBeforeItBegins() throws IOException {
         Path run = folder.resolve("judged");
         List<Row> rows = new ArrayList<>();
-        for (Path picture : Stripes.write(folder.resolve("stripes"), 12)) {
+        for (Path image : Stripes.write(folder.resolve("stripes"), 12)) {
             int number = rows.size();
             rows.add(RowFactory.create(
-                    picture.toString(), SmallModel.CLASSES.get(Stripes.label(number)), number >= 9, "x" + number));
+                    image.toString(), SmallModel.CLASSES.get(Stripes.label(number)), number >= 9, "x" + number));
         }
         String table = folder.resolve("labelled-table").toString();
         spark.createDataFrame(rows, StructType.fromDDL("file STRING, kind STRING, judges BOOLEAN, id STRING"))
@@ -357,7 +357,7 @@ class SparkCommandsTest {
     void aJobThatFailsLeavesNothingBehindAndSaysWhatFailed() throws IOException {
         Path out = folder.resolve("half");
 
-        Ended ended = run("predict", model, pictures.getFirst(), "--out", out, "--device", "cuda:99");
+        Ended ended = run("predict", model, images.getFirst(), "--out", out, "--device", "cuda:99");
 
         assertThat(ended.code()).isEqualTo(Main.USAGE);
         assertThat(ended.errors()).contains("'cuda:99'");

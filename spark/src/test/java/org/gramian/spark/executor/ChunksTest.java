@@ -30,7 +30,7 @@ class ChunksTest {
     }
 
     @Test
-    void largePicturesMakeSmallChunksAndOneThatExceedsThemAllIsStillTaken() {
+    void largeImagesMakeSmallChunksAndOneThatExceedsThemAllIsStillTaken() {
         List<List<Long>> taken = new ArrayList<>();
         Iterator<Long> rows =
                 List.of(Chunks.MOST_BYTES * 2, 1L, Chunks.MOST_BYTES, 5L).iterator();
@@ -44,8 +44,8 @@ class ChunksTest {
     }
 
     @Test
-    void allThatARowHoldsCountsNotItsPictureAlone() {
-        assertThat(PictureColumn.bytes(RowFactory.create("path", new byte[100], null, 7, new byte[20])))
+    void allThatARowHoldsCountsNotItsImageAlone() {
+        assertThat(ImageColumn.bytes(RowFactory.create("path", new byte[100], null, 7, new byte[20])))
                 .isEqualTo(124);
         assertThat(Attempts.isLast(2, 4)).isFalse();
         assertThat(Attempts.isLast(3, 4)).isTrue();

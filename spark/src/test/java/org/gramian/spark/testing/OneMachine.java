@@ -11,7 +11,7 @@ import java.util.Objects;
 import java.util.TreeMap;
 import org.apache.spark.ml.linalg.Vector;
 import org.apache.spark.sql.Row;
-import org.gramian.image.Reading.Unreadable;
+import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Answer;
 import org.gramian.model.Engine;
@@ -25,33 +25,33 @@ import org.gramian.tensor.Device;
 public final class OneMachine {
     private OneMachine() {}
 
-    /** What comes of each picture, by its file name. */
-    public static Map<String, Outcome> predict(Path model, List<Path> pictures) throws IOException {
+    /** What comes of each image, by its file name. */
+    public static Map<String, Outcome> predict(Path model, List<Path> images) throws IOException {
         Map<String, Outcome> outcomes = new TreeMap<>();
         try (ModelFile.Stored stored = ModelFile.read(model, Device.CPU)) {
-            run(stored, pictures, Engine.Rows.SCORES, new RowSink() {
+            run(stored, images, Engine.Rows.SCORES, new RowSink() {
                 @Override
                 public void rows(int sample, float[][] rows) {
-                    outcomes.put(name(pictures.get(sample)), Outcome.of(rows, stored.card()));
+                    outcomes.put(name(images.get(sample)), Outcome.of(rows, stored.card()));
                 }
 
                 @Override
                 public void unreadable(int sample, Unreadable problem) {
-                    outcomes.put(name(pictures.get(sample)), Outcome.of(problem));
+                    outcomes.put(name(images.get(sample)), Outcome.of(problem));
                 }
             });
         }
         return outcomes;
     }
 
-    /** The descriptor of each picture that can be read, by its file name. */
-    public static Map<String, float[]> describe(Path model, List<Path> pictures) throws IOException {
+    /** The descriptor of each image that can be read, by its file name. */
+    public static Map<String, float[]> describe(Path model, List<Path> images) throws IOException {
         Map<String, float[]> descriptors = new TreeMap<>();
         try (ModelFile.Stored stored = ModelFile.read(model, Device.CPU)) {
-            run(stored, pictures, Engine.Rows.DESCRIPTORS, new RowSink() {
+            run(stored, images, Engine.Rows.DESCRIPTORS, new RowSink() {
                 @Override
                 public void rows(int sample, float[][] rows) {
-                    descriptors.put(name(pictures.get(sample)), Scoring.mean(rows));
+                    descriptors.put(name(images.get(sample)), Scoring.mean(rows));
                 }
 
                 @Override
@@ -61,12 +61,11 @@ public final class OneMachine {
         return descriptors;
     }
 
-    private static void run(ModelFile.Stored stored, List<Path> pictures, Engine.Rows wanted, RowSink sink) {
-        List<Sample> samples = pictures.stream()
+    private static void run(ModelFile.Stored stored, List<Path> images, Engine.Rows wanted, RowSink sink) {
+        List<Sample> samples = images.stream()
                 .map(path -> new Sample(path.toString(), 0, path))
                 .toList();
-        Scoring.ofFiles(Engine.of(stored.model()), stored.card(), pictures.size())
-                .run(samples, wanted, sink, _ -> {});
+        Scoring.ofFiles(Engine.of(stored.model()), stored.card(), images.size()).run(samples, wanted, sink, _ -> {});
     }
 
     /** Holds rows of {@link org.gramian.spark.GramianModel}, with the column {@code path}, against what is found here. */

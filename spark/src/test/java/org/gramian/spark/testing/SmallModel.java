@@ -26,11 +26,11 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Tensors;
 
-/** A model that was never trained but tells its classes apart, and pictures for it, some of which are broken. */
+/** A model that was never trained but tells its classes apart, and images for it, some of which are broken. */
 public final class SmallModel {
     public static final List<String> CLASSES = List.of("fabric", "foliage", "glass");
 
-    /** A seed whose model does not say the same of all {@link #pictures}. */
+    /** A seed whose model does not say the same of all {@link #images}. */
     public static final long SEED = 4;
 
     public static final double TEMPERATURE = 0.7;
@@ -63,8 +63,8 @@ public final class SmallModel {
         return file;
     }
 
-    /** Writes pictures, PNG but one WebP; every {@code broken}-th is cut off, empty, too thin or no picture at all. */
-    public static List<Path> pictures(Path folder, int count, int broken) throws IOException {
+    /** Writes images, PNG but one WebP; every {@code broken}-th is cut off, empty, too thin or no image at all. */
+    public static List<Path> images(Path folder, int count, int broken) throws IOException {
         Files.createDirectories(folder);
         List<Path> files = new ArrayList<>();
         for (int i = 0; i < count; i++) {

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import javax.imageio.ImageIO;
 
-/** Pictures of stripes, as wide as their class says: something to learn. */
+/** Images of stripes, as wide as their class says: something to learn. */
 public final class Stripes {
     private Stripes() {}
 
@@ -35,8 +35,8 @@ public final class Stripes {
         return files;
     }
 
-    /** The class of a picture, an index into {@link SmallModel#CLASSES}. */
-    public static int label(int picture) {
-        return picture % SmallModel.CLASSES.size();
+    /** The class of an image, an index into {@link SmallModel#CLASSES}. */
+    public static int label(int image) {
+        return image % SmallModel.CLASSES.size();
     }
 }

@@ -21,8 +21,8 @@ import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.Stripes;
 import org.gramian.spark.train.SparkTrainer.Control;
-import org.gramian.train.loop.Breaks;
-import org.gramian.train.loop.Keeper;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.CheckpointPolicy;
 import org.gramian.train.loop.TrainEvent;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -39,13 +39,13 @@ class BrokenTrainingTest {
     private static Path folder;
 
     private static SparkSession spark;
-    private static List<Path> pictures;
+    private static List<Path> images;
     private static List<Path> whole;
 
     @BeforeAll
     static void begin() throws IOException {
         spark = LocalSpark.session();
-        pictures = SmallModel.pictures(folder.resolve("pictures"), PICTURES, BROKEN);
+        images = SmallModel.images(folder.resolve("pictures"), PICTURES, BROKEN);
         whole = Stripes.write(folder.resolve("whole"), PICTURES);
     }
 
@@ -73,8 +73,8 @@ class BrokenTrainingTest {
     @Test
     void aTrainingThatWasBrokenEndsAsOneThatWasNotAndComputesNoFeatureTwice() throws IOException {
         Settings asked = SmallTraining.asked("paper:48", 2);
-        Trained alone = SparkTrainer.usual().train(job(pictures, asked, "alone"));
-        Breaks breaks = Breaks.whenAsked();
+        TrainingOutcome alone = SparkTrainer.usual().train(job(images, asked, "alone"));
+        Cancellation breaks = Cancellation.whenAsked();
         int[] steps = {0};
         Control control = new Control(
                 event -> {
@@ -84,15 +84,15 @@ class BrokenTrainingTest {
                 },
                 _ -> {},
                 breaks,
-                Keeper.DEFAULT_INTERVAL);
-        Trained broken = SparkTrainer.usual().under(control).train(job(pictures, asked, "broken"));
+                CheckpointPolicy.DEFAULT_INTERVAL);
+        TrainingOutcome broken = SparkTrainer.usual().under(control).train(job(images, asked, "broken"));
         Map<String, Long> features = files(broken.features());
 
-        assertThat(broken.early()).contains(Breaks.Reason.ASKED);
+        assertThat(broken.early()).contains(Cancellation.Reason.ASKED);
         assertThat(broken.model()).isEmpty();
         assertThat(folder.resolve("broken").resolve("checkpoint.safetensors")).exists();
 
-        Trained resumed = SparkTrainer.usual().train(job(pictures, asked, "broken"));
+        TrainingOutcome resumed = SparkTrainer.usual().train(job(images, asked, "broken"));
 
         assertThat(files(resumed.features())).isEqualTo(features).isNotEmpty();
         assertThat(resumed)
@@ -108,8 +108,8 @@ class BrokenTrainingTest {
         assertReasons(alone);
     }
 
-    /** Each picture that cannot be read is one row with its reason, in the words of {@code audit}. */
-    private static void assertReasons(Trained trained) {
+    /** Each image that cannot be read is one row with its reason, in the words of {@code audit}. */
+    private static void assertReasons(TrainingOutcome trained) {
         List<Row> rows = spark.read()
                 .parquet(trained.features() + "/training", trained.features() + "/held-back")
                 .where("reason IS NOT NULL")
@@ -124,7 +124,7 @@ class BrokenTrainingTest {
     void aFolderWithARunIsTakenOnlyToGoOnWithIt() throws IOException {
         Settings asked = SmallTraining.asked("center:48", 1);
         TrainingJob first = job(whole, asked, "begun");
-        Breaks breaks = Breaks.whenAsked();
+        Cancellation breaks = Cancellation.whenAsked();
         SparkTrainer stopped = SparkTrainer.usual()
                 .under(new Control(
                         event -> {
@@ -134,11 +134,11 @@ class BrokenTrainingTest {
                         },
                         _ -> {},
                         breaks,
-                        Keeper.DEFAULT_INTERVAL));
+                        CheckpointPolicy.DEFAULT_INTERVAL));
         stopped.train(first);
 
         assertThatThrownBy(() -> SparkTrainer.usual()
-                        .train(new TrainingJob(first.pictures(), JUDGED, asked, first.folder(), false, "auto")))
+                        .train(new TrainingJob(first.images(), JUDGED, asked, first.folder(), false, "auto")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("begun");
         assertThatThrownBy(() -> SparkTrainer.usual().train(job(whole, asked.with(Keys.MOMENTUM, 0.5), "begun")))
@@ -149,7 +149,7 @@ class BrokenTrainingTest {
     @Test
     void aFeatureTableHasEachCropOnceWhateverAKilledDriverLeft() throws IOException {
         Settings asked = SmallTraining.asked("center:48", 1);
-        Trained first = SparkTrainer.usual().train(job(whole, asked, "left"));
+        TrainingOutcome first = SparkTrainer.usual().train(job(whole, asked, "left"));
         List<String> rows = rows(first);
         byte[] before = model("left");
         Path table = Path.of(first.features().replaceFirst("^file:", ""), "training");
@@ -176,7 +176,7 @@ class BrokenTrainingTest {
     }
 
     /** Trains once more, for the model was lost. */
-    private static Trained trainedAgain(Settings asked) throws IOException {
+    private static TrainingOutcome trainedAgain(Settings asked) throws IOException {
         Files.delete(folder.resolve("left").resolve("model.safetensors"));
         return SparkTrainer.usual().train(job(whole, asked, "left"));
     }
@@ -194,22 +194,23 @@ class BrokenTrainingTest {
     @Test
     void aRunThatIsAtItsEndIsNotTrainedAgain() throws IOException {
         Settings asked = SmallTraining.asked("center:48", 1);
-        Trained first = SparkTrainer.usual().train(job(pictures, asked, "finished"));
+        TrainingOutcome first = SparkTrainer.usual().train(job(images, asked, "finished"));
         byte[] before = model("finished");
         deleteAll(Path.of(first.features().replaceFirst("^file:", ""))); // they are not needed any more
         List<TrainEvent> events = new ArrayList<>();
         List<String> remarks = new ArrayList<>();
         SparkTrainer told = SparkTrainer.usual()
-                .under(new Control(events::add, remarks::add, Breaks.whenAsked(), Keeper.DEFAULT_INTERVAL));
+                .under(new Control(
+                        events::add, remarks::add, Cancellation.whenAsked(), CheckpointPolicy.DEFAULT_INTERVAL));
 
-        Trained again = told.train(job(pictures, asked, "finished"));
+        TrainingOutcome again = told.train(job(images, asked, "finished"));
 
         assertThat(again).isEqualTo(first);
         assertThat(first.unreadable()).isEqualTo(PICTURES / BROKEN);
         assertThat(events).isEmpty();
         assertThat(remarks).hasSize(1);
         assertThat(model("finished")).isEqualTo(before);
-        assertThatThrownBy(() -> told.train(job(pictures, asked.with(Keys.MOMENTUM, 0.5), "finished")))
+        assertThatThrownBy(() -> told.train(job(images, asked.with(Keys.MOMENTUM, 0.5), "finished")))
                 .isInstanceOf(IOException.class)
                 .hasMessageContainingAll("model.safetensors: ", "config.optimizer.momentum", "0.5", "0.9");
         assertThatThrownBy(() -> told.train(job(whole, asked, "finished")))
@@ -227,7 +228,7 @@ class BrokenTrainingTest {
     }
 
     /** All rows in words, features by their hashes. */
-    private static List<String> rows(Trained trained) {
+    private static List<String> rows(TrainingOutcome trained) {
         return spark
                 .read()
                 .parquet(trained.features() + "/training")

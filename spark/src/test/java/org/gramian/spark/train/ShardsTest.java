@@ -37,14 +37,13 @@ class ShardsTest {
         spark = LocalSpark.session();
         store = new FeatureStore(folder.resolve("table").toString(), FORM);
         List<Row> rows = new ArrayList<>();
-        for (long picture = 0; picture < PICTURES; picture++) {
-            boolean readable = picture != UNREADABLE;
+        for (long image = 0; image < PICTURES; image++) {
+            boolean readable = image != UNREADABLE;
             for (int crop = 0; crop < (readable ? CROPS : 1); crop++) {
                 byte[] feature = readable
-                        ? ByteBuffer.allocate(8).putLong(10 * picture + crop).array()
+                        ? ByteBuffer.allocate(8).putLong(10 * image + crop).array()
                         : null;
-                rows.add(RowFactory.create(
-                        "p" + picture, (int) picture, picture, crop, feature, readable ? null : "broken"));
+                rows.add(RowFactory.create("p" + image, (int) image, image, crop, feature, readable ? null : "broken"));
             }
         }
         spark.createDataFrame(
@@ -75,7 +74,7 @@ class ShardsTest {
     }
 
     @Test
-    void howeverManyShardsThereAreTheyMakeAsManyGroupsAsCoresAndEachPictureLiesWholeInItsOwn() {
+    void howeverManyShardsThereAreTheyMakeAsManyGroupsAsCoresAndEachImageLiesWholeInItsOwn() {
         try (Shards shards = Shards.of(store, spark, ALL, cores(), 100)) {
             int cores = cores();
             assertThat(shards.all()).hasSizeGreaterThan(3 * cores);
@@ -87,9 +86,9 @@ class ShardsTest {
             for (int group = 0; group < cores; group++) {
                 int own = group;
                 assertThat(groups.get(group)).allSatisfy(crop -> {
-                    int picture = crop.place() / CROPS;
-                    assertThat(picture % cores).isEqualTo(own);
-                    int number = picture < UNREADABLE ? picture : picture + 1;
+                    int image = crop.place() / CROPS;
+                    assertThat(image % cores).isEqualTo(own);
+                    int number = image < UNREADABLE ? image : image + 1;
                     assertThat(crop.label()).isEqualTo(number);
                     assertThat(ByteBuffer.wrap(crop.feature()).getLong())
                             .isEqualTo(10L * number + crop.place() % CROPS);
@@ -109,8 +108,7 @@ class ShardsTest {
 
             assertThat(holding).containsExactly(5, 7);
             assertThat(groups(shards, holding).stream().flatMap(List::stream).map(crop -> crop.place() / CROPS))
-                    .allMatch(picture ->
-                            Arrays.stream(holding).anyMatch(shard -> picture % shards.all().length == shard));
+                    .allMatch(image -> Arrays.stream(holding).anyMatch(shard -> image % shards.all().length == shard));
             assertThat(shards.grouped(holding).getNumPartitions()).isEqualTo((int) Arrays.stream(holding)
                     .map(s -> s % shards.groups())
                     .distinct()

@@ -14,12 +14,12 @@ import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
 import org.gramian.autodiff.Parameter;
-import org.gramian.image.PictureLimits;
+import org.gramian.image.ImageLimits;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Model;
-import org.gramian.run.Beginning;
-import org.gramian.run.Workshop;
+import org.gramian.run.InitialModel;
+import org.gramian.run.RunResources;
 import org.gramian.run.config.Keys;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
@@ -29,14 +29,14 @@ import org.gramian.tensor.Device;
 import org.gramian.train.feature.FeatureExtraction;
 import org.gramian.train.feature.FeatureExtractor;
 import org.gramian.train.feature.FrozenBackbone;
-import org.gramian.train.loop.Breaks;
-import org.gramian.train.loop.Material;
-import org.gramian.train.loop.Session;
+import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.TrainEvent;
-import org.gramian.train.loop.TwoStage;
+import org.gramian.train.loop.TrainingData;
+import org.gramian.train.loop.TrainingSession;
+import org.gramian.train.loop.TwoStageTraining;
 import org.gramian.train.recipe.Schedule;
 
-/** Labelled pictures and a recipe for them, small enough that fifty steps take no time; trained on one machine, too. */
+/** Labelled images and a recipe for them, small enough that fifty steps take no time; trained on one machine, too. */
 final class SmallTraining {
     static final String POOLING = "conv:4/rbf/spd:3/relu/triu/root/l2";
 
@@ -54,19 +54,19 @@ final class SmallTraining {
                 .with(Keys.VALIDATION, 0.0);
     }
 
-    /** A table {@code path, label, judges} of pictures, of which every {@code judging}-th judges; none for 0. */
-    static Dataset<Row> table(SparkSession spark, List<Path> pictures, int judging) {
+    /** A table {@code path, label, judges} of images, of which every {@code judging}-th judges; none for 0. */
+    static Dataset<Row> table(SparkSession spark, List<Path> images, int judging) {
         List<Row> rows = new ArrayList<>();
-        for (int i = 0; i < pictures.size(); i++) {
+        for (int i = 0; i < images.size(); i++) {
             rows.add(RowFactory.create(
-                    pictures.get(i).toString(), SmallModel.CLASSES.get(Stripes.label(i)), judges(i, judging)));
+                    images.get(i).toString(), SmallModel.CLASSES.get(Stripes.label(i)), judges(i, judging)));
         }
         return spark.createDataFrame(rows, StructType.fromDDL("path STRING, label STRING, judges BOOLEAN"))
                 .repartition(3);
     }
 
-    private static boolean judges(int picture, int judging) {
-        return judging > 0 && picture % judging == judging - 1;
+    private static boolean judges(int image, int judging) {
+        return judging > 0 && image % judging == judging - 1;
     }
 
     /** The loss of each step. */
@@ -95,8 +95,8 @@ final class SmallTraining {
     }
 
     /** The losses of training on one machine with the very code of the command line. */
-    static double[] onOneMachine(List<Path> pictures, int judging, RunConfig config) throws IOException {
-        return onOneMachine(pictures, judging, config, _ -> {});
+    static double[] onOneMachine(List<Path> images, int judging, RunConfig config) throws IOException {
+        return onOneMachine(images, judging, config, _ -> {});
     }
 
     /** Changes the last bit of one number of every parameter of the head: what rounding in another order does, and less. */
@@ -108,31 +108,31 @@ final class SmallTraining {
     }
 
     /** The same of a model that something was done to before the first step. */
-    static double[] onOneMachine(List<Path> pictures, int judging, RunConfig config, Consumer<Model> begun)
+    static double[] onOneMachine(List<Path> images, int judging, RunConfig config, Consumer<Model> begun)
             throws IOException {
         Losses losses = new Losses();
         List<Sample> training = new ArrayList<>();
         List<Sample> heldBack = new ArrayList<>();
-        for (int i = 0; i < pictures.size(); i++) {
-            Sample sample = new Sample(pictures.get(i).toString(), Stripes.label(i), pictures.get(i));
+        for (int i = 0; i < images.size(); i++) {
+            Sample sample = new Sample(images.get(i).toString(), Stripes.label(i), images.get(i));
             (judges(i, judging) ? heldBack : training).add(sample);
         }
-        try (FrozenBackbone network = Beginning.network(config.network(), Workshop.usual(Device.CPU), _ -> {});
-                Model model = Beginning.model(
+        try (FrozenBackbone network = InitialModel.network(config.network(), RunResources.usual(Device.CPU), _ -> {});
+                Model model = InitialModel.model(
                         config.network().head(SmallModel.CLASSES.size(), training.size()),
                         config.recipe().seed(),
                         network)) {
             begun.accept(model);
             FeatureExtractor extractor = new FeatureExtractor(
                     network, FeatureExtractor.DEFAULT_BATCH, config.data().featureType());
-            Material material = new Material(
-                    new Material.Parts(training, heldBack, List.of()),
+            TrainingData material = new TrainingData(
+                    new TrainingData.Parts(training, heldBack, List.of()),
                     config.data().crops().training(config.recipe().seed()),
                     config.data().crops().testing(),
-                    new FeatureExtraction(extractor, PictureLimits.DEFAULT, Optional.empty()),
+                    new FeatureExtraction(extractor, ImageLimits.DEFAULT, Optional.empty()),
                     2);
-            Session session = new Session(losses::accept, Breaks.whenAsked(), Optional.empty());
-            new TwoStage(model, config.recipe(), material, session).run((_, _) -> {});
+            TrainingSession session = new TrainingSession(losses::accept, Cancellation.whenAsked(), Optional.empty());
+            new TwoStageTraining(model, config.recipe(), material, session).run((_, _) -> {});
         }
         return losses.all();
     }

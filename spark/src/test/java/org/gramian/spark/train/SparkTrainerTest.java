@@ -24,8 +24,8 @@ import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.SmallModel;
 import org.gramian.spark.testing.Stripes;
 import org.gramian.spark.train.SparkTrainer.Control;
-import org.gramian.train.loop.Breaks;
-import org.gramian.train.loop.Keeper;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.CheckpointPolicy;
 import org.gramian.train.loop.TrainEvent;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -70,9 +70,9 @@ class SparkTrainerTest {
                     }
                 },
                 _ -> {},
-                Breaks.whenAsked(),
-                Keeper.DEFAULT_INTERVAL);
-        Trained trained = SparkTrainer.usual().under(control).train(job(whole, asked, "fitted"));
+                Cancellation.whenAsked(),
+                CheckpointPolicy.DEFAULT_INTERVAL);
+        TrainingOutcome trained = SparkTrainer.usual().under(control).train(job(whole, asked, "fitted"));
         RunConfig config = RunConfig.of(ConfigFile.read(folder.resolve("fitted").resolve("config.yaml")));
 
         assertThat(config.recipe().stage1().perLength()).isTrue();
@@ -92,19 +92,19 @@ class SparkTrainerTest {
 
     @Test
     void aShareOfEveryClassIsHeldBackByTheSeedAlone() {
-        Catalogue.Holding holding = new Catalogue.Holding(0.25, 3);
+        ImageCatalog.Holding holding = new ImageCatalog.Holding(0.25, 3);
         TrainingColumns columns = TrainingColumns.of("path", "label");
         Dataset<Row> table = SmallTraining.table(spark, whole, 0);
-        Catalogue one = Catalogue.of(table, columns, holding);
-        Catalogue same = Catalogue.of(table.repartition(5), columns, holding);
-        Catalogue other = Catalogue.of(table, columns, new Catalogue.Holding(0.25, 4));
+        ImageCatalog one = ImageCatalog.of(table, columns, holding);
+        ImageCatalog same = ImageCatalog.of(table.repartition(5), columns, holding);
+        ImageCatalog other = ImageCatalog.of(table, columns, new ImageCatalog.Holding(0.25, 4));
 
         assertThat(one.all() - one.training()).isEqualTo(9);
         assertThat(one.numbered().where("held").groupBy("label").count().collectAsList())
                 .hasSize(3)
                 .allSatisfy(row -> assertThat(row.getLong(1)).isEqualTo(3));
         assertThat(same.fingerprint()).isEqualTo(one.fingerprint()).isNotEqualTo(other.fingerprint());
-        List<Row> numbers = one.pictures(one.numbered())
+        List<Row> numbers = one.images(one.numbered())
                 .orderBy("number")
                 .select("number", "held", "name", "picture")
                 .collectAsList();

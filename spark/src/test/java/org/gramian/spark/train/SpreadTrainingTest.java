@@ -19,8 +19,8 @@ import org.gramian.run.config.Settings;
 import org.gramian.spark.testing.StandaloneCluster;
 import org.gramian.spark.testing.Stripes;
 import org.gramian.spark.train.SparkTrainer.Control;
-import org.gramian.train.loop.Breaks;
-import org.gramian.train.loop.Keeper;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.CheckpointPolicy;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -57,25 +57,25 @@ class SpreadTrainingTest {
     @Test
     @Timeout(900)
     void theLossOfEveryStepOnTwoWorkersIsThatOfOneMachineAndAKilledWorkerChangesNoBit() throws Exception {
-        List<Path> pictures = Stripes.write(folder.resolve("pictures"), PICTURES);
+        List<Path> images = Stripes.write(folder.resolve("pictures"), PICTURES);
         Settings asked = SmallTraining.asked(CROPS, EPOCHS);
         try (SparkSession spark = SparkSession.builder()
                 .config(cluster.conf("train")
                         .set("spark.serializer", KryoSerializer.class.getName())
                         .set("spark.sql.shuffle.partitions", "2"))
                 .getOrCreate()) {
-            double[] losses = train(spark, pictures, asked, folder.resolve("left-alone"), _ -> {});
+            double[] losses = train(spark, images, asked, folder.resolve("left-alone"), _ -> {});
             RunConfig config =
                     RunConfig.of(ConfigFile.read(folder.resolve("left-alone").resolve("config.yaml")));
 
             assertThat(losses).hasSizeGreaterThanOrEqualTo(50);
-            double[] alone = SmallTraining.onOneMachine(pictures, 0, config);
+            double[] alone = SmallTraining.onOneMachine(images, 0, config);
             assertThat(losses).hasSameSizeAs(alone);
             assertThat(Arrays.copyOf(losses, SAME_STEPS))
                     .containsExactly(Arrays.copyOf(alone, SAME_STEPS), within(1e-4));
             assertThat(last(losses, 50)).isCloseTo(last(alone, 50), withinPercentage(10));
             if (FULL) {
-                double[] nudged = SmallTraining.onOneMachine(pictures, 0, config, SmallTraining::nudge);
+                double[] nudged = SmallTraining.onOneMachine(images, 0, config, SmallTraining::nudge);
                 assertThat(furthest(losses, alone))
                         .as("one machine does not come nearer to itself after a last bit is changed")
                         .isLessThan(3 * furthest(nudged, alone));
@@ -85,7 +85,7 @@ class SpreadTrainingTest {
                     .isLessThan(0.8 * Arrays.stream(losses).limit(5).average().orElseThrow());
 
             LostStep lost = new LostStep(cluster, spark.sparkContext());
-            double[] broken = train(spark, pictures, asked, folder.resolve("killed"), step -> {
+            double[] broken = train(spark, images, asked, folder.resolve("killed"), step -> {
                 if (step == 15) {
                     lost.killInTheNext();
                 } else if (step == 30) {
@@ -116,8 +116,8 @@ class SpreadTrainingTest {
         return Files.readAllBytes(folder.resolve(run).resolve("model.safetensors"));
     }
 
-    private static double[] train(
-            SparkSession spark, List<Path> pictures, Settings asked, Path run, IntConsumer stepped) throws IOException {
+    private static double[] train(SparkSession spark, List<Path> images, Settings asked, Path run, IntConsumer stepped)
+            throws IOException {
         SmallTraining.Losses losses = new SmallTraining.Losses();
         Control control = new Control(
                 event -> {
@@ -128,16 +128,16 @@ class SpreadTrainingTest {
                     }
                 },
                 _ -> {},
-                Breaks.whenAsked(),
-                Keeper.DEFAULT_INTERVAL);
+                Cancellation.whenAsked(),
+                CheckpointPolicy.DEFAULT_INTERVAL);
         TrainingJob job = new TrainingJob(
-                SmallTraining.table(spark, pictures, 0),
+                SmallTraining.table(spark, images, 0),
                 TrainingColumns.of("path", "label"),
                 asked,
                 run.toString(),
                 false,
                 "auto");
-        Trained trained = SparkTrainer.usual().under(control).train(job);
+        TrainingOutcome trained = SparkTrainer.usual().under(control).train(job);
         assertThat(trained.model()).isPresent();
         assertThat(trained.unreadable()).isZero();
         return losses.all();

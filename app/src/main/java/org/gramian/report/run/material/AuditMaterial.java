@@ -10,16 +10,16 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What the audit of a run's pictures found, from the JSON file that {@code audit --json} writes.
+ * What the audit of a run's images found, from the JSON file that {@code audit --json} writes.
  *
- * @param pictures how many there are
+ * @param images how many there are
  * @param classes how many kinds of them
  * @param unreadable how many could not be read
- * @param copies groups of equal or almost equal pictures
+ * @param copies groups of equal or almost equal images
  * @param findings what it means, the worst first
  */
-public record AuditMaterial(int pictures, int classes, int unreadable, int copies, List<Found> findings) {
-    /** Far more than an audit of a million pictures takes. */
+public record AuditMaterial(int images, int classes, int unreadable, int copies, List<Found> findings) {
+    /** Far more than an audit of a million images takes. */
     private static final long MOST_BYTES = 1L << 28;
 
     private static final JsonMapper MAPPER = JsonMapper.builder().build();

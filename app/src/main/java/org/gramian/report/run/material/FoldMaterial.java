@@ -13,11 +13,11 @@ import org.gramian.train.loop.TrainEvent.EpochDone;
 /**
  * What there is of one fold.
  *
- * @param evaluation of the model on the test pictures
+ * @param evaluation of the model on the test images
  * @param afterFirst the same after stage 1, where a second one followed
  * @param epochs the course of training
  * @param stages how the stages of training ended
- * @param gallery pictures and descriptors
+ * @param gallery images and descriptors
  * @param model the model's file
  * @param matrices what became of the matrices of its pooling
  * @param poolings those that were compared on the training images, the chosen one first; none where the pooling was given

@@ -10,9 +10,9 @@ import org.gramian.report.run.material.Missing.Part;
  *
  * @param name for people
  * @param folds those that have an evaluation, at least one
- * @param thumbnails small copies of the test pictures
+ * @param thumbnails small copies of the test images
  * @param configuration every value with its origin
- * @param audit what was found in the pictures
+ * @param audit what was found in the images
  * @param missing what cannot be shown, and why
  */
 public record RunMaterial(

@@ -6,21 +6,21 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import org.gramian.gallery.Gallery;
-import org.gramian.image.Reading;
+import org.gramian.image.ReadResult;
 import org.gramian.image.Thumbnail;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 
-/** Small copies of pictures by name, as JPEG. */
+/** Small copies of images by name, as JPEG. */
 @FunctionalInterface
 public interface Thumbnails {
-    /** No picture is at hand. */
+    /** No image is at hand. */
     Thumbnails NONE = _ -> Optional.empty();
 
-    /** The content of a small JPEG file; nothing where the picture is not at hand. */
+    /** The content of a small JPEG file; nothing where the image is not at hand. */
     Optional<byte[]> jpeg(String name);
 
-    /** Whether a whole picture is decoded for each answer, so that it is asked for no more than is shown. */
+    /** Whether a whole image is decoded for each answer, so that it is asked for no more than is shown. */
     default boolean decodes() {
         return false;
     }
@@ -34,8 +34,8 @@ public interface Thumbnails {
         return name -> Optional.ofNullable(places.get(name)).map(gallery::thumbnail);
     }
 
-    /** Those of a data set, each read when it is asked for. */
-    static Thumbnails of(Dataset dataset, Function<Path, Reading> reader) {
+    /** Those of a dataset, each read when it is asked for. */
+    static Thumbnails of(Dataset dataset, Function<Path, ReadResult> reader) {
         Map<String, Path> files = new HashMap<>();
         for (Sample sample : dataset.samples()) {
             files.put(sample.name(), sample.file());
@@ -45,8 +45,8 @@ public interface Thumbnails {
             public Optional<byte[]> jpeg(String name) {
                 return Optional.ofNullable(files.get(name))
                         .map(reader)
-                        .flatMap(reading -> reading instanceof Reading.Readable(var picture, var _)
-                                ? Optional.of(Thumbnail.of(picture))
+                        .flatMap(reading -> reading instanceof ReadResult.Readable(var image, var _)
+                                ? Optional.of(Thumbnail.of(image))
                                 : Optional.empty());
             }
 

@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
@@ -129,7 +129,7 @@ final class Caffe {
             throw new TensorFileException(
                     path,
                     "expected at most %d blobs in a layer and %d in all, found more in layer %s"
-                            .formatted(MAX_BLOBS, Limits.ENTRIES, Found.text(layer)));
+                            .formatted(MAX_BLOBS, Limits.ENTRIES, QuotedText.text(layer)));
         }
     }
 
@@ -138,7 +138,7 @@ final class Caffe {
             String parameter = i < PARAMETERS.size() ? PARAMETERS.get(i) : "blob" + i;
             if (tensors.put(layer + "." + parameter, blobs.get(i)) != null) {
                 throw new TensorFileException(
-                        path, "expected every layer with blobs once, found " + Found.text(layer) + " twice");
+                        path, "expected every layer with blobs once, found " + QuotedText.text(layer) + " twice");
             }
         }
     }

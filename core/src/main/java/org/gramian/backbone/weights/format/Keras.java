@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
@@ -21,7 +21,7 @@ import org.gramian.tensor.file.TensorFileException;
 
 /**
  * Reads the weights of a Keras model from HDF5: a group for each layer, at the root or below {@code model_weights}, and
- * in it, perhaps below further groups, one data set for each weight.
+ * in it, perhaps below further groups, one dataset for each weight.
  *
  * <pre>
  * block1_conv1/block1_conv1_W_1:0            block1_conv1/kernel
@@ -48,14 +48,14 @@ final class Keras {
 
     private final Path path;
     private final Arena arena;
-    private final Allowance allowance;
+    private final UnpackingLimit allowance;
     private final SequencedMap<String, StoredTensor> tensors = new LinkedHashMap<>();
     private final List<String> remarks = new ArrayList<>();
 
     private Keras(Path path, Arena arena) {
         this.path = path;
         this.arena = arena;
-        this.allowance = new Allowance(path, path.toFile().length());
+        this.allowance = new UnpackingLimit(path, path.toFile().length());
     }
 
     static WeightFile read(Path path, Arena arena) throws TensorFileException {
@@ -93,7 +93,7 @@ final class Keras {
         }
     }
 
-    /** A data set and the names of the groups that lead to it. */
+    /** A dataset and the names of the groups that lead to it. */
     private record Weight(List<String> groups, Dataset data) {
         String leaf() {
             return data.getName();
@@ -112,13 +112,14 @@ final class Keras {
     private void collect(Node node, List<String> groups, List<Weight> found) throws TensorFileException {
         String place = String.join("/", groups) + "/" + node.getName();
         if (node.isLink()) {
-            throw new TensorFileException(path, "expected groups and data sets, found a link at " + Found.text(place));
+            throw new TensorFileException(
+                    path, "expected groups and data sets, found a link at " + QuotedText.text(place));
         }
         if (groups.size() > MAX_DEPTH || tensors.size() + found.size() > Limits.ENTRIES) {
             throw new TensorFileException(
                     path,
                     "expected at most %d groups inside each other and %d data sets, found more at %s"
-                            .formatted(MAX_DEPTH, Limits.ENTRIES, Found.text(place)));
+                            .formatted(MAX_DEPTH, Limits.ENTRIES, QuotedText.text(place)));
         }
         if (node instanceof Dataset data) {
             found.add(new Weight(groups, data));
@@ -144,11 +145,13 @@ final class Keras {
             if (weight.groups.isEmpty()) {
                 throw new TensorFileException(
                         path,
-                        "expected a group for each layer, found the data set " + Found.text(weight.data.getName()));
+                        "expected a group for each layer, found the data set "
+                                + QuotedText.text(weight.data.getName()));
             }
             String name = weight.isNumbered() ? numbered(weight) : weight.layer(model) + "/" + kind(weight.leaf());
             if (tensors.containsKey(name) || named.put(name, weight.data) != null) {
-                throw new TensorFileException(path, "expected every weight once, found " + Found.text(name) + " twice");
+                throw new TensorFileException(
+                        path, "expected every weight once, found " + QuotedText.text(name) + " twice");
             }
         }
         for (Map.Entry<String, Dataset> entry : named.entrySet()) {
@@ -162,7 +165,7 @@ final class Keras {
             throw new TensorFileException(
                     path,
                     "expected layers by their names, found a Keras 3 .weights.h5 file, which counts them, e.g. "
-                            + Found.text(layer) + "; save the model with model.save('NAME.h5') instead");
+                            + QuotedText.text(layer) + "; save the model with model.save('NAME.h5') instead");
         }
         for (int i = 0; i < NUMBERED_WEIGHTS.size(); i++) {
             if (weight.leaf().equals(Integer.toString(i))) {

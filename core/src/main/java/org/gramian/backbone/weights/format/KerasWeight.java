@@ -9,19 +9,19 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFileException;
 
 /**
- * One data set of an HDF5 file as a tensor: mapped where it lies in one piece, else copied, as chunks and compression
+ * One dataset of an HDF5 file as a tensor: mapped where it lies in one piece, else copied, as chunks and compression
  * make necessary.
  *
  * @param path the file, for messages
  * @param name of the weight, for messages
- * @param data the data set
+ * @param data the dataset
  */
 record KerasWeight(Path path, String name, Dataset data) {
     private static final ValueLayout.OfFloat FLOAT =
@@ -29,7 +29,7 @@ record KerasWeight(Path path, String name, Dataset data) {
     private static final ValueLayout.OfDouble DOUBLE =
             ValueLayout.JAVA_DOUBLE_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    StoredTensor read(Arena arena, Allowance allowance) throws TensorFileException {
+    StoredTensor read(Arena arena, UnpackingLimit allowance) throws TensorFileException {
         if (!(data.getDataType() instanceof FloatingPoint real) || data.isVariableLength() || data.isCompound()) {
             throw fault("expected floating-point numbers, found HDF5 class "
                     + data.getDataType().getDataClass());
@@ -79,6 +79,6 @@ record KerasWeight(Path path, String name, Dataset data) {
     }
 
     private TensorFileException fault(String problem) {
-        return new TensorFileException(path, "weight " + Found.text(name) + ": " + problem);
+        return new TensorFileException(path, "weight " + QuotedText.text(name) + ": " + problem);
     }
 }

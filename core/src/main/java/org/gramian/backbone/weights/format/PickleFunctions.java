@@ -16,7 +16,7 @@ import org.gramian.backbone.weights.format.Pickled.Storage;
 import org.gramian.backbone.weights.format.Pickled.Text;
 import org.gramian.backbone.weights.format.Pickled.View;
 import org.gramian.backbone.weights.format.Pickled.Whole;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.file.TensorFileException;
 
@@ -62,7 +62,7 @@ final class PickleFunctions {
         if (module.equals("torch") && name.endsWith("Storage")) {
             throw fault("holds a " + function.path() + ", whose element type is not one of " + DType.names());
         }
-        throw fault("the file requests " + Found.bare(function.path()) + ", which is not a tensor: refused; "
+        throw fault("the file requests " + QuotedText.bare(function.path()) + ", which is not a tensor: refused; "
                 + "torch.save only the state_dict()");
     }
 
@@ -139,13 +139,13 @@ final class PickleFunctions {
         }
         requireShort(key);
         if (parts.size() > 5 && parts.get(5) != None.NONE) {
-            throw fault("storage " + Found.text(key.value())
+            throw fault("storage " + QuotedText.text(key.value())
                     + " is a part of another one, which PyTorch before 0.4 wrote; save it again with a newer one");
         }
         Storage storage = new Storage(STORAGES.get(type.name()), key.value(), number(argument(parts, 4)));
         Storage before = storages.putIfAbsent(key.value(), storage);
         if (before != null && !before.equals(storage)) {
-            throw fault("storage " + Found.text(key.value()) + " is described twice, and differently");
+            throw fault("storage " + QuotedText.text(key.value()) + " is described twice, and differently");
         }
         return storage;
     }

@@ -17,7 +17,7 @@ import org.gramian.backbone.weights.format.Pickled.Storage;
 import org.gramian.backbone.weights.format.Pickled.Text;
 import org.gramian.backbone.weights.format.Pickled.Truth;
 import org.gramian.backbone.weights.format.Pickled.Whole;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.TensorFileException;
 
@@ -65,7 +65,7 @@ final class TorchLegacy {
         TorchState state = new TorchState(path, storage -> {
             MemorySegment memory = storages.get(storage);
             if (memory == null) {
-                throw fault("expected storage " + Found.text(storage.key()) + " in the file, found none");
+                throw fault("expected storage " + QuotedText.text(storage.key()) + " in the file, found none");
             }
             return memory;
         });
@@ -109,16 +109,16 @@ final class TorchLegacy {
         long left = bytes.byteSize() - position - Long.BYTES;
         if (left < 0 || storage.elements() > left / storage.type().bytes()) {
             throw fault("is truncated: expected %d elements of %s in storage %s, found %d bytes"
-                    .formatted(storage.elements(), storage.type(), Found.text(storage.key()), Math.max(0, left)));
+                    .formatted(storage.elements(), storage.type(), QuotedText.text(storage.key()), Math.max(0, left)));
         }
         long count = bytes.get(COUNT, position);
         if (count != storage.elements()) {
             throw fault("expected %d elements in storage %s, found %d"
-                    .formatted(storage.elements(), Found.text(storage.key()), count));
+                    .formatted(storage.elements(), QuotedText.text(storage.key()), count));
         }
         long size = count * storage.type().bytes();
         if (storages.put(storage, bytes.asSlice(position + Long.BYTES, size)) != null) {
-            throw fault("expected every storage once, found " + Found.text(storage.key()) + " twice");
+            throw fault("expected every storage once, found " + QuotedText.text(storage.key()) + " twice");
         }
         return position + Long.BYTES + size;
     }

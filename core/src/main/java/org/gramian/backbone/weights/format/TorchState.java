@@ -13,8 +13,8 @@ import org.gramian.backbone.weights.format.Pickled.Dictionary;
 import org.gramian.backbone.weights.format.Pickled.Storage;
 import org.gramian.backbone.weights.format.Pickled.Text;
 import org.gramian.backbone.weights.format.Pickled.View;
-import org.gramian.basis.Found;
-import org.gramian.basis.Names;
+import org.gramian.basis.NameList;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.StoredTensor;
 import org.gramian.tensor.file.TensorFile;
 import org.gramian.tensor.file.TensorFileException;
@@ -87,7 +87,7 @@ record TorchState(Path file, Memory memory) {
             if (entry.getKey() instanceof Text && entry.getValue() instanceof View view) {
                 views.put(name, view);
             } else {
-                others.add(Found.text(name));
+                others.add(QuotedText.text(name));
             }
         }
         if (views.isEmpty()) {
@@ -97,7 +97,7 @@ record TorchState(Path file, Memory memory) {
                             + " entries" + (others.isEmpty() ? "" : ", the first of them " + others.getFirst()));
         }
         if (!others.isEmpty()) {
-            remarks.add("entries that are not tensors were skipped: " + Names.some(others));
+            remarks.add("entries that are not tensors were skipped: " + NameList.some(others));
         }
         return views;
     }

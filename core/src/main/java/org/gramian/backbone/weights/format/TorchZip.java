@@ -9,7 +9,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.gramian.backbone.weights.format.Pickled.Storage;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.InputFile;
 import org.gramian.tensor.file.TensorFileException;
 
@@ -73,7 +73,7 @@ final class TorchZip {
             byte[] order = zip.content(zip.get(entry), arena).toArray(ValueLayout.JAVA_BYTE);
             String text = new String(order, StandardCharsets.US_ASCII).strip();
             if (!text.equals("little")) {
-                throw zip.fault("expected the byte order 'little', found " + Found.text(text));
+                throw zip.fault("expected the byte order 'little', found " + QuotedText.text(text));
             }
         }
     }
@@ -84,7 +84,7 @@ final class TorchZip {
         int width = storage.type().bytes();
         if (entry.size() % width != 0 || entry.size() / width != storage.elements()) {
             throw zip.fault("expected %d elements of %s in %s, found %d bytes"
-                    .formatted(storage.elements(), storage.type(), Found.text(entry.name()), entry.size()));
+                    .formatted(storage.elements(), storage.type(), QuotedText.text(entry.name()), entry.size()));
         }
         return zip.content(entry, arena);
     }

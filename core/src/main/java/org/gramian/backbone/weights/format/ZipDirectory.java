@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.zip.CRC32;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
-import org.gramian.basis.Found;
+import org.gramian.basis.QuotedText;
 import org.gramian.tensor.file.TensorFileException;
 import org.jspecify.annotations.Nullable;
 
@@ -47,12 +47,12 @@ final class ZipDirectory {
     private final Path path;
     private final MemorySegment bytes;
     private final Map<String, Entry> entries = new LinkedHashMap<>();
-    private final Allowance allowance;
+    private final UnpackingLimit allowance;
 
     private ZipDirectory(Path path, MemorySegment bytes) {
         this.path = path;
         this.bytes = bytes;
-        this.allowance = new Allowance(path, bytes.byteSize());
+        this.allowance = new UnpackingLimit(path, bytes.byteSize());
     }
 
     /** What the directory says of an entry. */
@@ -83,7 +83,7 @@ final class ZipDirectory {
     Entry get(String name) throws TensorFileException {
         @Nullable Entry entry = entries.get(name);
         if (entry == null) {
-            throw fault("expected an entry " + Found.text(name) + " in the zip archive, found none");
+            throw fault("expected an entry " + QuotedText.text(name) + " in the zip archive, found none");
         }
         return entry;
     }
@@ -141,7 +141,7 @@ final class ZipDirectory {
         int method = bytes.get(SHORT, position + 10);
         Entry entry = new Entry(name, method, extent, bytes.get(INT, position + 16));
         if (entries.put(name, entry) != null) {
-            throw fault("expected every name once in the zip archive, found " + Found.text(name) + " twice");
+            throw fault("expected every name once in the zip archive, found " + QuotedText.text(name) + " twice");
         }
         return nameStart + nameLength + extraLength + commentLength;
     }
@@ -183,12 +183,14 @@ final class ZipDirectory {
         try {
             long header = entry.extent.header;
             if (bytes.get(INT, header) != LOCAL) {
-                throw fault("is a damaged zip archive: " + Found.text(entry.name) + " is not at the expected position");
+                throw fault("is a damaged zip archive: " + QuotedText.text(entry.name)
+                        + " is not at the expected position");
             }
             long start = header + LOCAL_BYTES + unsigned(SHORT, header + 26) + unsigned(SHORT, header + 28);
             packed = bytes.asSlice(start, entry.extent.packed);
         } catch (IndexOutOfBoundsException e) {
-            throw new TensorFileException(path, "is truncated: " + Found.text(entry.name) + " lies beyond its end", e);
+            throw new TensorFileException(
+                    path, "is truncated: " + QuotedText.text(entry.name) + " lies beyond its end", e);
         }
         requireBounded(entry, packed.byteSize());
         MemorySegment content = switch (entry.method) {
@@ -196,14 +198,14 @@ final class ZipDirectory {
             case DEFLATED -> inflated(entry, packed, arena);
             default ->
                 throw fault("expected %s stored or deflated, found compression method %d"
-                        .formatted(Found.text(entry.name), entry.method));
+                        .formatted(QuotedText.text(entry.name), entry.method));
         };
         if (content.byteSize() != entry.size()) {
             throw fault("expected %d bytes in %s, found %d"
-                    .formatted(entry.size(), Found.text(entry.name), content.byteSize()));
+                    .formatted(entry.size(), QuotedText.text(entry.name), content.byteSize()));
         }
         if (checksum(content) != entry.checksum) {
-            throw fault("is damaged: the content of " + Found.text(entry.name)
+            throw fault("is damaged: the content of " + QuotedText.text(entry.name)
                     + " does not match its checksum; download the file again, or save it with checksums");
         }
         return content;
@@ -214,7 +216,7 @@ final class ZipDirectory {
         long size = entry.size();
         if (size < 0 || size > Limits.unpacked(packed)) {
             throw fault("%s would unpack from %d to %s bytes, too much for weights: refused"
-                    .formatted(Found.text(entry.name), packed, Long.toUnsignedString(size)));
+                    .formatted(QuotedText.text(entry.name), packed, Long.toUnsignedString(size)));
         }
         allowance.take(entry.name, size);
     }
@@ -230,10 +232,12 @@ final class ZipDirectory {
             } while (inflated > 0 && target.hasRemaining());
             return content.asSlice(0, target.position());
         } catch (DataFormatException e) {
-            throw new TensorFileException(path, Found.text(entry.name) + " is damaged: " + e.getMessage(), e);
+            throw new TensorFileException(path, QuotedText.text(entry.name) + " is damaged: " + e.getMessage(), e);
         } catch (UnsupportedOperationException e) {
             throw new TensorFileException(
-                    path, Found.text(entry.name) + " is compressed and larger than 2 GiB; save it uncompressed", e);
+                    path,
+                    QuotedText.text(entry.name) + " is compressed and larger than 2 GiB; save it uncompressed",
+                    e);
         }
     }
 

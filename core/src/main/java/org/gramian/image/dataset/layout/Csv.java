@@ -22,9 +22,9 @@ import org.gramian.image.dataset.Part;
  * A CSV file with the columns {@code path,label} and perhaps {@code fold}, under a header.
  *
  * <p>Paths are relative to the CSV's folder, or to a root that is given, and must stay below it. The fold is the number
- * of the fold that tests a picture, or one of {@code train}, {@code val}, {@code test} in any case: all rows one way. Where no
+ * of the fold that tests an image, or one of {@code train}, {@code val}, {@code test} in any case: all rows one way. Where no
  * row says {@code test}, {@code val} is used to test, and a note says so. What a row
- * names is taken as a picture whatever its extension: somebody wrote it down, and the decoder looks at content.
+ * names is taken as an image whatever its extension: somebody wrote it down, and the decoder looks at content.
  *
  * @param root what paths are relative to, if it is not the CSV's folder
  */
@@ -50,7 +50,7 @@ public record Csv(Optional<Path> root) implements Layout {
     @Override
     public Dataset read(Path place) throws IOException {
         CsvRows table = CsvRows.read(place);
-        // Of all rows: a mistake in the row of an absent picture is a mistake too, and absent tests are still tests.
+        // Of all rows: a mistake in the row of an absent image is a mistake too, and absent tests are still tests.
         boolean validationTests = FoldColumn.validationTests(FoldColumn.assignment(table.rows()));
         Survey survey = new Survey(root.orElseGet(() -> folder(place)));
         table.unused().forEach(column -> survey.note(Kind.UNUSED_COLUMNS, column));
@@ -93,7 +93,7 @@ public record Csv(Optional<Path> root) implements Layout {
         return parent == null ? Path.of("") : parent;
     }
 
-    /** The rows by the name of their picture; a row that repeats another is noted, one that contradicts it is refused. */
+    /** The rows by the name of their image; a row that repeats another is noted, one that contradicts it is refused. */
     private static Map<String, CsvRows.Row> distinct(Survey survey, List<CsvRows.Row> rows) throws DatasetException {
         Map<String, CsvRows.Row> distinct = new LinkedHashMap<>();
         for (CsvRows.Row row : rows) {

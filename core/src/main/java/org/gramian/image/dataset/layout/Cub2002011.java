@@ -17,9 +17,9 @@ import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Part;
 
 /**
- * Caltech-UCSD Birds 200-2011 as published: pictures below {@code images/}, and lists by number: {@code images.txt},
+ * Caltech-UCSD Birds 200-2011 as published: images below {@code images/}, and lists by number: {@code images.txt},
  * {@code image_class_labels.txt}, {@code classes.txt}, {@code train_test_split.txt}, {@code bounding_boxes.txt}. 200
- * classes, 5,994 pictures to train and 5,794 to test. Boxes are optional and stay on the {@link
+ * classes, 5,994 images to train and 5,794 to test. Boxes are optional and stay on the {@link
  * org.gramian.image.dataset.Sample}.
  *
  * <p>Wah, Branson, Welinder, Perona, Belongie: The Caltech-UCSD Birds-200-2011 Dataset, CNS-TR-2011-001.

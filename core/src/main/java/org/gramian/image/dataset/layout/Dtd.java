@@ -18,7 +18,7 @@ import org.gramian.image.dataset.Split;
 
 /**
  * The Describable Textures Dataset as published: {@code images/CLASS/CLASS_0001.jpg} and the lists
- * {@code labels/train1.txt}, {@code val1.txt}, {@code test1.txt} to {@code test10.txt}; 47 classes of 120 pictures, 10
+ * {@code labels/train1.txt}, {@code val1.txt}, {@code test1.txt} to {@code test10.txt}; 47 classes of 120 images, 10
  * splits into 40/40/40. A label is the class folder; the further attributes of {@code labels_joint_anno.txt} are not
  * used.
  *

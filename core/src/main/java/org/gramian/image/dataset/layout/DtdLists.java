@@ -22,7 +22,7 @@ final class DtdLists {
 
     private DtdLists() {}
 
-    /** The part of every listed picture, for every split by its number. */
+    /** The part of every listed image, for every split by its number. */
     static SortedMap<Integer, Map<String, Part>> read(Survey survey, Path folder) throws DatasetException {
         Published.requireFolder(folder);
         SortedSet<Integer> numbers = new TreeSet<>();
@@ -62,7 +62,7 @@ final class DtdLists {
         }
     }
 
-    /** The class of a listed picture, {@code banded} of {@code banded/banded_0002.jpg}. */
+    /** The class of a listed image, {@code banded} of {@code banded/banded_0002.jpg}. */
     static String category(String listed) {
         return listed.substring(0, listed.indexOf('/'));
     }

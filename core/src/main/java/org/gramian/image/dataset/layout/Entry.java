@@ -5,7 +5,7 @@ import java.util.Optional;
 import org.gramian.image.dataset.Box;
 
 /**
- * A picture that a layout found, before classes have numbers.
+ * An image that a layout found, before classes have numbers.
  *
  * @param name its path below the root, with forward slashes
  * @param category the name of its class

@@ -17,10 +17,10 @@ import org.gramian.image.dataset.Part;
 /**
  * FGVC-Aircraft as published: {@code data/images/*.jpg} and {@code data/images_variant_train.txt}, {@code _val},
  * {@code _test} with lines as {@code 1025794 707-320}; the same for {@code family} and {@code manufacturer}. 100
- * variants, 70 families, 30 manufacturers; 10,000 pictures in thirds. The root may also be the folder {@code data}
+ * variants, 70 families, 30 manufacturers; 10,000 images in thirds. The root may also be the folder {@code data}
  * itself.
  *
- * <p>Every picture carries a banner of 20 rows at its bottom that names the photographer; it is left on.
+ * <p>Every image carries a banner of 20 rows at its bottom that names the photographer; it is left on.
  *
  * <p>Maji, Kannala, Rahtu, Blaschko, Vedaldi: Fine-grained visual classification of aircraft, arXiv:1306.5151.
  *
@@ -69,7 +69,7 @@ public record FgvcAircraft(Level level) implements Layout {
         Published.requireFolder(images);
         Published.noteAround(survey, data, IMAGES);
         Map<String, Path> present =
-                survey.pictures(images).stream().collect(Collectors.toMap(Listing::name, file -> file));
+                survey.images(images).stream().collect(Collectors.toMap(Listing::name, file -> file));
         Map<String, String> listed = new HashMap<>();
         Map<String, Part> partOfName = new HashMap<>();
         Set<String> presentClasses = new HashSet<>();

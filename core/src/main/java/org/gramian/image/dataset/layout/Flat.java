@@ -9,7 +9,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 
 /**
- * Pictures without classes, at any depth below a folder, or a single one, all under the one label {@value #UNLABELLED}: enough to compute
+ * Images without classes, at any depth below a folder, or a single one, all under the one label {@value #UNLABELLED}: enough to compute
  * features, too little to train on, which protocols refuse. It is taken only where it is asked for, or no class is needed.
  */
 public record Flat() implements Layout {
@@ -48,7 +48,7 @@ public record Flat() implements Layout {
     private static void collect(Survey survey, Path folder) throws DatasetException {
         Listing inside = Listing.of(folder);
         survey.noteOthers(inside);
-        inside.pictures().forEach(file -> survey.add(UNLABELLED, file));
+        inside.images().forEach(file -> survey.add(UNLABELLED, file));
         for (Path deeper : inside.folders()) {
             if (!Files.isSymbolicLink(deeper)) {
                 collect(survey, deeper);

@@ -9,7 +9,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note.Kind;
 
 /**
- * The Flickr Material Database as published: {@code image/CLASS/*.jpg}, 10 classes of 100 pictures; the masks in
+ * The Flickr Material Database as published: {@code image/CLASS/*.jpg}, 10 classes of 100 images; the masks in
  * {@code mask/} are not used.
  *
  * <p>Sharan, Rosenholtz, Adelson: Material perception: What can you see in a brief glance? Journal of Vision 9, 2009.
@@ -27,7 +27,7 @@ public record Fmd() implements Layout {
 
     /**
      * Many a folder is called {@code image}: either the masks lie beside it or all its classes are FMD's, and nothing else
-     * with pictures lies there.
+     * with images lies there.
      */
     @Override
     public boolean matches(Path place) throws IOException {
@@ -40,7 +40,7 @@ public record Fmd() implements Layout {
         return signs
                 && Listing.of(place).folders().stream()
                         .filter(folder -> !Set.of(IMAGES, MASKS).contains(Listing.name(folder)))
-                        .noneMatch(Listing::holdsPictures);
+                        .noneMatch(Listing::holdsImages);
     }
 
     @Override

@@ -35,7 +35,7 @@ final class FoldColumn {
         return numbers ? new Assignment.Folds(folds) : new Assignment.Splits(List.of(new Split(Published.ONLY, parts)));
     }
 
-    /** Whether pictures to validate have to test, as no row has the part test: the rule of {@link SplitFolders}. */
+    /** Whether images to validate have to test, as no row has the part test: the rule of {@link SplitFolders}. */
     static boolean validationTests(Assignment assignment) {
         return assignment instanceof Assignment.Splits(List<Split> splits)
                 && splits.stream()

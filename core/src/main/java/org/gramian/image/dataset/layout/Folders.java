@@ -7,7 +7,7 @@ import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 
-/** A folder per class with the pictures directly in it: {@code wood/a.jpg}, {@code stone/b.jpg}. */
+/** A folder per class with the images directly in it: {@code wood/a.jpg}, {@code stone/b.jpg}. */
 public record Folders() implements Layout {
     @Override
     public String text() {
@@ -31,14 +31,14 @@ public record Folders() implements Layout {
     private static void requireFolders(Path place) throws DatasetException {
         Listing here = Listing.of(place);
         if (here.folders().isEmpty()) {
-            String found = here.pictures().isEmpty()
+            String found = here.images().isEmpty()
                     ? here.others().isEmpty() ? "an empty folder" : "neither folders nor images"
-                    : here.pictures().size() + " images outside class folders";
+                    : here.images().size() + " images outside class folders";
             throw new DatasetException(
                     place,
                     "expected a folder for every class, as in CLASS/IMAGE.jpg, found " + found
                             + "; or pass a CSV file with the columns path,label"
-                            + (here.pictures().isEmpty() ? "" : "; for features without classes use --layout flat"));
+                            + (here.images().isEmpty() ? "" : "; for features without classes use --layout flat"));
         }
     }
 }

@@ -14,7 +14,7 @@ import org.gramian.image.dataset.Note.Kind;
 
 /**
  * KTH-TIPS-2b as published: {@code CLASS/sample_a/*.png} to {@code sample_d}, 11 classes of 4 physical samples with 108
- * pictures each. The sample's letter is kept: pictures of one sample must not be on both sides of a split.
+ * images each. The sample's letter is kept: images of one sample must not be on both sides of a split.
  *
  * <p>Caputo, Hayman, Mallikarjuna: Class-specific material categorisation, ICCV 2005.
  */
@@ -33,7 +33,7 @@ public record KthTips2b() implements Layout {
         for (Path category : Files.isDirectory(place) ? Listing.of(place).folders() : List.<Path>of()) {
             Listing inside = Listing.of(category);
             boolean samples = inside.folders().stream().anyMatch(KthTips2b::isSample);
-            if (!samples && !(inside.folders().isEmpty() && inside.pictures().isEmpty())) {
+            if (!samples && !(inside.folders().isEmpty() && inside.images().isEmpty())) {
                 return false;
             }
             any |= samples;
@@ -51,7 +51,7 @@ public record KthTips2b() implements Layout {
         Map<String, String> letterOfName = new HashMap<>();
         Listing here = Listing.of(place);
         survey.noteOthers(here);
-        survey.noteAll(Kind.OUTSIDE_LAYOUT, here.pictures());
+        survey.noteAll(Kind.OUTSIDE_LAYOUT, here.images());
         for (Path category : here.folders()) {
             int before = letterOfName.size();
             readClass(survey, category, letterOfName);
@@ -69,14 +69,14 @@ public record KthTips2b() implements Layout {
             throws DatasetException {
         Listing inside = Listing.of(category);
         survey.noteOthers(inside);
-        survey.noteAll(Kind.OUTSIDE_LAYOUT, inside.pictures());
+        survey.noteAll(Kind.OUTSIDE_LAYOUT, inside.images());
         for (Path folder : inside.folders()) {
             if (!isSample(folder)) {
                 survey.noteUnused(folder);
                 continue;
             }
             String letter = SAMPLE.matcher(Listing.name(folder)).replaceFirst("$1");
-            for (Path file : survey.pictures(folder)) {
+            for (Path file : survey.images(folder)) {
                 survey.add(Listing.name(category), file);
                 letterOfName.put(survey.name(file), letter);
             }

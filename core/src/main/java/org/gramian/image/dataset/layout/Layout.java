@@ -5,7 +5,7 @@ import java.nio.file.Path;
 import org.gramian.image.dataset.Dataset;
 
 /**
- * How a data set lies on disk, and how it is read from there.
+ * How a dataset lies on disk, and how it is read from there.
  *
  * <p>A layout never guesses: what lies in the folder and is no part of it becomes a {@link
  * org.gramian.image.dataset.Note}, what contradicts it a {@link org.gramian.image.dataset.DatasetException}.
@@ -17,6 +17,6 @@ public sealed interface Layout permits Folders, SplitFolders, Dtd, Fmd, KthTips2
     /** Whether the place has the signs of this layout, judged by a few files and folders. */
     boolean matches(Path place) throws IOException;
 
-    /** Reads names and labels; decodes no picture. */
+    /** Reads names and labels; decodes no image. */
     Dataset read(Path place) throws IOException;
 }

@@ -13,7 +13,7 @@ import org.gramian.basis.NearestWord;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 
-/** Opens data sets: all layouts by name, and which of them a folder has. */
+/** Opens datasets: all layouts by name, and which of them a folder has. */
 public final class Layouts {
     /**
      * One layout.
@@ -91,7 +91,7 @@ public final class Layouts {
     }
 
     /**
-     * Reads a data set as a user asked for it.
+     * Reads a dataset as a user asked for it.
      *
      * @param layout text of a layout, as {@link #parse} reads it; without it what the content shows
      */
@@ -105,8 +105,8 @@ public final class Layouts {
         return detect(place).read(place);
     }
 
-    /** Opens pictures for what needs no classes, which are taken where folders give some; a single picture will do, too. */
-    public static Dataset openPictures(Path place) throws IOException {
+    /** Opens images for what needs no classes, which are taken where folders give some; a single image will do, too. */
+    public static Dataset openImages(Path place) throws IOException {
         if (Files.isRegularFile(place) && !new Csv().matches(place)) {
             return new Flat().read(place);
         }

@@ -17,7 +17,7 @@ import org.gramian.image.dataset.DatasetException;
  * @param text the line, without space around it
  */
 record ListLine(Path file, int number, String text) {
-    /** The published lists are below 2 MiB; a list of ten million pictures would still fit. */
+    /** The published lists are below 2 MiB; a list of ten million images would still fit. */
     private static final long LARGEST = 1L << 30;
 
     /** The lines that are not blank; Windows line ends and a byte-order mark do no harm. */

@@ -13,16 +13,16 @@ import org.gramian.basis.FileNames;
 import org.gramian.image.dataset.DatasetException;
 
 /**
- * What lies directly in a folder, sorted by name. A file is a picture by its extension or, where that says nothing, by its
- * first bytes. Links are followed; one that leads nowhere is a picture by its name like any other, so that the decoder
+ * What lies directly in a folder, sorted by name. A file is an image by its extension or, where that says nothing, by its
+ * first bytes. Links are followed; one that leads nowhere is an image by its name like any other, so that the decoder
  * gives the reason why it cannot be read.
  *
  * @param folders sub-folders, hidden ones excepted
  * @param hidden hidden sub-folders
- * @param pictures files that are pictures by name or content
+ * @param images files that are images by name or content
  * @param others all other files
  */
-record Listing(List<Path> folders, List<Path> hidden, List<Path> pictures, List<Path> others) {
+record Listing(List<Path> folders, List<Path> hidden, List<Path> images, List<Path> others) {
     static Listing of(Path folder) throws DatasetException {
         Listing found = new Listing(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
         try (DirectoryStream<Path> children = Files.newDirectoryStream(folder)) {
@@ -54,21 +54,20 @@ record Listing(List<Path> folders, List<Path> hidden, List<Path> pictures, List<
     private void place(Path child) {
         String name = name(child);
         if (Files.isDirectory(child)) {
-            (PictureNames.isHidden(name) ? hidden : folders).add(child);
+            (ImageNames.isHidden(name) ? hidden : folders).add(child);
         } else {
             boolean special = Files.exists(child) && !Files.isRegularFile(child); // a pipe would block its reader
-            boolean picture = !special && (PictureNames.isPicture(name) || PictureNames.beginsAsPicture(child));
-            (picture ? pictures : others).add(child);
+            boolean image = !special && (ImageNames.isImage(name) || ImageNames.beginsAsImage(child));
+            (image ? images : others).add(child);
         }
     }
 
-    /** Whether pictures lie in a folder or below it; links inside it are not followed, and what cannot be listed has none. */
-    static boolean holdsPictures(Path folder) {
+    /** Whether images lie in a folder or below it; links inside it are not followed, and what cannot be listed has none. */
+    static boolean holdsImages(Path folder) {
         try {
             Listing inside = of(folder);
-            return !inside.pictures.isEmpty()
-                    || inside.folders.stream()
-                            .anyMatch(deeper -> !Files.isSymbolicLink(deeper) && holdsPictures(deeper));
+            return !inside.images.isEmpty()
+                    || inside.folders.stream().anyMatch(deeper -> !Files.isSymbolicLink(deeper) && holdsImages(deeper));
         } catch (DatasetException unlisted) {
             return false;
         }

@@ -26,20 +26,20 @@ final class Published {
     }
 
     /**
-     * Notes what lies in a folder beside the named sub-folders. Files that are not pictures are no surprise there:
+     * Notes what lies in a folder beside the named sub-folders. Files that are not images are no surprise there:
      * these layouts come with lists and licences.
      */
     static void noteAround(Survey survey, Path folder, String... names) throws DatasetException {
         Set<String> known = Set.copyOf(Arrays.asList(names));
         Listing here = Listing.of(folder);
         survey.noteAll(Kind.HIDDEN_FOLDERS, here.hidden());
-        survey.noteAll(Kind.OUTSIDE_LAYOUT, here.pictures());
+        survey.noteAll(Kind.OUTSIDE_LAYOUT, here.images());
         here.folders().stream()
                 .filter(other -> !known.contains(Listing.name(other)))
                 .forEach(survey::noteUnused);
     }
 
-    /** The one split that a data set was published with, from the part of every picture by name. */
+    /** The one split that a dataset was published with, from the part of every image by name. */
     static Assignment split(Survey survey, Map<String, Part> partOfName) {
         List<Part> parts = survey.entries().stream()
                 .map(entry -> partOfName.getOrDefault(entry.name(), Part.UNUSED))

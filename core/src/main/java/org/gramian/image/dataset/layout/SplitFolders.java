@@ -64,7 +64,7 @@ public record SplitFolders() implements Layout {
                 Listing inside = Listing.of(folder);
                 Set<String> classes = new TreeSet<>();
                 inside.folders().forEach(one -> classes.add(Listing.name(one)));
-                if (!classes.isEmpty() && inside.pictures().isEmpty()) {
+                if (!classes.isEmpty() && inside.images().isEmpty()) {
                     (part ? named : misspelt).put(name, classes);
                 }
             }
@@ -110,7 +110,7 @@ public record SplitFolders() implements Layout {
         Map<Part, Path> parts = new EnumMap<>(Part.class);
         Listing here = Listing.of(root);
         survey.noteOthers(here);
-        survey.noteAll(Kind.OUTSIDE_LAYOUT, here.pictures());
+        survey.noteAll(Kind.OUTSIDE_LAYOUT, here.images());
         for (Path folder : here.folders()) {
             Optional<Part> part = PartNames.of(Listing.name(folder));
             Path other = part.isEmpty() ? null : parts.put(part.get(), folder);

@@ -16,13 +16,13 @@ import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Note.Kind;
-import org.gramian.image.dataset.Notebook;
+import org.gramian.image.dataset.NoteCollector;
 import org.gramian.image.dataset.Sample;
 
-/** One pass over a root folder: collects pictures under their classes, notes what is left out, makes the data set. */
+/** One pass over a root folder: collects images under their classes, notes what is left out, makes the dataset. */
 final class Survey {
     private final Path root;
-    private final Notebook notebook = new Notebook();
+    private final NoteCollector notebook = new NoteCollector();
     private final List<Entry> entries = new ArrayList<>();
 
     Survey(Path root) throws DatasetException {
@@ -58,31 +58,31 @@ final class Survey {
         entries.add(entry);
     }
 
-    /** The pictures of every class folder in a folder, by class; what else lies there is noted. */
+    /** The images of every class folder in a folder, by class; what else lies there is noted. */
     SortedMap<String, List<Path>> classes(Path parent) throws DatasetException {
         Listing here = Listing.of(parent);
         noteOthers(here);
-        noteAll(Kind.OUTSIDE_LAYOUT, here.pictures());
+        noteAll(Kind.OUTSIDE_LAYOUT, here.images());
         SortedMap<String, List<Path>> classes = new TreeMap<>();
         for (Path folder : here.folders()) {
-            List<Path> pictures = pictures(folder);
-            if (pictures.isEmpty()) {
+            List<Path> images = images(folder);
+            if (images.isEmpty()) {
                 note(Kind.EMPTY_CLASSES, name(folder));
             } else {
-                classes.put(Listing.name(folder), pictures);
+                classes.put(Listing.name(folder), images);
             }
         }
         return classes;
     }
 
-    /** The pictures directly in a folder; deeper ones are noted. */
-    List<Path> pictures(Path folder) throws DatasetException {
+    /** The images directly in a folder; deeper ones are noted. */
+    List<Path> images(Path folder) throws DatasetException {
         Listing inside = Listing.of(folder);
         noteOthers(inside);
         for (Path deeper : inside.folders()) {
             noteNested(deeper);
         }
-        return inside.pictures();
+        return inside.images();
     }
 
     /** Links to folders are not entered here: they may lead back. */
@@ -90,7 +90,7 @@ final class Survey {
         if (!Files.isSymbolicLink(folder)) {
             Listing inside = Listing.of(folder);
             noteOthers(inside);
-            noteAll(Kind.NESTED, inside.pictures());
+            noteAll(Kind.NESTED, inside.images());
             for (Path deeper : inside.folders()) {
                 noteNested(deeper);
             }
@@ -101,20 +101,20 @@ final class Survey {
     void noteOthers(Listing listing) {
         noteAll(Kind.HIDDEN_FOLDERS, listing.hidden());
         for (Path file : listing.others()) {
-            note(PictureNames.beginsAsVideo(file) ? Kind.VIDEOS : Kind.NOT_PICTURES, name(file));
+            note(ImageNames.beginsAsVideo(file) ? Kind.VIDEOS : Kind.NOT_PICTURES, name(file));
         }
     }
 
-    /** Notes a folder that is no part of the layout; that it holds pictures is said, for they may be missed. */
+    /** Notes a folder that is no part of the layout; that it holds images is said, for they may be missed. */
     void noteUnused(Path folder) {
-        note(Listing.holdsPictures(folder) ? Kind.UNUSED_PICTURES : Kind.UNUSED_FOLDERS, name(folder));
+        note(Listing.holdsImages(folder) ? Kind.UNUSED_PICTURES : Kind.UNUSED_FOLDERS, name(folder));
     }
 
     void noteAll(Kind kind, List<Path> paths) {
         paths.forEach(path -> note(kind, name(path)));
     }
 
-    /** Notes listed pictures that are not there; of a class that is wholly absent, its name alone. */
+    /** Notes listed images that are not there; of a class that is wholly absent, its name alone. */
     void noteAbsent(Map<String, String> classOfListed, Set<String> present, Set<String> presentClasses) {
         classOfListed.forEach((name, category) -> {
             if (!present.contains(name)) {
@@ -124,15 +124,15 @@ final class Survey {
         });
     }
 
-    /** What was added so far, sorted by name: the order of the data set's samples. */
+    /** What was added so far, sorted by name: the order of the dataset's samples. */
     List<Entry> entries() {
         return entries.stream().sorted(Comparator.comparing(Entry::name)).toList();
     }
 
     /**
-     * The data set of all that was added; the assignment is in the order of {@link #entries()}.
+     * The dataset of all that was added; the assignment is in the order of {@link #entries()}.
      *
-     * @throws DatasetException if there are fewer than two classes, with the data set if there is one
+     * @throws DatasetException if there are fewer than two classes, with the dataset if there is one
      */
     Dataset dataset(Layout layout, Assignment assignment) throws DatasetException {
         Dataset dataset = whole(layout, assignment);

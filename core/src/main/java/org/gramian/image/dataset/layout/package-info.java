@@ -1,5 +1,5 @@
 /**
- * How data sets lie on disk, and how they are read from there.
+ * How datasets lie on disk, and how they are read from there.
  *
  * <p>Start at {@link org.gramian.image.dataset.layout.Layouts}: it opens a folder or a CSV file in the {@link
  * org.gramian.image.dataset.layout.Layout} that its content shows, or in one that is chosen by name:
@@ -16,7 +16,7 @@
  * org.gramian.image.dataset.layout.KthTips2b}, {@link org.gramian.image.dataset.layout.Cub2002011}, {@link
  * org.gramian.image.dataset.layout.FgvcAircraft} as published.
  *
- * <p>Inside, every layout makes a {@code Survey} of its root, which collects pictures and notes and becomes the data set
+ * <p>Inside, every layout makes a {@code Survey} of its root, which collects images and notes and becomes the dataset
  * at the end; a {@code Listing} is what lies in one folder; {@code ListLine}, {@code NumberedList}, {@code DtdLists} and
  * {@code CsvRows} read lists. Files are told apart by their names alone: what a file really holds, the decoder says.
  */

@@ -8,7 +8,7 @@ import org.gramian.image.dataset.Dataset;
  * {@code aircraft-official}: the published split of FGVC-Aircraft into train, validation and test;
  * {@code aircraft-official:trainval} trains on the first two together.
  *
- * @param withValidation whether the validation pictures train too
+ * @param withValidation whether the validation images train too
  */
 public record AircraftOfficial(boolean withValidation) implements Official {
     static final String LAYOUT = "fgvc-aircraft";

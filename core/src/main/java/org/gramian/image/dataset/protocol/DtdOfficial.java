@@ -7,7 +7,7 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Split;
 
 /**
- * {@code dtd-official:1..10}: the published splits of DTD, 40 pictures of every class each to train, to validate and to
+ * {@code dtd-official:1..10}: the published splits of DTD, 40 images of every class each to train, to validate and to
  * test; or some of them, as {@code dtd-official:1} or {@code dtd-official:1..3}. The validation third stays apart; see
  * {@link Fold#withValidationInTraining}.
  *

@@ -104,8 +104,8 @@ public record Duplicates(List<List<Integer>> groups, List<Integer> uncompared, L
     }
 
     /**
-     * Compares the files of a data set: by size, and by SHA-256 where sizes are equal. Empty files are left out; they
-     * hold no picture to learn by heart.
+     * Compares the files of a dataset: by size, and by SHA-256 where sizes are equal. Empty files are left out; they
+     * hold no image to learn by heart.
      */
     public static Duplicates of(Dataset dataset) {
         Map<Long, List<Integer>> bySize = new TreeMap<>();

@@ -14,7 +14,7 @@ import org.gramian.image.dataset.Sample;
 
 /**
  * SHA-256 over names, class names and folds: results with the same fingerprint were measured on the same division of
- * the same list of pictures. Where the data set lies, in which order it was read and what folds are called plays no
+ * the same list of images. Where the dataset lies, in which order it was read and what folds are called plays no
  * part; neither does the content of the files.
  *
  * @param hex 64 hexadecimal digits
@@ -28,7 +28,7 @@ public record Fingerprint(String hex) {
         }
     }
 
-    /** The fingerprint of a data set under the folds, in their order; without folds, that of the labelled list. */
+    /** The fingerprint of a dataset under the folds, in their order; without folds, that of the labelled list. */
     public static Fingerprint of(Dataset dataset, List<Fold> folds) {
         MessageDigest digest = Sha256.digest();
         List<Integer> byName = byName(dataset);

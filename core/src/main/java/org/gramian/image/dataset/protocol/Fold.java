@@ -10,9 +10,9 @@ import java.util.stream.Stream;
  * {@link org.gramian.image.dataset.Dataset#samples}, ascending; no index is in two of them.
  *
  * @param name what tells the fold from its sisters, as {@code third 2}
- * @param train pictures to learn from
- * @param validation pictures to choose settings by; empty in most protocols
- * @param test pictures to measure with
+ * @param train images to learn from
+ * @param validation images to choose settings by; empty in most protocols
+ * @param test images to measure with
  */
 public record Fold(String name, List<Integer> train, List<Integer> validation, List<Integer> test) {
     public Fold {
@@ -29,7 +29,7 @@ public record Fold(String name, List<Integer> train, List<Integer> validation, L
         }
     }
 
-    /** The same fold with the validation pictures used to train, as is usual once all settings are chosen. */
+    /** The same fold with the validation images used to train, as is usual once all settings are chosen. */
     public Fold withValidationInTraining() {
         return new Fold(name, Stream.concat(train.stream(), validation.stream()).toList(), List.of(), test);
     }

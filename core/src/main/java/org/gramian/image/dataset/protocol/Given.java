@@ -8,8 +8,8 @@ import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Split;
 
 /**
- * {@code given}: the folds that come with the data set, all of them: folders {@code train}, {@code val}, {@code test},
- * published lists, or the fold column of a CSV file, where fold {@code i} tests the pictures of number {@code i} and
+ * {@code given}: the folds that come with the dataset, all of them: folders {@code train}, {@code val}, {@code test},
+ * published lists, or the fold column of a CSV file, where fold {@code i} tests the images of number {@code i} and
  * trains on all others.
  */
 public record Given() implements Official {

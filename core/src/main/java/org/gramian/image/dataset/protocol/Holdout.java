@@ -6,7 +6,7 @@ import java.util.SplittableRandom;
 import org.gramian.image.dataset.Dataset;
 
 /**
- * {@code holdout:0.2}: one fold that tests a random share of every class, rounded, but at least one picture.
+ * {@code holdout:0.2}: one fold that tests a random share of every class, rounded, but at least one image.
  *
  * @param share the share that tests, above 0 and below 1
  */

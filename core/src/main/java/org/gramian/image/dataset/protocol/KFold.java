@@ -10,7 +10,7 @@ import org.gramian.image.dataset.Dataset;
  * @param parts 2 to 100
  */
 public record KFold(int parts) implements Seeded {
-    /** The usual number: tests on a fifth of the pictures at a time, for five times the cost of one run. */
+    /** The usual number: tests on a fifth of the images at a time, for five times the cost of one run. */
     static final int DEFAULT = 5;
 
     /** Beyond it there is one training run after the other and nothing to learn from their difference. */

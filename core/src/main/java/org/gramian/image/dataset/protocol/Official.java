@@ -4,7 +4,7 @@ import java.util.List;
 import org.gramian.image.dataset.Dataset;
 
 /**
- * A protocol whose folds the data set itself lays down. Identical files on both sides of such a split are not moved,
+ * A protocol whose folds the dataset itself lays down. Identical files on both sides of such a split are not moved,
  * or results would not be comparable with published ones; the plan's notes name them.
  */
 public sealed interface Official extends Protocol

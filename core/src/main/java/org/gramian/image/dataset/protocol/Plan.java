@@ -9,10 +9,10 @@ import java.util.stream.Collectors;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Note;
 import org.gramian.image.dataset.Note.Kind;
-import org.gramian.image.dataset.Notebook;
+import org.gramian.image.dataset.NoteCollector;
 
 /**
- * A data set divided: the folds of a protocol, what they are known by, and what a user should know about them.
+ * A dataset divided: the folds of a protocol, what they are known by, and what a user should know about them.
  *
  * @param protocol what divided it
  * @param seed what the division started from
@@ -28,7 +28,7 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
 
     static Plan of(Protocol protocol, Dataset dataset, Duplicates duplicates, long seed) {
         List<Fold> folds = protocol.folds(dataset, duplicates, seed);
-        Notebook notebook = new Notebook();
+        NoteCollector notebook = new NoteCollector();
         duplicates
                 .uncompared()
                 .forEach(index -> notebook.add(
@@ -42,7 +42,7 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
         return new Plan(protocol, seed, folds, Fingerprint.of(dataset, folds), notebook.notes());
     }
 
-    private static void noteCopies(Dataset dataset, List<Integer> group, List<Fold> folds, Notebook notebook) {
+    private static void noteCopies(Dataset dataset, List<Integer> group, List<Fold> folds, NoteCollector notebook) {
         String names = group.stream()
                 .limit(Note.SHOWN)
                 .map(index -> dataset.samples().get(index).name())
@@ -65,7 +65,7 @@ public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint f
         return group.stream().anyMatch(index -> Collections.binarySearch(part, index) >= 0);
     }
 
-    private static void check(Protocol protocol, Dataset dataset, Fold fold, Notebook notebook) {
+    private static void check(Protocol protocol, Dataset dataset, Fold fold, NoteCollector notebook) {
         Set<Integer> trained = labels(dataset, fold.train());
         Set<Integer> tested = labels(dataset, fold.test());
         Set<Integer> validated = labels(dataset, fold.validation());

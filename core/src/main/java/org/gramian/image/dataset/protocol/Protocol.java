@@ -5,27 +5,27 @@ import java.util.Optional;
 import org.gramian.image.dataset.Dataset;
 
 /**
- * Who trains and who tests: a named way to divide a data set into folds. A result is comparable only with others under
+ * Who trains and who tests: a named way to divide a dataset into folds. A result is comparable only with others under
  * the same protocol.
  *
- * <p>{@link Seeded} protocols draw the folds at random, {@link Official} ones take them from the data set.
+ * <p>{@link Seeded} protocols draw the folds at random, {@link Official} ones take them from the dataset.
  */
 public sealed interface Protocol permits Seeded, Official {
     /** The protocol's text, as {@code kfold:5}; {@link Protocols#parse} reads it back. */
     String text();
 
-    /** Why the protocol cannot divide this data set, as the end of a sentence; nothing if it can. */
+    /** Why the protocol cannot divide this dataset, as the end of a sentence; nothing if it can. */
     Optional<String> misfit(Dataset dataset, Duplicates duplicates);
 
-    /** The folds, in order; for data sets without a {@link #misfit}. */
+    /** The folds, in order; for datasets without a {@link #misfit}. */
     List<Fold> folds(Dataset dataset, Duplicates duplicates, long seed);
 
     /**
-     * Divides a data set, or says why that cannot be and what can.
+     * Divides a dataset, or says why that cannot be and what can.
      *
      * @param duplicates samples that must stay together, see {@link Duplicates#of}
      * @param seed what {@link Seeded} protocols start from; others do not use it
-     * @throws IllegalArgumentException if the protocol does not fit the data set
+     * @throws IllegalArgumentException if the protocol does not fit the dataset
      */
     default Plan plan(Dataset dataset, Duplicates duplicates, long seed) {
         if (dataset.classes().size() < 2) {

@@ -10,7 +10,7 @@ import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Split;
 
-/** All protocols: their texts and meanings, and which of them a data set is usually measured with. */
+/** All protocols: their texts and meanings, and which of them a dataset is usually measured with. */
 public final class Protocols {
     /**
      * One protocol, or one form of it.
@@ -99,9 +99,9 @@ public final class Protocols {
     }
 
     /**
-     * The protocol that results on such a data set are usually published with: the official one where there is one, the
+     * The protocol that results on such a dataset are usually published with: the official one where there is one, the
      * folds that come with the data, or else {@code thirds:3} for FMD, and {@code holdout:0.2}, which costs one training
-     * run, for pictures of one's own.
+     * run, for images of one's own.
      */
     public static Protocol usual(Dataset dataset) {
         String layout = dataset.source().layoutName();
@@ -125,7 +125,7 @@ public final class Protocols {
         return published ? new DtdOfficial(1, splits.size()) : new Given();
     }
 
-    /** Texts of protocols that can divide a data set, the usual one first. */
+    /** Texts of protocols that can divide a dataset, the usual one first. */
     public static List<String> fitting(Dataset dataset, Duplicates duplicates) {
         List<Protocol> candidates = new ArrayList<>(List.of(usual(dataset), new Given(), new Holdout(Holdout.DEFAULT)));
         for (int parts = KFold.DEFAULT; parts >= 2; parts--) {

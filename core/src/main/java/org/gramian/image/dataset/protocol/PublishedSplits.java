@@ -8,21 +8,21 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Part;
 import org.gramian.image.dataset.Split;
 
-/** Makes folds of the splits that a data set was published with. */
+/** Makes folds of the splits that a dataset was published with. */
 final class PublishedSplits {
     private PublishedSplits() {}
 
-    /** The splits of a data set that has some. */
+    /** The splits of a dataset that has some. */
     static List<Split> of(Dataset dataset) {
         return dataset.assignment() instanceof Assignment.Splits(List<Split> splits) ? splits : List.of();
     }
 
-    /** The one fold of a data set that was published with one split. */
+    /** The one fold of a dataset that was published with one split. */
     static List<Fold> official(Dataset dataset) {
         return of(dataset).stream().map(split -> fold(split, "official")).toList();
     }
 
-    /** Why a data set is not of the layout that a protocol belongs to, if so. */
+    /** Why a dataset is not of the layout that a protocol belongs to, if so. */
     static Optional<String> wrongLayout(Dataset dataset, String layout) {
         return dataset.source().layoutName().equals(layout)
                 ? Optional.empty()

@@ -41,7 +41,7 @@ final class Quotas {
         return quotas;
     }
 
-    /** Labels in the order of class names, so that the order of the data set's classes plays no part. */
+    /** Labels in the order of class names, so that the order of the dataset's classes plays no part. */
     private static List<Integer> byName(Dataset dataset) {
         return IntStream.range(0, dataset.classes().size())
                 .boxed()

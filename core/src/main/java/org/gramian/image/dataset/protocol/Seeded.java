@@ -8,7 +8,7 @@ import org.gramian.image.dataset.Dataset;
 
 /** A protocol that draws its folds at random, class by class: the same seed gives the same folds. */
 public sealed interface Seeded extends Protocol permits Thirds, KFold, Holdout, Half {
-    /** Into how many parts every class is divided: each must get a picture of it. */
+    /** Into how many parts every class is divided: each must get an image of it. */
     int parts();
 
     @Override
@@ -27,8 +27,8 @@ public sealed interface Seeded extends Protocol permits Thirds, KFold, Holdout, 
                 .findFirst();
     }
 
-    private static String counted(int units, int pictures) {
-        String all = pictures + (pictures == 1 ? " image" : " images");
-        return units == pictures ? all : all + ", with " + units + " distinct";
+    private static String counted(int units, int images) {
+        String all = images + (images == 1 ? " image" : " images");
+        return units == images ? all : all + ", with " + units + " distinct";
     }
 }

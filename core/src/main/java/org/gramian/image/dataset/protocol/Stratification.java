@@ -14,11 +14,11 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 
 /**
- * Deals samples into bins at random, so that every bin gets its quota of every class and copies of a picture stay
+ * Deals samples into bins at random, so that every bin gets its quota of every class and copies of an image stay
  * together.
  *
  * <p>Copies are dealt first, large groups before small ones, into a bin that has room for them, or the one that they
- * overfill least; then single pictures fill the room that is left. Without copies every quota is met exactly.
+ * overfill least; then single images fill the room that is left. Without copies every quota is met exactly.
  */
 final class Stratification {
     private final Dataset dataset;
@@ -88,7 +88,7 @@ final class Stratification {
         return needs;
     }
 
-    /** A single picture goes where there is most room for its class; plain loops, as there may be millions. */
+    /** A single image goes where there is most room for its class; plain loops, as there may be millions. */
     private void placeSingle(int index) {
         int label = dataset.samples().get(index).label();
         boolean onlyEmpty = unitsLeft[label] <= empty(label);

@@ -1,8 +1,8 @@
 /**
- * Who trains and who tests: a data set divided into folds, in ways that have names.
+ * Who trains and who tests: a dataset divided into folds, in ways that have names.
  *
  * <p>A {@link org.gramian.image.dataset.protocol.Protocol} comes from its text ({@link
- * org.gramian.image.dataset.protocol.Protocols#parse}), or from what is usual for a data set. Its {@code plan} is the
+ * org.gramian.image.dataset.protocol.Protocols#parse}), or from what is usual for a dataset. Its {@code plan} is the
  * list of {@link org.gramian.image.dataset.protocol.Fold}s, with notes and the {@link
  * org.gramian.image.dataset.protocol.Fingerprint} that every result carries:
  *
@@ -15,7 +15,7 @@
  * <p>There are two families. {@link org.gramian.image.dataset.protocol.Seeded} protocols divide every class at random and
  * keep identical files ({@link org.gramian.image.dataset.protocol.Duplicates}) together; inside, {@code Quotas} says how
  * much of a class each part gets, {@code Stratification} deals. {@link org.gramian.image.dataset.protocol.Official} ones
- * take the folds that the data set lays down, as they are, and note identical files that they separate.
+ * take the folds that the dataset lays down, as they are, and note identical files that they separate.
  */
 @NullMarked
 package org.gramian.image.dataset.protocol;

@@ -100,7 +100,7 @@ final class KerasTest {
     @Test
     void whatDataSetsTakeIsAddedUp() throws IOException {
         Path path = PublishedFiles.keras(folder.resolve("a.h5"), Map.of("a/kernel", kernel));
-        Allowance allowance = new Allowance(path, 1);
+        UnpackingLimit allowance = new UnpackingLimit(path, 1);
         try (Arena arena = Arena.ofConfined();
                 HdfFile file = new HdfFile(path)) {
             KerasWeight weight = new KerasWeight(path, "a/kernel", file.getDatasetByPath("a/kernel"));

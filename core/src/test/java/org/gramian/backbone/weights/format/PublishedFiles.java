@@ -117,7 +117,7 @@ public final class PublishedFiles {
         return strides;
     }
 
-    /** A data set for each tensor, at the path that its name is; names are given as Keras lays them out. */
+    /** A dataset for each tensor, at the path that its name is; names are given as Keras lays them out. */
     public static Path keras(Path path, Map<String, StoredTensor> tensors) throws IOException {
         try (WritableHdfFile file = HdfFile.write(path)) {
             file.putAttribute("backend", "tensorflow");

@@ -33,7 +33,7 @@ final class CsvTest {
     Path root;
 
     @BeforeEach
-    void pictures() throws IOException {
+    void images() throws IOException {
         DatasetTrees.folders(root, 3, "a", "b");
         DatasetTrees.file(root, "x, y/\u00fc \"1\".raw");
     }
@@ -74,7 +74,7 @@ final class CsvTest {
     }
 
     @Test
-    void absentPicturesAndRepeatedRowsAreCounted() throws IOException {
+    void absentImagesAndRepeatedRowsAreCounted() throws IOException {
         Dataset dataset =
                 open("path,label\na/a_0001.jpg,a\nb/b_0001.jpg,b\na/none.jpg,a\nc/none.jpg,c\na//a_0001.jpg,a\n");
         assertThat(dataset.samples()).hasSize(2);

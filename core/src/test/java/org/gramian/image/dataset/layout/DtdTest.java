@@ -78,7 +78,7 @@ final class DtdTest {
     }
 
     @Test
-    void aPictureListedTwiceInAPartIsNotedAndInTwoPartsRefused() throws IOException {
+    void anImageListedTwiceInAPartIsNotedAndInTwoPartsRefused() throws IOException {
         DatasetTrees.dtd(root, 3, "banded", "woven");
         Path train = root.resolve("labels/train1.txt");
         String line = Files.readAllLines(train).getFirst();

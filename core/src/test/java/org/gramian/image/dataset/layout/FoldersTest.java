@@ -12,9 +12,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
-import org.gramian.image.PictureLimits;
-import org.gramian.image.PictureReader;
-import org.gramian.image.Reading;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
 import org.gramian.image.dataset.Assignment;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
@@ -57,7 +57,7 @@ final class FoldersTest {
     }
 
     @Test
-    void filesThatAreNoPicturesAreCountedAndShown() throws IOException {
+    void filesThatAreNoImagesAreCountedAndShown() throws IOException {
         DatasetTrees.folders(root, 1, "a", "b");
         for (String other :
                 new String[] {"a/Thumbs.db", "b/.DS_Store", "readme.txt", "b/._b_0001.jpg", "a/jpg", "a/.jpg"}) {
@@ -72,7 +72,7 @@ final class FoldersTest {
     }
 
     @Test
-    void picturesOutsideOrBelowAClassFolderAreCounted() throws IOException {
+    void imagesOutsideOrBelowAClassFolderAreCounted() throws IOException {
         DatasetTrees.folders(root, 1, "a", "b");
         file(root, "loose.jpg");
         file(root, "a/deeper/one.jpg");
@@ -118,7 +118,7 @@ final class FoldersTest {
     }
 
     @Test
-    void tenThousandPicturesAreListedInSeconds() throws IOException {
+    void tenThousandImagesAreListedInSeconds() throws IOException {
         for (int category = 0; category < 20; category++) {
             Path folder = Files.createDirectory(root.resolve("class" + category));
             for (int i = 0; i < 500; i++) {
@@ -152,7 +152,7 @@ final class FoldersTest {
     }
 
     @Test
-    void picturesWithoutTheirExtensionAreToldByTheirFirstBytes() throws IOException {
+    void imagesWithoutTheirExtensionAreToldByTheirFirstBytes() throws IOException {
         DatasetTrees.folders(root, 1, "a", "b");
         byte[] png = {(byte) 0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n', 0, 0};
         for (String name : List.of("a/img_0001", "a/x.jpg_large", "b/.hidden")) {
@@ -167,19 +167,19 @@ final class FoldersTest {
     }
 
     @Test
-    void picturesOfFormatsThatAreNotReadArePicturesAndTheDecoderSaysWhy() throws IOException {
+    void imagesOfFormatsThatAreNotReadAreImagesAndTheDecoderSaysWhy() throws IOException {
         DatasetTrees.folders(root, 1, "a", "b");
         file(root, "a/z.HEIC");
         Sample heic = Layouts.open(root).samples().get(1);
         assertThat(heic.name()).isEqualTo("a/z.HEIC");
-        assertThat(new PictureReader(PictureLimits.DEFAULT).read(heic.file()))
+        assertThat(new ImageReader(ImageLimits.DEFAULT).read(heic.file()))
                 .isInstanceOfSatisfying(
-                        Reading.Unreadable.class,
-                        found -> assertThat(found.problem()).isEqualTo(Reading.Problem.UNKNOWN_FORMAT));
+                        ReadResult.Unreadable.class,
+                        found -> assertThat(found.problem()).isEqualTo(ReadResult.Problem.UNKNOWN_FORMAT));
     }
 
     @Test
-    void picturesWithoutClassesAreReadAsFlatAndNotDivided() throws IOException {
+    void imagesWithoutClassesAreReadAsFlatAndNotDivided() throws IOException {
         file(root, "b.jpg");
         file(root, "deep/er/a.jpg");
         file(root, ".git/x.jpg");
@@ -193,7 +193,7 @@ final class FoldersTest {
     }
 
     @Test
-    void aFolderOfLoosePicturesIsPointedToFlat() throws IOException {
+    void aFolderOfLooseImagesIsPointedToFlat() throws IOException {
         file(root, "b.jpg");
         assertThatExceptionOfType(DatasetException.class)
                 .isThrownBy(() -> Layouts.open(root))

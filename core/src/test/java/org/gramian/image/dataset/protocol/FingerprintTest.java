@@ -47,7 +47,7 @@ final class FingerprintTest {
         assertThat(Fingerprint.of(DATASET, folds.reversed())).isNotEqualTo(before);
     }
 
-    /** The fold with one training picture left out, put to the test, or used to validate. */
+    /** The fold with one training image left out, put to the test, or used to validate. */
     private static Fold moved(Fold fold, int kind, SplittableRandom random) {
         List<Integer> train = new ArrayList<>(fold.train());
         List<Integer> one = List.of(train.get(random.nextInt(train.size())));

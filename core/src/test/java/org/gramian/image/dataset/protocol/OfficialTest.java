@@ -180,7 +180,7 @@ final class OfficialTest {
     }
 
     @Test
-    void aGivenSplitNeedsPicturesToTrainOnAndToTest() throws IOException {
+    void aGivenSplitNeedsImagesToTrainOnAndToTest() throws IOException {
         DatasetTrees.folders(root, 6, "a", "b");
         DatasetTrees.file(root, "list.csv", "path,label,fold\na/a_0001.jpg,a,test\nb/b_0001.jpg,b,test\n");
         Dataset tests = Layouts.open(root.resolve("list.csv"));
@@ -188,7 +188,7 @@ final class OfficialTest {
     }
 
     @Test
-    void aClassWithoutPicturesToValidateIsNoted() throws IOException {
+    void aClassWithoutImagesToValidateIsNoted() throws IOException {
         DatasetTrees.folders(root, 6, "a", "b");
         DatasetTrees.file(root, "list.csv", """
                 path,label,fold

@@ -77,7 +77,7 @@ final class ProtocolsTest {
     }
 
     @Test
-    void picturesOfOnesOwnAreHeldOutAndFmdIsDividedIntoThirds(@TempDir Path folders, @TempDir Path fmd)
+    void imagesOfOnesOwnAreHeldOutAndFmdIsDividedIntoThirds(@TempDir Path folders, @TempDir Path fmd)
             throws IOException {
         DatasetTrees.folders(folders, 3, "a", "b");
         assertThat(Protocols.usual(Layouts.open(folders)).text()).isEqualTo("holdout:0.2");

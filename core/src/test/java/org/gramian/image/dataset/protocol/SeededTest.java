@@ -179,7 +179,7 @@ final class SeededTest {
     }
 
     @Test
-    void oneLargeGroupLeavesEveryPartAPicture() {
+    void oneLargeGroupLeavesEveryPartAnImage() {
         Dataset dataset = DatasetTrees.inMemory(10, 10);
         Duplicates eight = new Duplicates(List.of(IntStream.range(0, 8).boxed().toList()), List.of());
         for (Fold fold : new Thirds(3).plan(dataset, eight, 1).folds()) {

@@ -1,0 +1,103 @@
+package org.gramian.export;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Locale;
+import org.gramian.model.Engine;
+import org.gramian.model.Engine.Rows;
+import org.gramian.model.Logits;
+import org.gramian.tensor.Shape;
+
+/**
+ * How much two engines differ on the same crops, at most.
+ *
+ * @param crops how many were compared
+ * @param scores largest difference of two scores
+ * @param largestScore the largest magnitude of a score, beside which the difference is to be seen
+ * @param probabilities largest difference of two probabilities of a crop, at the temperature
+ * @param descriptors largest difference of two elements of descriptors
+ */
+public record EngineDifference(
+        long crops, double scores, double largestScore, double probabilities, double descriptors) {
+    /** More is a mistake, not rounding: of probabilities, and of scores beside the largest score, where that is above 1. */
+    public static final double MOST = 1e-3;
+
+    private static final long ALIGNMENT = 64;
+
+    /** Nothing compared yet. */
+    public static EngineDifference none() {
+        return new EngineDifference(0, 0, 0, 0, 0);
+    }
+
+    /** Compares a file in ONNX Runtime with a model in libtorch. */
+    public static EngineDifference of(OnnxEngine onnx, Engine libtorch, float[] crops, Shape shape) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment memory = arena.allocate((long) Float.BYTES * crops.length, ALIGNMENT);
+            memory.copyFrom(MemorySegment.ofArray(crops));
+            return of(onnx, libtorch, memory, shape);
+        }
+    }
+
+    /** The same with crops in native memory. */
+    public static EngineDifference of(OnnxEngine onnx, Engine libtorch, MemorySegment crops, Shape shape) {
+        float[][] expected = libtorch.compute(crops, shape, Rows.SCORES);
+        double temperature = onnx.header().card().temperature();
+        float[][] probabilities = onnx.probabilities(crops, shape);
+        double ofProbabilities = 0;
+        for (int i = 0; i < expected.length; i++) {
+            double[] wanted = Logits.ofCrops(new float[][] {expected[i]}).probabilities(temperature);
+            for (int k = 0; k < wanted.length; k++) {
+                ofProbabilities = larger(ofProbabilities, Math.abs(wanted[k] - probabilities[i][k]));
+            }
+        }
+        return new EngineDifference(
+                shape.at(0),
+                difference(expected, onnx.compute(crops, shape, Rows.SCORES)),
+                difference(expected, new float[expected.length][expected[0].length]),
+                ofProbabilities,
+                difference(
+                        libtorch.compute(crops, shape, Rows.DESCRIPTORS),
+                        onnx.compute(crops, shape, Rows.DESCRIPTORS)));
+    }
+
+    private static double difference(float[][] a, float[][] b) {
+        double largest = 0;
+        for (int i = 0; i < a.length; i++) {
+            for (int k = 0; k < a[i].length; k++) {
+                largest = larger(largest, Math.abs((double) a[i][k] - b[i][k]));
+            }
+        }
+        return largest;
+    }
+
+    /** The larger of two; one that is not finite counts as infinite, so that it is never lost. */
+    private static double larger(double a, double b) {
+        return Double.isFinite(b) ? Math.max(a, b) : Double.POSITIVE_INFINITY;
+    }
+
+    /** Both together. */
+    public EngineDifference and(EngineDifference other) {
+        return new EngineDifference(
+                crops + other.crops,
+                Math.max(scores, other.scores),
+                Math.max(largestScore, other.largestScore),
+                Math.max(probabilities, other.probabilities),
+                Math.max(descriptors, other.descriptors));
+    }
+
+    /** Whether the differences are rounding. */
+    public boolean holds() {
+        return probabilities <= MOST && scores <= MOST * Math.max(1, largestScore) && Double.isFinite(largestScore);
+    }
+
+    /** In words, as {@code scores by at most 2.1e-06 (of up to 3.2), probabilities 1.0e-07, descriptors 4.2e-08}. */
+    public String text() {
+        return String.format(
+                Locale.ROOT,
+                "scores by at most %.1e (of up to %.1f), probabilities %.1e, descriptors %.1e",
+                scores,
+                largestScore,
+                probabilities,
+                descriptors);
+    }
+}

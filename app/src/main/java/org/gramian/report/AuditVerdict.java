@@ -1,0 +1,24 @@
+package org.gramian.report;
+
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.audit.Severity;
+
+/** An audit's result in one sentence, the same on the terminal and on the page. */
+public final class AuditVerdict {
+    private AuditVerdict() {}
+
+    /** For example {@code 2 errors and 1 warning: fix the errors before training.} */
+    public static String of(AuditReport report) {
+        int spoils = report.count(Severity.SPOILS);
+        int warnings = report.count(Severity.WARN);
+        if (spoils > 0) {
+            String more = warnings == 0 ? "" : " and " + count(warnings, "warning");
+            return count(spoils, "error") + more + ": fix the errors before training.";
+        }
+        return warnings > 0 ? "No errors, " + count(warnings, "warning") + "." : "No errors or warnings.";
+    }
+
+    private static String count(int count, String what) {
+        return count + " " + what + (count == 1 ? "" : "s");
+    }
+}

@@ -1,0 +1,110 @@
+package org.gramian.report;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.gramian.basis.EvenSample;
+import org.gramian.image.ReadResult;
+import org.gramian.image.Thumbnail;
+import org.gramian.image.audit.AuditReport;
+import org.gramian.image.audit.Finding;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
+
+/**
+ * Small copies of the images that a page shows, in bounded number: about 800 at most, some three megabytes.
+ *
+ * @param images the source of each image's {@code img} element, by the image's name
+ * @param strips the names of a few images of each class, by the class; none for classes beyond the bound
+ */
+public record ThumbnailSet(Map<String, String> images, Map<String, List<String>> strips) {
+    /** A finding shows so many of its items, and so many images of each. */
+    static final int ITEMS = 24;
+
+    static final int PICTURES = 6;
+
+    private static final int OF_FINDINGS = 400;
+    private static final int OF_CLASSES = 400;
+    private static final int OF_A_CLASS = 6;
+
+    /**
+     * Chooses the images and reads them again.
+     *
+     * @param threads how many are read at the same time
+     */
+    public static ThumbnailSet of(AuditReport report, Dataset dataset, Function<Path, ReadResult> reader, int threads)
+            throws InterruptedException {
+        Map<String, List<String>> strips = strips(report, dataset);
+        Set<String> names = new LinkedHashSet<>();
+        for (Finding finding : report.findings()) {
+            finding.items().stream()
+                    .limit(ITEMS)
+                    .flatMap(item -> item.images().stream().limit(PICTURES))
+                    .limit(Math.max(0, OF_FINDINGS - names.size()))
+                    .forEach(names::add);
+        }
+        strips.values().forEach(names::addAll);
+        Map<String, Path> files = new HashMap<>();
+        dataset.samples().forEach(sample -> files.put(sample.name(), sample.file()));
+        Map<String, String> images = new HashMap<>();
+        try (ExecutorService pool = Executors.newFixedThreadPool(Math.clamp(names.size(), 1, threads))) {
+            Map<String, Future<Optional<String>>> made = new HashMap<>();
+            for (String name : names) {
+                Path file = files.get(name);
+                if (file != null) {
+                    made.put(name, pool.submit(() -> thumbnail(reader.apply(file))));
+                }
+            }
+            for (Map.Entry<String, Future<Optional<String>>> entry : made.entrySet()) {
+                entry.getValue().get().ifPresent(source -> images.put(entry.getKey(), source));
+            }
+        } catch (ExecutionException failed) {
+            throw new IllegalStateException(failed.getCause());
+        }
+        return new ThumbnailSet(Map.copyOf(images), strips);
+    }
+
+    private static Optional<String> thumbnail(ReadResult reading) {
+        return reading instanceof ReadResult.Readable(var image, var _)
+                ? Optional.of(Thumbnail.source(Thumbnail.of(image)))
+                : Optional.empty();
+    }
+
+    /** The image of an image; none if it cannot be read or there are too many. */
+    public Optional<String> image(String name) {
+        return Optional.ofNullable(images.get(name));
+    }
+
+    /** Images evenly spaced over each class: the first ones of a folder are often alike. */
+    private static Map<String, List<String>> strips(AuditReport report, Dataset dataset) {
+        Map<String, List<String>> byClass = new TreeMap<>();
+        Set<String> lost =
+                report.unreadable().stream().map(one -> one.image().name()).collect(Collectors.toSet());
+        for (Sample sample : dataset.samples()) {
+            List<String> readable = byClass.computeIfAbsent(dataset.className(sample), _ -> new ArrayList<>());
+            if (!lost.contains(sample.name())) {
+                readable.add(sample.name());
+            }
+        }
+        int each = Math.clamp(OF_CLASSES / Math.max(1, byClass.size()), 1, OF_A_CLASS);
+        Map<String, List<String>> strips = new TreeMap<>();
+        for (Map.Entry<String, List<String>> entry : byClass.entrySet()) {
+            if (strips.size() < OF_CLASSES) {
+                strips.put(entry.getKey(), EvenSample.of(entry.getValue(), each));
+            }
+        }
+        return strips;
+    }
+}

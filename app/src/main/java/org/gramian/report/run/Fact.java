@@ -1,9 +1,0 @@
-package org.gramian.report.run;
-
-/**
- * One line of what is known.
- *
- * @param label what
- * @param value in words
- */
-public record Fact(String label, String value) {}

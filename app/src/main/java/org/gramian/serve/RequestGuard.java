@@ -1,0 +1,87 @@
+package org.gramian.serve;
+
+import io.javalin.http.Context;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import org.gramian.basis.QuotedText;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who may ask, and what browsers are told about every answer.
+ *
+ * <ul>
+ *   <li>A server for this machine only answers under this machine's own names: a page of the web that makes a name of its own
+ *       point here (DNS rebinding) gets nothing.
+ *   <li>A page of another origin cannot have images computed here.
+ *   <li>Where there is a token, {@code /v1} and {@code /metrics} want it; it is compared in constant time.
+ * </ul>
+ */
+record RequestGuard(ServeOptions options) {
+    private static final Set<String> OWN_NAMES = Set.of("localhost", "127.0.0.1", "[::1]");
+    private static final String BEARER = "bearer ";
+    private static final Map<String, String> HEADERS = Map.of(
+            "Content-Security-Policy",
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self';"
+                    + " font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+            "X-Content-Type-Options",
+            "nosniff",
+            "X-Frame-Options",
+            "DENY",
+            "Referrer-Policy",
+            "no-referrer",
+            "Cross-Origin-Resource-Policy",
+            "same-origin",
+            "Cross-Origin-Opener-Policy",
+            "same-origin",
+            "Cache-Control",
+            "no-store");
+
+    void check(Context context) throws HttpError {
+        HEADERS.forEach(context::header);
+        String host = context.header("Host");
+        if (options.isLocal() && !OWN_NAMES.contains(name(host))) {
+            throw HttpError.wrong("expected a request to localhost, found one "
+                    + (host == null ? "without a Host header" : "to " + QuotedText.text(host))
+                    + "; start the server with --host to accept other host names");
+        }
+        String origin = context.header("Origin");
+        if (origin != null && !authority(origin).equalsIgnoreCase(host)) {
+            throw new HttpError(403, "other-origin", "expected a same-origin request, found a cross-origin one");
+        }
+        if (options.token().isPresent() && isProtected(context.path()) && !isKnown(context.header("Authorization"))) {
+            context.header("WWW-Authenticate", "Bearer");
+            throw new HttpError(
+                    401, "token", "expected the header 'Authorization: Bearer TOKEN' with this server's token");
+        }
+    }
+
+    /** The page, its parts and the state of health hold nothing that is not in the program itself. */
+    private static boolean isProtected(String path) {
+        return path.startsWith("/v1") || path.startsWith("/metrics");
+    }
+
+    private boolean isKnown(@Nullable String authorization) {
+        if (authorization == null || !authorization.toLowerCase(Locale.ROOT).startsWith(BEARER)) {
+            return false;
+        }
+        byte[] given = authorization.substring(BEARER.length()).strip().getBytes(StandardCharsets.UTF_8);
+        byte[] wanted = options.token().orElseThrow().getBytes(StandardCharsets.UTF_8);
+        return MessageDigest.isEqual(wanted, given);
+    }
+
+    private static String name(@Nullable String host) {
+        return host == null ? "" : host.replaceFirst(":\\d{1,5}$", "").toLowerCase(Locale.ROOT);
+    }
+
+    private static String authority(String origin) {
+        try {
+            return String.valueOf(URI.create(origin).getRawAuthority());
+        } catch (IllegalArgumentException _) {
+            return "";
+        }
+    }
+}

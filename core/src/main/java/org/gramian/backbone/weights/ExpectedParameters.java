@@ -1,0 +1,45 @@
+package org.gramian.backbone.weights;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
+import java.util.Set;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.backbone.Backbone;
+import org.gramian.image.crop.Preprocessing;
+import org.gramian.tensor.Shape;
+
+/**
+ * What a file of weights must hold to serve a network: the parameters of the whole network, in its order, under the
+ * names that this program gives them.
+ *
+ * @param architecture the network's name, as {@code vgg16}
+ * @param parameters shapes by name, in the network's order
+ * @param classifier those that only class scores need; a file may lack them
+ * @param usual what weights expect of images unless a file says otherwise
+ */
+public record ExpectedParameters(
+        String architecture, SequencedMap<String, Shape> parameters, Set<String> classifier, Preprocessing usual) {
+    /** Copies the map. */
+    public ExpectedParameters {
+        parameters = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(parameters));
+        classifier = Set.copyOf(classifier);
+    }
+
+    /**
+     * The blueprint of a backbone's whole network.
+     *
+     * @throws IllegalArgumentException if there is no backbone of that name, or it needs no weights
+     */
+    public static ExpectedParameters of(String architecture) {
+        Backbone backbone = Backbone.of(architecture);
+        if (!backbone.about().weights().needed()) {
+            throw new IllegalArgumentException("the backbone '" + architecture + "' needs no weights");
+        }
+        SequencedMap<String, Shape> parameters = new LinkedHashMap<>();
+        for (ParameterSpec spec : backbone.cutAt(backbone.layers().getLast()).parameters()) {
+            parameters.put(spec.name(), spec.shape());
+        }
+        return new ExpectedParameters(architecture, parameters, backbone.classifier(), backbone.preprocessing());
+    }
+}

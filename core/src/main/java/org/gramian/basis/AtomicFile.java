@@ -1,0 +1,133 @@
+package org.gramian.basis;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Objects;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A file that appears under its name complete or not at all: made beside it, forced to the disk, then renamed over
+ * whatever was there. On any failure the partial file is removed and the old one is left as it was.
+ */
+public final class AtomicFile {
+    private static final String BEGIN = ".gramian-";
+    private static final String END = ".partial";
+
+    private AtomicFile() {}
+
+    /** Makes a file. */
+    @FunctionalInterface
+    public interface Making {
+        /** Makes it at a place where there is nothing yet. */
+        void makeAt(Path partial) throws IOException;
+    }
+
+    /** A part of putting a file that the file system may refuse. */
+    @FunctionalInterface
+    private interface Step {
+        void run() throws IOException;
+    }
+
+    /**
+     * Puts a file in place.
+     *
+     * @throws FileSystemException with a message {@code FILE: cannot be written ...} that is meant for the user as it stands
+     */
+    public static void put(Path path, Making making) throws IOException {
+        put(path, making, _ -> {});
+    }
+
+    /** Puts a file in place, once an inspection has let it pass; what that throws comes out as it is. */
+    public static void put(Path path, Making making, Making inspection) throws IOException {
+        Path partial = beside(path);
+        try {
+            named(path, () -> {
+                making.makeAt(partial);
+                try (FileChannel channel = FileChannel.open(partial, StandardOpenOption.WRITE)) {
+                    channel.force(true);
+                }
+            });
+            inspection.makeAt(partial);
+            named(path, () -> Files.move(partial, path, StandardCopyOption.ATOMIC_MOVE));
+        } finally {
+            Files.deleteIfExists(partial);
+        }
+    }
+
+    /**
+     * Says before the work, not after it, that a file cannot be put at a place, by trying it; leaves nothing there.
+     *
+     * @throws FileSystemException as {@link #put} would
+     */
+    public static void require(Path path) throws FileSystemException {
+        Path partial = beside(path);
+        named(path, () -> Files.delete(Files.createFile(partial)));
+    }
+
+    private static Path beside(Path path) throws FileSystemException {
+        if (Files.exists(path) && !Files.isRegularFile(path)) {
+            String kind = Files.isDirectory(path) ? "a folder" : "something that is not a regular file";
+            throw failure(path, ": expected a file or a free path, found " + kind, null);
+        }
+        Path folder = folder(path);
+        if (!Files.isDirectory(folder)) {
+            throw failure(path, ": no such folder: " + folder, null);
+        }
+        // Not Files.createTempFile: its files are private to the owner, whatever the user's umask says.
+        return folder.resolve(BEGIN + UUID.randomUUID() + END);
+    }
+
+    private static Path folder(Path path) {
+        return Objects.requireNonNull(path.toAbsolutePath().getParent(), "only a folder has no parent");
+    }
+
+    private static void named(Path path, Step step) throws FileSystemException {
+        try {
+            step.run();
+        } catch (IOException e) {
+            throw failure(path, e);
+        }
+    }
+
+    /** What the file system says names the partial file or none: the same of the file that was asked for. */
+    public static FileSystemException failure(Path path, IOException e) {
+        return failure(path, " in folder " + folder(path) + ": " + reason(e), e);
+    }
+
+    private static FileSystemException failure(Path path, String problem, @Nullable IOException cause) {
+        FileSystemException failure = new FileSystemException(path.toString(), null, "cannot be written" + problem);
+        failure.initCause(cause);
+        return failure;
+    }
+
+    /** Removes what processes that were killed left of files in a folder; nobody else may be writing there. */
+    public static void sweep(Path folder) throws IOException {
+        try (DirectoryStream<Path> partials = Files.newDirectoryStream(folder, BEGIN + "*" + END)) {
+            for (Path partial : partials) {
+                Files.deleteIfExists(partial);
+            }
+        }
+    }
+
+    /** Why a file could not be put: a file system's own message begins with the partial file's name, which means nothing. */
+    public static String reason(IOException e) {
+        String message = e instanceof FileSystemException failure ? failure.getReason() : e.getMessage();
+        if (message == null) {
+            return switch (e) {
+                case AccessDeniedException _ -> "permission denied";
+                case NoSuchFileException _ -> "files cannot be created there";
+                default -> e.getClass().getSimpleName();
+            };
+        }
+        return message.contains("No space left") ? message + ": free disk space, or choose another folder" : message;
+    }
+}

@@ -1,0 +1,133 @@
+package org.gramian.basis;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A folder in use, which {@link #exclusively} leaves alone: any number of users share it, in this process or others.
+ *
+ * <p>The mark is a shared lock of the operating system on the empty file {@code FOLDER.lock} beside the folder, so it ends
+ * with the process. That file is never deleted, for a deleted one could be locked twice. On a file system without locks, or
+ * one that is read-only, there is no mark and nothing is deleted either.
+ */
+public final class SharedFolderLock implements AutoCloseable {
+    private static final String SUFFIX = ".lock";
+
+    /** Locks belong to the process and are lost when any channel on the file is closed: one channel for all users here. */
+    private static final Map<Path, Users> HERE = new HashMap<>();
+
+    /** The users of one folder in this process. */
+    private static final class Users {
+        private final @Nullable FileChannel channel;
+        private int count;
+
+        Users(@Nullable FileChannel channel) {
+            this.channel = channel;
+        }
+    }
+
+    /** Work under an exclusive lock on a folder. */
+    @FunctionalInterface
+    public interface Action {
+        void run() throws IOException;
+    }
+
+    private final Path file;
+    private boolean closed;
+
+    private SharedFolderLock(Path file) {
+        this.file = file;
+    }
+
+    /** Marks a folder as in use, waiting while another process deletes from it. The folder need not exist, its parent must. */
+    public static SharedFolderLock of(Path folder) throws IOException {
+        Path file = file(folder);
+        synchronized (HERE) {
+            Users users = HERE.get(file);
+            if (users == null) {
+                users = new Users(shared(file));
+                HERE.put(file, users);
+            }
+            users.count++;
+        }
+        return new SharedFolderLock(file);
+    }
+
+    /**
+     * Runs an action while no process has the folder in use.
+     *
+     * @return false, without running it, if the folder is in use or cannot be locked
+     */
+    public static boolean exclusively(Path folder, Action action) throws IOException {
+        Path file = file(folder);
+        synchronized (HERE) {
+            if (HERE.containsKey(file)) {
+                return false;
+            }
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE)) {
+                if (attempt(channel) == null) {
+                    return false;
+                }
+                action.run();
+                return true;
+            }
+        }
+    }
+
+    private static Path file(Path folder) throws IOException {
+        Path whole = folder.toAbsolutePath().normalize();
+        Path parent = whole.getParent();
+        if (parent == null || !Files.isDirectory(parent)) {
+            throw new IOException(folder + " is expected to lie in a folder, found none");
+        }
+        return parent.toRealPath().resolve(whole.getFileName() + SUFFIX);
+    }
+
+    private static @Nullable FileChannel shared(Path file) {
+        FileChannel channel = null;
+        try {
+            channel = FileChannel.open(
+                    file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+            channel.lock(0, Long.MAX_VALUE, true);
+            return channel;
+        } catch (IOException | OverlappingFileLockException _) {
+            // Read-only or without locks; or another class loader of this process holds it, which marks it as well. The
+            // channel then stays open: closing it would drop that lock.
+            return channel;
+        }
+    }
+
+    private static @Nullable FileLock attempt(FileChannel channel) {
+        try {
+            return channel.tryLock();
+        } catch (IOException | OverlappingFileLockException _) {
+            return null;
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        synchronized (HERE) {
+            Users users = HERE.get(file);
+            if (closed || users == null) {
+                return;
+            }
+            closed = true;
+            users.count--;
+            if (users.count == 0) {
+                HERE.remove(file);
+                if (users.channel != null) {
+                    users.channel.close(); // and with it the lock
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+package org.gramian.explain;
+
+import java.util.BitSet;
+import java.util.List;
+import org.gramian.image.crop.Crop;
+
+/**
+ * Puts maps of crops back to where the crops lie in the image.
+ *
+ * <p>Between the positions of a map a cubic B-spline weighs: it never leaves the range of its neighbours and is smooth. A map
+ * of {@code h×w} positions is taken to divide its crop evenly, each position standing in the middle of its part; the part of
+ * the image that a position really sees, its receptive field, is larger.
+ *
+ * @param width columns of the result
+ * @param height rows of the result
+ * @param crops where the maps lie, all cut from one size
+ */
+record CropMosaic(int width, int height, List<Crop> crops) {
+    /** A cubic B-spline reaches this many positions. */
+    private static final int TAPS = 4;
+
+    /** Short side of the result, at most: as fine as crops of 224 see an image. */
+    private static final int SHORT_SIDE = 256;
+
+    /** Long side of the result, at most: an image one pixel high may be as wide as there is memory. */
+    private static final int LONG_SIDE = 1024;
+
+    /** For an image: its own size, or a smaller one of its aspect ratio, as far as a side has at least one pixel. */
+    static CropMosaic of(int imageWidth, int imageHeight, List<Crop> crops) {
+        double scale = Math.min(
+                1,
+                Math.min(
+                        (double) SHORT_SIDE / Math.min(imageWidth, imageHeight),
+                        (double) LONG_SIDE / Math.max(imageWidth, imageHeight)));
+        int columns = (int) Math.max(1, Math.round(imageWidth * scale));
+        int rows = (int) Math.max(1, Math.round(imageHeight * scale));
+        return new CropMosaic(columns, rows, crops);
+    }
+
+    /** A map {@code [h, w]} of one crop, row by row. */
+    @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
+    record Grid(int height, int width, float[] values) {
+        /** The value at {@code (u, v)}, each from 0 at the first edge to 1 at the last. */
+        double at(double u, double v) {
+            double x = u * width - 0.5;
+            double y = v * height - 0.5;
+            int left = (int) Math.floor(x);
+            int top = (int) Math.floor(y);
+            double sum = 0;
+            for (int row = 0; row < TAPS; row++) {
+                int from = Math.clamp(top + row - 1L, 0, height - 1) * width;
+                double line = 0;
+                for (int column = 0; column < TAPS; column++) {
+                    int place = from + Math.clamp(left + column - 1L, 0, width - 1);
+                    line += weight(x - (left + column - 1)) * values[place];
+                }
+                sum += weight(y - (top + row - 1)) * line;
+            }
+            return sum;
+        }
+
+        private static double weight(double distance) {
+            double t = Math.abs(distance);
+            if (t < 1) {
+                return (4 + t * t * (3 * t - 6)) / 6;
+            }
+            return t < 2 ? (2 - t) * (2 - t) * (2 - t) / 6 : 0;
+        }
+    }
+
+    /**
+     * Parts of a score that is a mean over crops, one map for each: a place has what all crops that see it add up to, so
+     * that the values of all places sum to those of all maps, up to rounding by the spline and by the size of places.
+     */
+    HeatMap sum(List<Grid> grids) {
+        float[] values = new float[width * height];
+        BitSet covered = new BitSet(values.length);
+        for (int y = 0; y < height; y++) {
+            for (int x = 0; x < width; x++) {
+                double sum = 0;
+                for (int i = 0; i < crops.size(); i++) {
+                    Crop crop = crops.get(i);
+                    double u = ((x + 0.5) * crop.width() / width - crop.left()) / crop.size();
+                    double v = ((y + 0.5) * crop.height() / height - crop.top()) / crop.size();
+                    if (u >= 0 && u < 1 && v >= 0 && v < 1) {
+                        double value = grids.get(i).at(crop.mirrored() ? 1 - u : u, v);
+                        sum += value * positionsOfAPlace(crop, grids.get(i));
+                        covered.set(y * width + x);
+                    }
+                }
+                values[y * width + x] = (float) sum;
+            }
+        }
+        return new HeatMap(width, height, values, covered);
+    }
+
+    /** How many positions of a crop's map one place is as large as. */
+    private double positionsOfAPlace(Crop crop, Grid grid) {
+        double across = (double) grid.width() * crop.width() / ((double) width * crop.size());
+        double down = (double) grid.height() * crop.height() / ((double) height * crop.size());
+        return across * down;
+    }
+}

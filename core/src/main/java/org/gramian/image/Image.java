@@ -1,0 +1,83 @@
+package org.gramian.image;
+
+import java.awt.image.BufferedImage;
+import java.util.Objects;
+
+/**
+ * A decoded image: opaque RGB bytes, upright, rows from top to bottom.
+ *
+ * <p>The bytes are not copied: whoever makes an image hands them over, and nobody changes them afterwards.
+ */
+public final class Image {
+    private final int width;
+    private final int height;
+    private final byte[] rgb;
+
+    /** @param rgb red, green and blue of each pixel, row by row, {@code 3·width·height} bytes */
+    public Image(int width, int height, byte[] rgb) {
+        if (width < 1 || height < 1 || rgb.length != 3L * width * height) {
+            throw new IllegalArgumentException("an image of " + width + "×" + height + " has " + 3L * width * height
+                    + " bytes and at least one pixel, found " + rgb.length + " bytes");
+        }
+        this.width = width;
+        this.height = height;
+        this.rgb = Objects.requireNonNull(rgb);
+    }
+
+    /**
+     * The pixels of an image in memory, by the rules of {@link ImageReader}: profiles ignored, transparency over white.
+     *
+     * @throws IllegalArgumentException if its samples are of a kind that is not read
+     */
+    public static Image of(BufferedImage image) {
+        try {
+            Samples.check(image.getColorModel(), image.getSampleModel());
+            return new Samples(image).image();
+        } catch (UnreadableException unknown) {
+            throw new IllegalArgumentException(unknown.getMessage(), unknown);
+        }
+    }
+
+    public int width() {
+        return width;
+    }
+
+    public int height() {
+        return height;
+    }
+
+    /** The bytes themselves, to be read only. */
+    public byte[] rgb() {
+        return rgb;
+    }
+
+    /**
+     * A part of the image.
+     *
+     * @param x first column
+     * @param y first row
+     * @throws IllegalArgumentException if the part is empty or not inside the image
+     */
+    public Image crop(int x, int y, int partWidth, int partHeight) {
+        boolean inside = x >= 0 && y >= 0 && x <= width - partWidth && y <= height - partHeight;
+        if (!inside || partWidth < 1 || partHeight < 1) {
+            throw new IllegalArgumentException("expected a part inside an image of " + this + ", found " + partWidth
+                    + "×" + partHeight + " from column " + x + " and row " + y);
+        }
+        byte[] part = new byte[3 * partWidth * partHeight];
+        for (int row = 0; row < partHeight; row++) {
+            System.arraycopy(rgb, 3 * ((y + row) * width + x), part, 3 * row * partWidth, 3 * partWidth);
+        }
+        return new Image(partWidth, partHeight, part);
+    }
+
+    /** The mirror image: left and right change places. */
+    public Image flip() {
+        return Orientation.MIRRORED.upright(this);
+    }
+
+    @Override
+    public String toString() {
+        return width + "×" + height;
+    }
+}

@@ -1,0 +1,131 @@
+package org.gramian.image.audit;
+
+import static org.gramian.image.audit.Wording.count;
+import static org.gramian.image.audit.Wording.verb;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.gramian.image.ImageFormat;
+import org.gramian.image.ImageInfo;
+import org.gramian.image.audit.Finding.Item;
+import org.gramian.image.audit.Finding.Kind;
+import org.gramian.image.crop.Crops;
+
+/** What can be odd about a single image: its size, shape, colours, or name; and what is said of it. */
+public enum ImageIssue {
+    TINY(
+            Severity.WARN,
+            Kind.TINY,
+            "Most of their pixels are interpolated when they are enlarged for a network: use the originals if"
+                    + " available."),
+    ENLARGED(Severity.NOTE, Kind.ENLARGED, "They are enlarged for networks with an input of that size."),
+    TOO_THIN(
+            Severity.SPOILS,
+            Kind.TOO_THIN,
+            "Crops that keep the aspect ratio reject them: cut them into pieces, or train with the crops 'resize'."),
+    EXTREME_ASPECT(
+            Severity.WARN,
+            Kind.EXTREME_ASPECT,
+            "Square crops contain little of them, resizing to a square distorts them: cut them into pieces."),
+    SINGLE_COLOUR(
+            Severity.WARN, Kind.SINGLE_COLOUR, "They carry no texture: remove them, unless the colour is the class."),
+    COLOUR_MODES(
+            Severity.NOTE,
+            Kind.COLOUR_MODES,
+            "They are converted to RGB, transparency to white. Make sure that no class differs by the format alone."),
+    TURNED(
+            Severity.NOTE,
+            Kind.TURNED,
+            "They are rotated upright; programs that ignore the EXIF orientation see them rotated."),
+    WRONG_EXTENSION(
+            Severity.NOTE,
+            Kind.WRONG_EXTENSION,
+            "The format is detected by content; programs that rely on the extension may fail on them.");
+
+    /** The usual extensions of each format, in lower case. */
+    private static final Map<ImageFormat, List<String>> EXTENSIONS = Map.of(
+            ImageFormat.JPEG, List.of("jpg", "jpeg", "jpe", "jfif"),
+            ImageFormat.PNG, List.of("png"),
+            ImageFormat.GIF, List.of("gif"),
+            ImageFormat.BMP, List.of("bmp", "dib"),
+            ImageFormat.TIFF, List.of("tif", "tiff"),
+            ImageFormat.WEBP, List.of("webp"));
+
+    private final Severity severity;
+    private final Kind kind;
+    private final String advice;
+
+    ImageIssue(Severity severity, Kind kind, String advice) {
+        this.severity = severity;
+        this.kind = kind;
+        this.advice = advice;
+    }
+
+    /** Whether an image of some name has it. */
+    boolean of(ImageStatistics fact, String name, AuditOptions options) {
+        return switch (this) {
+            case TINY -> fact.shortSide() < options.tinySide();
+            case ENLARGED -> fact.shortSide() >= options.tinySide() && fact.shortSide() < options.inputSide();
+            case TOO_THIN -> fact.tooThin();
+            case EXTREME_ASPECT -> fact.aspect() > options.extremeAspect() && !fact.tooThin();
+            case SINGLE_COLOUR -> fact.range() <= options.flatRange();
+            case COLOUR_MODES ->
+                fact.origin().colour() != ImageInfo.Colour.RGB || fact.origin().bits() != 8;
+            case TURNED -> fact.turned();
+            case WRONG_EXTENSION -> misnamed(fact, name);
+        };
+    }
+
+    private static boolean misnamed(ImageStatistics fact, String name) {
+        String extension = name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
+        return !EXTENSIONS.getOrDefault(fact.origin().format(), List.of()).contains(extension);
+    }
+
+    /** What about an image, as {@code 50×50}. */
+    String detail(ImageStatistics fact) {
+        return switch (this) {
+            case TINY, ENLARGED, TOO_THIN, EXTREME_ASPECT, SINGLE_COLOUR -> fact.width() + "×" + fact.height();
+            case COLOUR_MODES -> mode(fact.origin());
+            case TURNED -> "EXIF orientation " + fact.origin().orientation();
+            case WRONG_EXTENSION -> "is " + fact.origin().format();
+        };
+    }
+
+    static String mode(ImageInfo origin) {
+        String colour = origin.colour().name().toLowerCase(Locale.ROOT).replace('_', ' ');
+        return origin.bits() == 8 ? colour : colour + ", " + origin.bits() + " bit";
+    }
+
+    /**
+     * The finding of so many images.
+     *
+     * @param number of images, which may be more than are named
+     * @param items those that are named
+     */
+    public Finding finding(int number, List<Item> items, AuditOptions options) {
+        return finding(number, items, what(options));
+    }
+
+    Finding finding(int number, List<Item> items, String what) {
+        String sentence = count(number, "image") + verb(number, " has ", " have ") + what;
+        return new Finding(severity, kind, sentence, advice, items);
+    }
+
+    String what(AuditOptions options) {
+        return switch (this) {
+            case TINY -> "a short side below " + options.tinySide() + " pixels";
+            case ENLARGED -> "a short side below " + options.inputSide() + " pixels";
+            case TOO_THIN -> "sides of more than " + Crops.MOST_ASPECT + " : 1";
+            case EXTREME_ASPECT -> "sides of more than " + number(options.extremeAspect()) + " : 1";
+            case SINGLE_COLOUR -> "a single colour";
+            case COLOUR_MODES -> "colours other than 8-bit RGB";
+            case TURNED -> "an EXIF orientation";
+            case WRONG_EXTENSION -> "an extension of another format";
+        };
+    }
+
+    private static String number(double value) {
+        return value == Math.rint(value) ? Long.toString((long) value) : Double.toString(value);
+    }
+}

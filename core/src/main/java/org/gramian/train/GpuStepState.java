@@ -1,0 +1,193 @@
+package org.gramian.train;
+
+import org.gramian.tensor.CudaProgram;
+import org.gramian.tensor.CudaProgram.Grid;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+
+/**
+ * A few numbers in the memory of a GPU through which its steps are told the learning rate, find their examples, and say
+ * what became of them, so that nobody waits between two steps.
+ */
+public final class GpuStepState implements AutoCloseable {
+    static final CudaProgram PROGRAM = CudaProgram.beside(GpuStepState.class, "step.cu");
+
+    /** The numbers, at the places that they have in {@code step.cu}. */
+    private enum Cell {
+        /** The learning rate. */
+        RATE(0),
+        /** Not 0 once a step went wrong: from then on nothing moves. */
+        WRONG(1),
+        /** Sum of the losses of all crops. */
+        LOSS(2),
+        /** Crops that were right. */
+        RIGHT(3),
+        /** Steps that were taken. */
+        STEPS(4),
+        /** Where in the order of an epoch the first of them began. */
+        FIRST(5),
+        /** The loss of the present batch times its crops. */
+        BATCH_LOSS(6),
+        /** Crops of the present batch that were right. */
+        BATCH_RIGHT(7),
+        /** {@code 1 − β₁ᵗ} of the present step of AdamW. */
+        CORRECTION_1(8),
+        /** {@code 1 − β₂ᵗ} of it. */
+        CORRECTION_2(9),
+        /** Decay of averaged weights in the present step. */
+        AVERAGE(10),
+        /** Factor on gradients that clips them. */
+        SCALE(11),
+        /** The key of the epoch's dropout, below 2^52. */
+        DROPOUT(12);
+
+        private final int place;
+
+        Cell(int place) {
+            this.place = place;
+        }
+
+        double in(double[] values) {
+            return values[place];
+        }
+    }
+
+    /**
+     * What became of the steps since {@link #begin}.
+     *
+     * @param steps that were taken
+     * @param loss sum of the losses of their crops
+     * @param right of their crops
+     * @param wrong whether the step after them went wrong, and was not taken
+     * @param last loss of the last batch times its crops, right or wrong
+     */
+    public record Outcome(int steps, double loss, int right, boolean wrong, double last) {}
+
+    private static final int DROPOUT_BLOCKS = 1024;
+
+    private final Tensor cells;
+
+    public GpuStepState(Device device) {
+        try (Scope scope = Scope.open()) {
+            cells = Tensors.zeros(Shape.of(Cell.values().length), DType.F64, device);
+            scope.release(cells);
+        }
+        set(Cell.SCALE, 1);
+    }
+
+    Tensor tensor() {
+        return cells;
+    }
+
+    /** Begins to count, before steps whose examples begin at a place of the order. */
+    public void begin(int first) {
+        set(Cell.WRONG, 0);
+        set(Cell.LOSS, 0);
+        set(Cell.RIGHT, 0);
+        set(Cell.STEPS, 0);
+        set(Cell.FIRST, first);
+    }
+
+    /**
+     * Sets what the next step needs, in one launch.
+     *
+     * @param rate learning rate
+     * @param correction1 {@code 1 − β₁ᵗ}
+     * @param correction2 {@code 1 − β₂ᵗ}
+     * @param average decay of averaged weights
+     */
+    void setStep(double rate, double correction1, double correction2, double average) {
+        PROGRAM.launch("set_step", new Grid(1, 1, 1, 1, 1), cells, rate, correction1, correction2, average);
+    }
+
+    /** Sets the key from which the dropout of the following steps is drawn, below 2^52. */
+    public void setDropout(long key) {
+        set(Cell.DROPOUT, (double) key);
+    }
+
+    /**
+     * Draws factors {@code [n, columns]} of dropout: 0 or {@code kept}, by the key in the cells and the places of examples.
+     *
+     * @param places of the batch's examples in the training set, I64 {@code [n]}
+     * @param dropped how many of 2^24 draws give 0
+     * @param kept the other factor
+     */
+    public Tensor dropout(Tensor places, long columns, int dropped, float kept) {
+        Tensor factors = Tensors.empty(Shape.of(places.size(0), columns), DType.F32, places.device());
+        PROGRAM.launch(
+                "dropout",
+                new Grid(DROPOUT_BLOCKS, 1, 1, 256, 1),
+                cells,
+                places,
+                factors,
+                factors.shape().elements(),
+                columns,
+                dropped,
+                kept);
+        return factors;
+    }
+
+    private void set(Cell cell, double value) {
+        PROGRAM.launch("set_cell", new Grid(1, 1, 1, 1, 1), cells, cell.place, value);
+    }
+
+    /** Waits for all steps that were begun. */
+    public Outcome read() {
+        double[] values = cells.toDoubles();
+        return new Outcome(
+                (int) Cell.STEPS.in(values),
+                Cell.LOSS.in(values),
+                (int) Cell.RIGHT.in(values),
+                Cell.WRONG.in(values) != 0,
+                Cell.BATCH_LOSS.in(values));
+    }
+
+    /**
+     * Writes down which examples come next.
+     *
+     * @param order places of an epoch's examples, I64
+     * @param labels of all places, I64
+     * @param places of the batch, written
+     * @param batchLabels of the batch, written
+     */
+    public void nextPlaces(Tensor order, Tensor labels, Tensor places, Tensor batchLabels) {
+        int batch = Math.toIntExact(places.size(0));
+        PROGRAM.launch("next_places", Grid.over(batch), cells, order, labels, places, batchLabels, batch);
+    }
+
+    /**
+     * Notes what a batch's scores are worth, before the way back frees them.
+     *
+     * @param scores {@code [n, k]}
+     * @param labels I64 {@code [n]}
+     * @param loss the mean over the batch
+     */
+    public void observe(Tensor scores, Tensor labels, Tensor loss) {
+        try (Scope _ = Scope.open()) {
+            PROGRAM.launch(
+                    "observe",
+                    new Grid(1, 1, 1, 256, 1),
+                    Views.contiguous(scores),
+                    labels,
+                    loss,
+                    cells,
+                    Math.toIntExact(scores.size(0)),
+                    Math.toIntExact(scores.size(1)));
+        }
+    }
+
+    /** Counts the step to which the batch belongs that was observed last. */
+    void count() {
+        PROGRAM.launch("count", new Grid(1, 1, 1, 1, 1), cells);
+    }
+
+    @Override
+    public void close() {
+        cells.close();
+    }
+}

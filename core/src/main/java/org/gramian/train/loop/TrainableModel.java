@@ -1,0 +1,158 @@
+package org.gramian.train.loop;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.SequencedMap;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Parameter;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.ParameterSpec;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.model.Head;
+import org.gramian.model.Model;
+import org.gramian.spd.Stiefel;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.train.ParameterGroup;
+import org.gramian.train.recipe.Recipe.Precision;
+
+/**
+ * The part of a model that a stage trains: in stage 1 the head, to which features are given; in stage 2 all of it, to
+ * which images are given. What of the head belongs to the network, its own tail, is frozen and moved as the backbone is.
+ *
+ * @param model the model
+ * @param stage 1 or 2
+ * @param backboneRate factor on the learning rate for the backbone and its tail
+ * @param layerDecay factor on that for each stage of the backbone between a parameter and the cut; 1 for none
+ * @param precision of the backbone's convolutions where it is BF16; {@link StageLoop.Setup#math} cares for TF32
+ */
+record TrainableModel(Model model, int stage, double backboneRate, double layerDecay, Precision precision) {
+    static final String BACKBONE = "backbone";
+    static final String TAIL = "tail";
+    static final String HEAD = "head";
+
+    /** Moves all of the backbone at one learning rate. */
+    TrainableModel(Model model, int stage, double backboneRate, Precision precision) {
+        this(model, stage, backboneRate, 1, precision);
+    }
+
+    /**
+     * A way through the model.
+     *
+     * @param scores {@code [n, k]}
+     * @param variables of each group, among them by the parameters' names; head and tail share theirs
+     */
+    record Forward(Var scores, Map<String, Map<String, Var>> variables) {}
+
+    /** What is trained, by part. */
+    SequencedMap<String, ParameterGroup> groups() {
+        SequencedMap<String, ParameterGroup> groups = new LinkedHashMap<>();
+        if (stage == 2) {
+            groups.put(BACKBONE, new ParameterGroup(model.backboneParameters(), backboneRate, 1));
+        }
+        Set<String> tail = model.head().pretrained().keySet();
+        if (stage == 2 && !tail.isEmpty()) {
+            groups.put(TAIL, new ParameterGroup(model.headParameters().only(tail::contains), backboneRate, 1));
+        }
+        groups.put(HEAD, ParameterGroup.of(model.headParameters().only(name -> !tail.contains(name))));
+        return groups;
+    }
+
+    /**
+     * What is moved alike in a step.
+     *
+     * @param rates factors on the learning rates of the head
+     */
+    List<ParameterGroup> moved(HeadRates rates) {
+        List<ParameterGroup> moved = new ArrayList<>();
+        groups().forEach((part, group) -> {
+            if (part.equals(HEAD)) {
+                ParameterSet head = group.parameters();
+                moved.add(new ParameterGroup(head.only(name -> !isClassifier(name)), rates.pooling(), 1));
+                moved.add(new ParameterGroup(head.only(TrainableModel::isClassifier), rates.classifier(), 1));
+            } else if (part.equals(BACKBONE) && layerDecay != 1) {
+                moved.addAll(byDepth(group));
+            } else {
+                moved.add(group);
+            }
+        });
+        return moved;
+    }
+
+    /**
+     * Splits the backbone by stages: k stages with parameters before the last one, the learning rate is multiplied by
+     * {@code layerDecay^k} (Clark et al., ELECTRA, 2020).
+     */
+    private List<ParameterGroup> byDepth(ParameterGroup backbone) {
+        List<ParameterGroup> groups = new ArrayList<>();
+        double factor = 1;
+        for (Set<String> names : model.backbone().parameterNames().reversed()) {
+            ParameterSet stageParameters = backbone.parameters().only(names::contains);
+            groups.add(new ParameterGroup(stageParameters, backbone.rate() * factor, backbone.decay()));
+            factor *= layerDecay;
+        }
+        return groups.reversed();
+    }
+
+    private static boolean isClassifier(String name) {
+        return name.startsWith(Head.CLASSIFIER);
+    }
+
+    /** All parameters of what is trained, fitted ones included, under the name of their part. */
+    SequencedMap<String, Parameter> parameters() {
+        SequencedMap<String, Parameter> all = new LinkedHashMap<>();
+        groups().forEach((part, group) ->
+                group.parameters().all().forEach(parameter -> all.put(part + "." + parameter.name(), parameter)));
+        return all;
+    }
+
+    /** The largest {@code max |WᵀW − I|} of what ought to have orthonormal columns; nothing where there is none. */
+    OptionalDouble orthogonality() {
+        return parameters().values().stream()
+                .filter(parameter -> parameter.spec().role() == ParameterSpec.Role.STIEFEL)
+                .mapToDouble(parameter -> Stiefel.orthogonalityError(parameter.value()))
+                .max();
+    }
+
+    /**
+     * Computes class scores of features or images.
+     *
+     * @param dropout of descriptors {@code [n, d]}; the identity where nothing is dropped
+     */
+    Forward forward(Tape tape, Tensor input, UnaryOperator<Var> dropout) {
+        Map<String, Map<String, Var>> variables = new LinkedHashMap<>();
+        Var features = tape.constant(input);
+        if (stage == 2) {
+            Map<String, Var> backbone = model.backboneParameters().variables(tape);
+            variables.put(BACKBONE, backbone);
+            Var images = precision == Precision.BF16 ? Arithmetic.cast(features, DType.BF16) : features;
+            Var maps = model.backbone().apply(images, Bindings.of(backbone));
+            features = Arithmetic.cast(maps, DType.F32);
+        }
+        Set<String> tail = stage == 1 ? model.head().pretrained().keySet() : Set.of();
+        Map<String, Var> head = model.headParameters().variables(tape, tail::contains);
+        variables.put(TAIL, head);
+        variables.put(HEAD, head);
+        Bindings bound = Bindings.of(head);
+        Var descriptors = dropout.apply(model.head().describe(features, bound));
+        Var scores = model.head().classify(descriptors, bound, Head.Mode.TRAINING);
+        return new Forward(scores, variables);
+    }
+
+    /** Where a loss that is no finite number comes from. */
+    NonFinite origin(Tensor input, Tensor targets) {
+        if (stage == 1) {
+            return NonFiniteSearch.find(model, NonFiniteSearch.Batch.FEATURES, input, targets);
+        }
+        Tensor images = precision == Precision.BF16 ? Tensors.to(input, DType.BF16) : input;
+        return NonFiniteSearch.find(model, NonFiniteSearch.Batch.PICTURES, images, targets);
+    }
+}

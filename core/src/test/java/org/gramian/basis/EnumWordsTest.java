@@ -1,0 +1,31 @@
+package org.gramian.basis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.gramian.testing.Facts.facts;
+
+import org.junit.jupiter.api.Test;
+
+class EnumWordsTest {
+    private enum Season {
+        LATE_SPRING,
+        SUMMER
+    }
+
+    @Test
+    void aConstantIsReadBackFromItsWordInAnyCase() {
+        assertThat(EnumWords.words(Season.class)).containsExactly("late-spring", "summer");
+        assertThat(EnumWords.parse(Season.class, "the season", " Late-Spring ")).isEqualTo(Season.LATE_SPRING);
+        assertThat(EnumWords.parse(Season.class, "the season", EnumWords.text(Season.SUMMER)))
+                .isEqualTo(Season.SUMMER);
+    }
+
+    @Test
+    void anUnknownWordGetsAllWordsAndTheNearest() {
+        assertThatThrownBy(() -> EnumWords.parse(Season.class, "the season", "sumer"))
+                .isInstanceOf(IllegalArgumentException.class)
+                .has(facts("the season", "late-spring", "summer", "sumer", "summer"));
+        assertThatThrownBy(() -> EnumWords.parse(Season.class, "the season", "LATE_SPRING"))
+                .has(facts("LATE_SPRING", "late-spring", "late-spring"));
+    }
+}

@@ -1,0 +1,79 @@
+package org.gramian.image.audit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.gramian.testing.Facts.facts;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import org.gramian.image.Image;
+import org.gramian.image.ReadResult;
+import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+class DuplicateSearchTest {
+    private static final int FRAMES = 20_000;
+
+    /** Different images that look the same: their corner counts them. */
+    private static List<ImageStatistics> frames() {
+        Image scene = MadeUp.texture(new SplittableRandom(5), 18, 16);
+        List<ImageStatistics> facts = new ArrayList<>();
+        for (int i = 0; i < FRAMES; i++) {
+            byte[] rgb = scene.rgb().clone();
+            for (int digit = 0; digit < 15; digit++) {
+                rgb[digit] = (byte) (128 + (i >> digit & 1));
+            }
+            Image frame = new Image(18, 16, rgb);
+            facts.add(ImageStatistics.of(i, new ReadResult.Readable(frame, MadeUp.plain(frame))));
+        }
+        return facts;
+    }
+
+    @Test
+    @Timeout(30) // each with each, by sketch, would take minutes
+    void twentyThousandFramesOfOneCameraAreOneGroupInSeconds() {
+        List<Sample> samples = new ArrayList<>();
+        for (int i = 0; i < FRAMES; i++) {
+            String name = "a/" + (100_000 + i) + ".jpg";
+            samples.add(new Sample(name, 0, Path.of(name)));
+        }
+        AuditInput subject = AuditInput.of(new Dataset(Path.of("made up"), List.of("a", "b"), samples));
+        List<DuplicateGroup> groups = new DuplicateSearch(subject, frames(), AuditOptions.DEFAULT).find();
+        assertThat(groups)
+                .singleElement()
+                .satisfies(group -> assertThat(group.images()).hasSize(FRAMES));
+        Finding finding = new DuplicateFindings(groups, false).find().getFirst();
+        assertThat(finding.items().getFirst().images()).hasSize(FRAMES);
+        assertThat(finding.items().getFirst().text())
+                .startsWith("a/100000.jpg ~ a/100001.jpg ~ ")
+                .has(facts("a/100005.jpg", "19,994"));
+    }
+
+    @Test
+    void equalPixelsInDifferentFilesAreKeptTogetherLikeEqualFiles(@TempDir Path folder) throws Exception {
+        Image twice = MadeUp.texture(new SplittableRandom(5), 90, 80);
+        MadeUp set = new MadeUp(folder, "a", "b").add("a/1.jpg", twice).add("a/2.jpg", twice);
+        String ofPixels = advice(set);
+        set.holding("a/1.jpg");
+        assertThat(advice(set)).isNotBlank().isEqualTo(ofPixels);
+    }
+
+    private static String advice(MadeUp set) throws Exception {
+        return set.audit().finding(Finding.Kind.COPIES).orElseThrow().advice();
+    }
+
+    @Test
+    void aFileThatVanishedMeanwhileDoesNotEndTheAudit(@TempDir Path folder) throws Exception {
+        Image twice = MadeUp.texture(new SplittableRandom(5), 90, 80);
+        MadeUp set = new MadeUp(folder, "a", "b").add("a/1.jpg", twice).add("a/2.jpg", twice);
+        Files.delete(set.dataset().samples().getFirst().file());
+        assertThat(set.audit().duplicates())
+                .extracting(DuplicateGroup::kind)
+                .containsExactly(DuplicateGroup.Kind.SAME_PIXELS);
+    }
+}

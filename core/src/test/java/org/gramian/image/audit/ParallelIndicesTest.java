@@ -1,0 +1,58 @@
+package org.gramian.image.audit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(20)
+class ParallelIndicesTest {
+    @Test
+    void everyIndexIsDoneOnceAndProgressAscends() throws InterruptedException {
+        AtomicIntegerArray done = new AtomicIntegerArray(1000);
+        List<Long> told = new ArrayList<>();
+        ParallelIndices.forEach(1000, 7, told::add, done::incrementAndGet);
+        for (int i = 0; i < 1000; i++) {
+            assertThat(done.get(i)).isOne();
+        }
+        assertThat(told).isEqualTo(LongStream.rangeClosed(1, 1000).boxed().toList());
+    }
+
+    @Test
+    void aFailureComesOutAndStopsTheOthers() {
+        AtomicInteger started = new AtomicInteger();
+        assertThatThrownBy(() -> ParallelIndices.forEach(1_000_000, 3, _ -> {}, index -> {
+                    started.incrementAndGet();
+                    if (index == 5) {
+                        throw new IllegalStateException("number five");
+                    }
+                    Thread.onSpinWait();
+                }))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("number five");
+        assertThat(started.get()).isLessThan(1_000_000);
+    }
+
+    @Test
+    void nothingToDoIsDone() throws InterruptedException {
+        ParallelIndices.forEach(0, 4, _ -> {}, index -> {
+            throw new AssertionError(index);
+        });
+    }
+
+    @Test
+    void noMoreThreadsAreStartedThanThereIsWork() throws InterruptedException {
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        // Nobody could start a thousand million threads.
+        ParallelIndices.forEach(3, 1_000_000_000, _ -> {}, _ -> threads.add(Thread.currentThread()));
+        assertThat(threads).hasSizeBetween(1, 3);
+    }
+}

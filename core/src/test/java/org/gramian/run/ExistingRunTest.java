@@ -1,0 +1,82 @@
+package org.gramian.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.gramian.run.config.Keys;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a run's folder tells of how it was begun, and that it belongs to one run at a time. */
+class ExistingRunTest {
+    @TempDir
+    private Path folder = Path.of("");
+
+    private SmallRun run = new SmallRun(folder);
+
+    @BeforeEach
+    void paint() throws IOException {
+        run = SmallRun.in(folder);
+    }
+
+    private ExistingRun begun() {
+        return new ExistingRun(run.place());
+    }
+
+    @Test
+    void theConfigurationIsKeptAndRepeatsTheRun() throws IOException, InterruptedException {
+        assertThat(begun().exists()).isFalse();
+        run.train(List.of());
+        assertThat(begun().exists()).isTrue();
+        assertThat(begun().settings().values().keySet()).containsExactlyElementsOf(Keys.names());
+        assertThat(run.trainer().asking(begun().settings()).train(run.place()).early())
+                .isEmpty();
+    }
+
+    @Test
+    void foldsThatWereAskedForAreRememberedUntilAllWere() throws IOException, InterruptedException {
+        run.train(List.of("2"));
+        RunPlan whole = run.plan();
+        assertThat(begun().rest(whole).folds()).containsExactly(whole.folds().get(1));
+        assertThat(run.place().resolve("folds.txt"))
+                .hasContent(whole.folds().get(1).name());
+        run.train(List.of("1"));
+        assertThat(begun().rest(whole)).isEqualTo(whole);
+        assertThat(run.place().resolve("folds.txt")).doesNotExist();
+        run.train(List.of("2"));
+        assertThat(begun().rest(whole))
+                .as("a run of all folds stays one of all folds")
+                .isEqualTo(whole);
+    }
+
+    @Test
+    void namesThatAreNoFoldsAreRefused() throws IOException, InterruptedException {
+        run.train(List.of("2"));
+        Files.writeString(run.place().resolve("folds.txt"), "fold of gold\n");
+        RunPlan whole = run.plan();
+        assertThatThrownBy(() -> begun().rest(whole))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("folds.txt")
+                .hasMessageContaining("'fold of gold'");
+    }
+
+    @Test
+    void aFolderBelongsToOneRunAtATime() throws IOException, InterruptedException {
+        Files.createDirectories(run.place());
+        try (RunLock _ = RunLock.take(run.place())) {
+            for (int i = 0; i < 2; i++) { // the first refusal must not have given back the lock
+                assertThatThrownBy(() -> run.train(List.of()))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining(run.place().toString());
+            }
+            assertThat(begun().exists()).isFalse();
+        }
+        run.train(List.of("1"));
+        assertThat(begun().exists()).isTrue();
+    }
+}

@@ -1,0 +1,48 @@
+package org.gramian.train.loop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+final class CancellationTest {
+    private final AtomicLong clock = new AtomicLong(17);
+
+    private void pass(int seconds) {
+        clock.addAndGet(Duration.ofSeconds(seconds).toNanos());
+    }
+
+    @Test
+    void whatIsReservedIsLeftForTestAndReport() {
+        Cancellation breaks = Cancellation.after(Duration.ofSeconds(100), clock::get);
+        assertThat(breaks.reserve(Duration.ofSeconds(30))).hasSeconds(30);
+        assertThat(breaks.left()).contains(Duration.ofSeconds(70));
+        pass(69);
+        assertThat(breaks.due()).isEmpty();
+        pass(1);
+        assertThat(breaks.due()).contains(Cancellation.Reason.OUT_OF_TIME);
+        assertThat(breaks.isOver()).isFalse();
+        pass(30);
+        assertThat(breaks.isOver()).isTrue();
+    }
+
+    @Test
+    void trainingHasAtLeastHalf() {
+        Cancellation breaks = Cancellation.after(Duration.ofSeconds(10), clock::get);
+        assertThat(breaks.reserve(Duration.ofMinutes(3))).hasSeconds(5);
+        pass(4);
+        assertThat(breaks.due()).isEmpty();
+    }
+
+    @Test
+    void withoutABudgetNothingIsReserved() {
+        Cancellation breaks = Cancellation.whenAsked();
+        assertThat(breaks.reserve(Duration.ofMinutes(3))).isZero();
+        assertThat(breaks.left()).isEmpty();
+        assertThat(breaks.isOver()).isFalse();
+        assertThat(breaks.due()).isEmpty();
+        breaks.ask();
+        assertThat(breaks.due()).contains(Cancellation.Reason.ASKED);
+    }
+}

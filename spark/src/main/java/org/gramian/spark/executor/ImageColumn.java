@@ -1,0 +1,117 @@
+package org.gramian.spark.executor;
+
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.Serializable;
+import java.io.UncheckedIOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.NoSuchFileException;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.security.AccessControlException;
+import org.apache.spark.sql.Row;
+import org.apache.spark.util.SerializableConfiguration;
+import org.gramian.image.ImageContent;
+import org.gramian.image.ImageLimits;
+import org.gramian.image.ImageReader;
+import org.gramian.image.ReadResult;
+import org.gramian.image.ReadResult.Problem;
+import org.gramian.image.ReadResult.Unreadable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The column of a table that holds images: it has their bytes, or their paths in any file system that Hadoop knows.
+ *
+ * <p>Whatever is wrong with an image is a {@link Unreadable}, in the words of {@link ImageReader}; a store that does not answer is
+ * no image's fault until the last attempt.
+ *
+ * @param index of the column
+ * @param hadoop how file systems are reached
+ */
+public record ImageColumn(int index, SerializableConfiguration hadoop) implements Serializable {
+    private static final ImageReader READER = new ImageReader(ImageLimits.DEFAULT);
+
+    /**
+     * Reads the image of a row.
+     *
+     * @param last whether nobody will try again: a file system that fails is then the image's error
+     * @throws UncheckedIOException if a file system fails and it is not
+     */
+    public ReadResult read(Row row, boolean last) {
+        @Nullable Object cell = row.get(index);
+        return switch (cell) {
+            case null -> new Unreadable(Problem.EMPTY, "expected an image, found null");
+            case byte[] bytes -> READER.read(bytes);
+            case String path -> readPath(path, last);
+            default -> throw new IllegalArgumentException("expected bytes or a path, found " + cell.getClass());
+        };
+    }
+
+    /** Bytes of images and texts that a row holds in memory, in whichever column. */
+    public static long bytes(Row row) {
+        long sum = 0;
+        for (int i = 0; i < row.size(); i++) {
+            sum += switch (row.get(i)) {
+                case byte[] bytes -> bytes.length;
+                case String text -> text.length();
+                case null, default -> 0;
+            };
+        }
+        return sum;
+    }
+
+    private ReadResult readPath(String text, boolean last) {
+        try {
+            Path path = new Path(text);
+            FileSystem files = path.getFileSystem(hadoop.value());
+            return "file".equals(files.getUri().getScheme())
+                    ? READER.read(
+                            java.nio.file.Path.of(files.makeQualified(path).toUri()))
+                    : READER.read(new Remote(files, path, last));
+        } catch (IOException | IllegalArgumentException | UnsupportedOperationException failed) {
+            return new Unreadable(
+                    Problem.INACCESSIBLE, "expected the path of a file, found: " + String.valueOf(failed.getMessage()));
+        }
+    }
+
+    /**
+     * A file elsewhere; what is wrong with it is thrown as Java throws it of files here. What is wrong with its file system may pass:
+     * unless this is the last attempt, it is not said of the file.
+     */
+    private record Remote(FileSystem files, Path path, boolean last) implements ImageContent {
+        @Override
+        public long size() throws IOException {
+            try {
+                return files.getFileStatus(path).getLen();
+            } catch (FileNotFoundException missing) {
+                throw named(new NoSuchFileException(path.toString()), missing);
+            } catch (IOException failed) {
+                throw named(failed);
+            }
+        }
+
+        @Override
+        public byte[] bytes() throws IOException {
+            try (InputStream stream = files.open(path)) {
+                return stream.readAllBytes();
+            } catch (IOException failed) {
+                throw named(failed);
+            }
+        }
+
+        private IOException named(IOException failed) {
+            return switch (failed) {
+                case AccessControlException _ -> named(new AccessDeniedException(path.toString()), failed);
+                case FileNotFoundException _ -> failed; // a folder, or removed in between
+                case IOException _ when last -> failed;
+                default -> throw new UncheckedIOException(path + " cannot be read now: " + failed.getMessage(), failed);
+            };
+        }
+
+        private static IOException named(IOException named, IOException cause) {
+            named.initCause(cause);
+            return named;
+        }
+    }
+}

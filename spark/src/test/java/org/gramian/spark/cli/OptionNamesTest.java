@@ -41,7 +41,7 @@ class OptionNamesTest {
     void theKeyThatTheHelpOfTrainNamesIsThere() {
         String help = Objects.requireNonNull(Main.commandLine().getSubcommands().get("train"))
                 .getUsageMessage();
-        Matcher example = Pattern.compile("as --set\\s+(\\S+);").matcher(help);
+        Matcher example = Pattern.compile("(?:as|e\\.g\\.) --set\\s+(\\S+);").matcher(help);
 
         assertThat(example.find()).as(help).isTrue();
         assertThat(Settings.NONE.typedPair(example.group(1), "a=b")).isNotEqualTo(Settings.NONE);

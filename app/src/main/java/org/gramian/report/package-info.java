@@ -12,11 +12,11 @@
  *
  * <p>{@link org.gramian.report.run} is the report of training runs, {@link org.gramian.report.table} that of tables of methods.
  *
- * <p>{@link org.gramian.report.Curves} draw the course of training from one {@link org.gramian.report.CurvePoint} per
- * epoch, of a single run or of several by name:
+ * <p>{@link org.gramian.report.TrainingCurves} are the learning curves of one run or of several, as {@linkplain
+ * org.gramian.report.chart charts} that pages draw as SVG and {@link org.gramian.report.chart.ChartImage} as PNG:
  *
  * <pre>{@code
- * Curves.of("materials, fold 1", points).write(Path.of("curves.png"));
+ * TrainingCurves.image("materials, fold 1", epochs).write(Path.of("curves.png"));
  * }</pre>
  */
 @NullMarked

@@ -1,10 +1,11 @@
 package org.gramian.report.run;
 
-import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.SequencedMap;
 import java.util.stream.IntStream;
 import org.gramian.evaluate.ClassScore;
 import org.gramian.evaluate.Comparison;
@@ -13,10 +14,8 @@ import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.model.ModelHeader;
-import org.gramian.report.chart.Axis;
+import org.gramian.report.TrainingCurves;
 import org.gramian.report.chart.Chart;
-import org.gramian.report.chart.Line;
-import org.gramian.report.chart.Scale;
 import org.gramian.report.run.material.FoldMaterial;
 import org.gramian.report.run.material.RunMaterial;
 import org.gramian.train.loop.TrainEvent.EpochDone;
@@ -133,36 +132,16 @@ public record ComparisonView(
                 : (test.difference() > 0 ? "significantly better than " : "significantly worse than ") + first;
     }
 
-    /** Held-back accuracies where there are any, otherwise those of the training, of each run's first fold. */
+    /** Compares the first folds of the runs that have a history. */
     private static Optional<Chart> curves(List<RunMaterial> runs) {
-        List<Line> lines = new ArrayList<>();
-        int most = 1;
+        SequencedMap<String, List<EpochDone>> histories = new LinkedHashMap<>();
         for (RunMaterial run : runs) {
             List<EpochDone> epochs = run.folds().getFirst().epochs();
-            boolean judged = LearningView.judged(epochs);
-            most = Math.max(most, epochs.size());
             if (!epochs.isEmpty()) {
-                lines.add(Line.of(
-                        run.name() + (judged ? ", validation" : ", training"),
-                        IntStream.rangeClosed(1, epochs.size())
-                                .mapToObj(number -> (double) number)
-                                .toList(),
-                        epochs.stream()
-                                .map(epoch ->
-                                        100 * (judged ? 1 - epoch.judgement().error() : epoch.accuracy()))
-                                .toList()));
+                histories.put(run.name(), epochs);
             }
         }
-        if (lines.isEmpty()) {
-            return Optional.empty();
-        }
-        Chart chart = Chart.of(
-                "accuracy in % by epoch",
-                Axis.counting("epoch", Scale.exactly(1, most)), Axis.of("accuracy in %", Scale.exactly(0, 100)));
-        for (Line line : lines) {
-            chart = chart.with(line);
-        }
-        return Optional.of(chart);
+        return histories.isEmpty() ? Optional.empty() : Optional.of(TrainingCurves.comparison(histories));
     }
 
     /** Those that changed most come first. */

@@ -3,14 +3,12 @@ package org.gramian.cli;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.SequencedMap;
 import java.util.stream.Stream;
 import org.gramian.report.TrainingCurves;
 import org.gramian.report.chart.ChartImage;
 import org.gramian.run.History;
-import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /** Learning curves of run folders. */
 final class RunCurves {
@@ -20,10 +18,10 @@ final class RunCurves {
 
     /** Compares the accuracies of runs, each in its first fold. */
     static ChartImage of(List<Path> runs) throws IOException {
-        SequencedMap<String, List<EpochDone>> histories = new LinkedHashMap<>();
+        List<TrainingCurves.Run> histories = new ArrayList<>();
         for (Path run : runs) {
-            histories.put(
-                    String.valueOf(run.getFileName()), History.open(history(run)).epochs());
+            histories.add(new TrainingCurves.Run(
+                    String.valueOf(run.getFileName()), History.open(history(run)).epochs()));
         }
         return new ChartImage("accuracy by epoch", List.of(TrainingCurves.comparison(histories)));
     }

@@ -2,7 +2,6 @@ package org.gramian.report;
 
 import java.util.List;
 import java.util.Map;
-import java.util.SequencedMap;
 import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.IntStream;
@@ -20,6 +19,19 @@ import org.gramian.train.loop.TrainEvent.EpochDone;
  */
 public final class TrainingCurves {
     private TrainingCurves() {}
+
+    /**
+     * A run to compare with others.
+     *
+     * @param name legend entry; runs of different folders may share it
+     * @param epochs at least one
+     */
+    public record Run(String name, List<EpochDone> epochs) {
+        public Run {
+            epochs = List.copyOf(epochs);
+            requireEpochs(name, epochs);
+        }
+    }
 
     /** Returns the loss, accuracy and learning rate of a run as an image. */
     public static ChartImage image(String title, List<EpochDone> epochs) {
@@ -71,24 +83,23 @@ public final class TrainingCurves {
     }
 
     /**
-     * Returns the accuracies of several runs by name: on the validation set if all runs have one, otherwise on the training
+     * Returns the accuracies of several runs: on the validation set if all runs have one, otherwise on the training
      * set. Stages are marked if they begin at the same epoch in all runs.
      */
-    public static Chart comparison(SequencedMap<String, List<EpochDone>> runs) {
+    public static Chart comparison(List<Run> runs) {
         if (runs.isEmpty()) {
             throw new IllegalArgumentException("expected at least one run to compare, found none");
         }
-        runs.forEach(TrainingCurves::requireEpochs);
-        boolean validated = runs.values().stream().allMatch(TrainingCurves::isValidated);
-        List<Line> lines = runs.entrySet().stream()
+        boolean validated = runs.stream().allMatch(run -> isValidated(run.epochs()));
+        List<Line> lines = runs.stream()
                 .map(run -> line(
-                        run.getKey(),
-                        run.getValue(),
+                        run.name(),
+                        run.epochs(),
                         validated ? TrainingCurves::validationAccuracy : TrainingCurves::trainingAccuracy))
                 .toList();
         List<Double> values =
                 lines.stream().flatMap(line -> line.values().stream()).toList();
-        int longest = runs.values().stream().mapToInt(List::size).max().orElseThrow();
+        int longest = runs.stream().mapToInt(run -> run.epochs().size()).max().orElseThrow();
         Chart chart = Chart.of(
                 (validated ? "validation" : "training") + " accuracy in %",
                 Axis.counting("epoch", Scale.exactly(1, longest)),
@@ -101,8 +112,8 @@ public final class TrainingCurves {
             chart = chart.with(line);
         }
         boolean aligned =
-                runs.values().stream().map(TrainingCurves::stages).distinct().count() == 1;
-        return aligned ? staged(chart, runs.firstEntry().getValue()) : chart;
+                runs.stream().map(run -> stages(run.epochs())).distinct().count() == 1;
+        return aligned ? staged(chart, runs.getFirst().epochs()) : chart;
     }
 
     /** Returns whether epochs were scored on a validation set; without one, the score repeats the training loss. */

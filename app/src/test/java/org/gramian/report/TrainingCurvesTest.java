@@ -10,11 +10,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
-import java.util.SequencedMap;
 import java.util.stream.IntStream;
 import javax.imageio.ImageIO;
 import org.gramian.report.chart.ChartImage;
@@ -54,7 +52,7 @@ class TrainingCurvesTest {
         return TrainingCurves.image("run", epochs).draw();
     }
 
-    private static BufferedImage comparison(SequencedMap<String, List<EpochDone>> runs) {
+    private static BufferedImage comparison(List<TrainingCurves.Run> runs) {
         return new ChartImage("runs", List.of(TrainingCurves.comparison(runs))).draw();
     }
 
@@ -113,14 +111,14 @@ class TrainingCurvesTest {
 
     @Test
     void everyRunOfManyHasALineOfItsOwn() {
-        SequencedMap<String, List<EpochDone>> runs = new LinkedHashMap<>();
+        List<TrainingCurves.Run> runs = new ArrayList<>();
         for (int i = 0; i < ChartImage.COLOURS.size() + 2; i++) {
             int run = i;
-            runs.put(
+            runs.add(new TrainingCurves.Run(
                     "run " + i,
                     run(6, 3, true).stream()
                             .map(e -> epoch(e.stage(), e.epoch(), e.rate(), e.loss(), e.accuracy(), shifted(e, run)))
-                            .toList());
+                            .toList()));
         }
         BufferedImage image = comparison(runs);
         assertThat(ChartImage.COLOURS)
@@ -135,8 +133,8 @@ class TrainingCurvesTest {
     /** Line after line, no two in the same colour and dash pattern, as far as the patterns reach. */
     @Test
     void linesDifferInColourOrDash() {
-        SequencedMap<String, List<EpochDone>> runs = new LinkedHashMap<>();
-        IntStream.range(0, 32).forEach(i -> runs.put("run " + i, run(2, 0, true)));
+        List<TrainingCurves.Run> runs = new ArrayList<>();
+        IntStream.range(0, 32).forEach(i -> runs.add(new TrainingCurves.Run("run", run(2, 0, true))));
         assertThat(TrainingCurves.comparison(runs).series().stream()
                         .map(series -> List.of(series.colour(), series.dash())))
                 .doesNotHaveDuplicates()
@@ -156,15 +154,15 @@ class TrainingCurvesTest {
     /** One run without a validation set makes the training accuracy the measure of all. */
     @Test
     void runsAreComparedByAMeasureThatAllHave() {
-        SequencedMap<String, List<EpochDone>> mixed = new LinkedHashMap<>();
-        mixed.put("a", run(4, 0, true));
-        mixed.put("b", run(4, 0, false));
-        SequencedMap<String, List<EpochDone>> without = new LinkedHashMap<>();
-        without.put("a", run(4, 0, false));
-        without.put("b", run(4, 0, false));
-        SequencedMap<String, List<EpochDone>> with = new LinkedHashMap<>();
-        with.put("a", run(4, 0, true));
-        with.put("b", run(4, 0, true));
+        List<TrainingCurves.Run> mixed = new ArrayList<>();
+        mixed.add(new TrainingCurves.Run("a", run(4, 0, true)));
+        mixed.add(new TrainingCurves.Run("b", run(4, 0, false)));
+        List<TrainingCurves.Run> without = new ArrayList<>();
+        without.add(new TrainingCurves.Run("a", run(4, 0, false)));
+        without.add(new TrainingCurves.Run("b", run(4, 0, false)));
+        List<TrainingCurves.Run> with = new ArrayList<>();
+        with.add(new TrainingCurves.Run("a", run(4, 0, true)));
+        with.add(new TrainingCurves.Run("b", run(4, 0, true)));
         int[] found = rgb(comparison(mixed));
         assertThat(found).isEqualTo(rgb(comparison(without)));
         assertThat(found).isNotEqualTo(rgb(comparison(with)));
@@ -221,7 +219,7 @@ class TrainingCurvesTest {
         assertThatThrownBy(() -> TrainingCurves.image("run", List.of()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("epoch"));
-        assertThatThrownBy(() -> TrainingCurves.comparison(new LinkedHashMap<>()))
+        assertThatThrownBy(() -> TrainingCurves.comparison(List.of()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .has(facts("run"));
         assertThatThrownBy(() -> TrainingCurves.image(" ", run(2, 0, false)))

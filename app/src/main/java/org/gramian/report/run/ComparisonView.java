@@ -1,11 +1,9 @@
 package org.gramian.report.run;
 
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.SequencedMap;
 import java.util.stream.IntStream;
 import org.gramian.evaluate.ClassScore;
 import org.gramian.evaluate.Comparison;
@@ -18,7 +16,6 @@ import org.gramian.report.TrainingCurves;
 import org.gramian.report.chart.Chart;
 import org.gramian.report.run.material.FoldMaterial;
 import org.gramian.report.run.material.RunMaterial;
-import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /**
  * Several runs held against the first.
@@ -134,13 +131,11 @@ public record ComparisonView(
 
     /** Compares the first folds of the runs that have a history. */
     private static Optional<Chart> curves(List<RunMaterial> runs) {
-        SequencedMap<String, List<EpochDone>> histories = new LinkedHashMap<>();
-        for (RunMaterial run : runs) {
-            List<EpochDone> epochs = run.folds().getFirst().epochs();
-            if (!epochs.isEmpty()) {
-                histories.put(run.name(), epochs);
-            }
-        }
+        List<TrainingCurves.Run> histories = runs.stream()
+                .filter(run -> !run.folds().getFirst().epochs().isEmpty())
+                .map(run -> new TrainingCurves.Run(
+                        run.name(), run.folds().getFirst().epochs()))
+                .toList();
         return histories.isEmpty() ? Optional.empty() : Optional.of(TrainingCurves.comparison(histories));
     }
 

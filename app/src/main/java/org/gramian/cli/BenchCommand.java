@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.gramian.basis.JsonText;
 import org.gramian.benchmarks.Bench;
 import org.gramian.benchmarks.BenchPlan;
 import org.gramian.benchmarks.Precision;
@@ -14,7 +15,6 @@ import org.gramian.benchmarks.PythonMode;
 import org.gramian.benchmarks.PythonTorch;
 import org.gramian.benchmarks.Report;
 import org.gramian.benchmarks.Workload;
-import org.gramian.report.IndentedJson;
 import org.gramian.tensor.Device;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -162,7 +162,7 @@ final class BenchCommand implements Callable<Integer> {
             @Override
             public void measured(Report soFar) {
                 if (json != null) {
-                    write(json, IndentedJson.of(soFar.tree()) + "\n");
+                    write(json, JsonText.indented(soFar.tree()) + "\n");
                 }
             }
         };

@@ -13,12 +13,12 @@ import org.gramian.train.loop.LearningRateFinder.Point;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /**
- * The course of a fold's training.
+ * Learning curves of a fold.
  *
- * @param fold its name
- * @param charts loss, accuracy, how far W is from orthonormal columns where that was noted, and range tests of learning rates
- * @param sentence what to see in them
- * @param remarks on stages that were extended or still improved at their end, and on a classifier that was solved again
+ * @param fold name of the fold
+ * @param charts loss, accuracy, distance of W from orthonormality if recorded, and learning-rate range tests
+ * @param sentence summary
+ * @param remarks on stages that were extended or still improving, and on a refitted classifier
  */
 public record LearningView(String fold, List<Chart> charts, String sentence, List<String> remarks) {
     static LearningView of(
@@ -58,12 +58,12 @@ public record LearningView(String fold, List<Chart> charts, String sentence, Lis
         return "The classifier refitted on the trained descriptors (" + refit.classifier() + ") " + end;
     }
 
-    /** The smoothed loss over the learning rate, with a mark at the rate of the stage. */
+    /** Plots the smoothed loss over the learning rate and marks the rate of the stage. */
     private static Chart rateTest(LearningRateFinder.Result test) {
         List<Double> rates = test.points().stream().map(Point::rate).toList();
         List<Double> losses = test.points().stream().map(Point::smoothed).toList();
         double low = losses.stream().reduce(Double::min).orElseThrow();
-        // The last losses of a test are those of a training that diverges: cut off, so that the descent is seen.
+        // Training diverges at the end of a test: cut off there, so that the descent remains visible.
         double high = Math.min(losses.stream().reduce(Double::max).orElseThrow(), 1.5 * losses.getFirst());
         return Chart.of(
                         "learning rate range test, stage " + test.stage(),

@@ -1,4 +1,4 @@
-package org.gramian.report.run.material;
+package org.gramian.report.run.data;
 
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -11,21 +11,21 @@ import org.gramian.image.Thumbnail;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 
-/** Small copies of images by name, as JPEG. */
+/** Source of thumbnails by image name. */
 @FunctionalInterface
 public interface Thumbnails {
-    /** No image is at hand. */
+    /** No thumbnails. */
     Thumbnails NONE = _ -> Optional.empty();
 
-    /** The content of a small JPEG file; nothing where the image is not at hand. */
+    /** Returns a thumbnail as JPEG; empty if the image is not available. */
     Optional<byte[]> jpeg(String name);
 
-    /** Whether a whole image is decoded for each answer, so that it is asked for no more than is shown. */
+    /** Returns whether each thumbnail requires decoding an image, so that only those shown should be requested. */
     default boolean decodes() {
         return false;
     }
 
-    /** Those that a run kept. */
+    /** Returns the thumbnails of a gallery. */
     static Thumbnails of(Gallery gallery) {
         Map<String, Integer> places = new HashMap<>();
         for (int i = 0; i < gallery.items().size(); i++) {
@@ -34,7 +34,7 @@ public interface Thumbnails {
         return name -> Optional.ofNullable(places.get(name)).map(gallery::thumbnail);
     }
 
-    /** Those of a dataset, each read when it is asked for. */
+    /** Returns the thumbnails of a dataset, each decoded on request. */
     static Thumbnails of(Dataset dataset, Function<Path, ReadResult> reader) {
         Map<String, Path> files = new HashMap<>();
         for (Sample sample : dataset.samples()) {

@@ -2,8 +2,8 @@ package org.gramian.report.table;
 
 import org.gramian.basis.EnumWords;
 
-/** The forms in which a table is kept. */
-public enum TableForm {
+/** File formats of a table. */
+public enum TableFormat {
     MARKDOWN("table.md") {
         @Override
         public String render(TableReport report) {
@@ -37,20 +37,20 @@ public enum TableForm {
 
     private final String file;
 
-    TableForm(String file) {
+    TableFormat(String file) {
         this.file = file;
     }
 
-    /** The name of its file. */
+    /** Returns the file name. */
     public String file() {
         return file;
     }
 
-    /** The whole file. */
+    /** Renders the whole file. */
     public abstract String render(TableReport report);
 
-    /** The form of a word, as {@code latex}. */
-    public static TableForm parse(String text) {
-        return EnumWords.parse(TableForm.class, "the format", text);
+    /** Parses a format such as {@code latex}. */
+    public static TableFormat parse(String text) {
+        return EnumWords.parse(TableFormat.class, "the format", text);
     }
 }

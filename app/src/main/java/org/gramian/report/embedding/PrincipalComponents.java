@@ -1,41 +1,40 @@
 package org.gramian.report.embedding;
 
 /**
- * Points in the plane of the two principal components: the shadow that keeps most of the variance.
+ * Projection to the first two principal components.
  *
- * <p>With {@code n} points far fewer than their numbers, it is found from distances: {@code B = -½ J D² J}, {@code J = I -
- * 11ᵀ/n}, holds the inner products about the mean, and its leading eigenvectors times the roots of their eigenvalues are the
- * coordinates (Torgerson 1952; for Euclidean distances equal to principal components). The eigenvectors come from
- * subspace iteration; the sign is chosen such that the coordinate largest in magnitude is positive, so that equal input
- * gives an equal map.
+ * <p>Computed from distances, as there are far fewer points than dimensions: {@code B = -½ J D² J}, {@code J = I - 11ᵀ/n},
+ * holds the centred inner products, and its leading eigenvectors times the roots of their eigenvalues are the coordinates
+ * (classical scaling, Torgerson 1952; equal to PCA for Euclidean distances). The eigenvectors come from subspace iteration; the
+ * coordinate largest in magnitude is made positive, so that the result is deterministic.
  */
-public final class PrincipalPlane {
+public final class PrincipalComponents {
     private static final int MOST_ROUNDS = 300;
     private static final double TOLERANCE = 1e-10;
 
     private final double[][] points;
-    private final double[] kept;
+    private final double[] explained;
 
-    private PrincipalPlane(double[][] points, double[] kept) {
+    private PrincipalComponents(double[][] points, double[] explained) {
         this.points = points;
-        this.kept = kept;
+        this.explained = explained;
     }
 
-    /** The points, {@code [n][2]}. */
+    /** Returns the points, {@code [n, 2]}. */
     public double[][] points() {
         return points;
     }
 
-    /** Which parts of the variance the two axes keep, 0 to 1. */
-    public double[] kept() {
-        return kept.clone();
+    /** Returns the explained variance ratio of both axes. */
+    public double[] explained() {
+        return explained.clone();
     }
 
-    /** Of at least one vector. */
-    public static PrincipalPlane of(Distances distances) {
+    /** Projects at least one vector. */
+    public static PrincipalComponents of(PairwiseDistances distances) {
         double[][] products = centred(distances.squares());
         int n = products.length;
-        double[][] basis = {beginning(n, 1), beginning(n, 2)};
+        double[][] basis = {start(n, 1), start(n, 2)};
         orthonormalize(basis);
         double before = 0;
         for (int round = 0; round < MOST_ROUNDS; round++) {
@@ -68,8 +67,8 @@ public final class PrincipalPlane {
         return products;
     }
 
-    /** Numbers without a pattern that data could share; the same every time. */
-    private static double[] beginning(int n, int which) {
+    /** Returns a deterministic starting vector without structure. */
+    private static double[] start(int n, int which) {
         double[] vector = new double[n];
         for (int i = 0; i < n; i++) {
             vector[i] = Math.sin((i + 1) * (which == 1 ? 12.9898 : 78.233));
@@ -97,7 +96,7 @@ public final class PrincipalPlane {
         return sum;
     }
 
-    /** Gram-Schmidt in place; the sum of the lengths that were taken away, which grows to that of the two eigenvalues. */
+    /** Applies Gram-Schmidt in place; returns the sum of the norms, which converges to that of the two eigenvalues. */
     private static double orthonormalize(double[][] basis) {
         double first = normalize(basis[0]);
         double overlap = dot(basis[0], basis[1]);
@@ -115,7 +114,7 @@ public final class PrincipalPlane {
         return length;
     }
 
-    /** The eigenvectors within the plane that the basis spans: a Jacobi rotation of the 2 × 2 problem. */
+    /** Solves the 2 × 2 eigenproblem within the span of the basis by a Jacobi rotation. */
     private static double[][] rotated(double[][] products, double[][] basis) {
         double[] first = times(products, basis[0]);
         double a = dot(basis[0], first);
@@ -133,23 +132,23 @@ public final class PrincipalPlane {
         return axes;
     }
 
-    private static PrincipalPlane coordinates(double[][] products, double[][] axes) {
+    private static PrincipalComponents coordinates(double[][] products, double[][] axes) {
         int n = products.length;
         double total = 0;
         for (int i = 0; i < n; i++) {
             total += products[i][i];
         }
         double[][] points = new double[n][2];
-        double[] kept = new double[2];
+        double[] explained = new double[2];
         for (int axis = 0; axis < 2; axis++) {
             double eigenvalue = Math.max(0, dot(axes[axis], times(products, axes[axis])));
             double scale = Math.sqrt(eigenvalue) * sign(axes[axis]);
             for (int i = 0; i < n; i++) {
                 points[i][axis] = scale * axes[axis][i];
             }
-            kept[axis] = total > 0 ? Math.min(1, eigenvalue / total) : 0;
+            explained[axis] = total > 0 ? Math.min(1, eigenvalue / total) : 0;
         }
-        return new PrincipalPlane(points, kept);
+        return new PrincipalComponents(points, explained);
     }
 
     private static double sign(double[] axis) {

@@ -1,4 +1,4 @@
-package org.gramian.report.run.material;
+package org.gramian.report.run.data;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -6,26 +6,26 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A value of a run's configuration, as its file {@code config.yaml} spells it.
+ * Option of a run, from its file {@code config.yaml}.
  *
  * @param key with its section, as {@code stage1.rate}
- * @param value as the file has it
- * @param origin where it came from; empty where the file does not say so
+ * @param value as written in the file
+ * @param origin comment of the line, such as {@code default}; empty without one
  */
 public record ConfigRow(String key, String value, String origin) {
     private static final Pattern SECTION = Pattern.compile("([\\w-]+):\\s*");
     private static final Pattern VALUE =
             Pattern.compile("( *)([\\w-]+): +(\"(?:[^\"\\\\]|\\\\.)*+\"|[^\\s#]\\S*)(?:\\s+#\\s?(.*))?");
 
-    /** The list of what nobody asked for, which the origins tell already. */
+    /** Section that repeats the chosen options; the origins contain the same. */
     private static final String CHOSEN = "chosen:";
 
-    /** Whether it is neither a default nor a choice of the program. */
-    public boolean wanted() {
+    /** Returns whether the user set the option. */
+    public boolean isSet() {
         return !origin.equals("default") && !origin.startsWith("chosen");
     }
 
-    /** The rows of a file's lines; what is no value is left out. */
+    /** Parses the lines of a file and ignores lines without a value. */
     public static List<ConfigRow> of(List<String> lines) {
         List<ConfigRow> rows = new ArrayList<>();
         String section = "";

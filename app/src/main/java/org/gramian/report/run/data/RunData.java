@@ -1,28 +1,28 @@
-package org.gramian.report.run.material;
+package org.gramian.report.run.data;
 
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
-import org.gramian.report.run.material.Missing.Part;
+import org.gramian.report.run.data.Missing.Part;
 
 /**
- * What there is of a run.
+ * Files of a run.
  *
- * @param name for people
- * @param folds those that have an evaluation, at least one
- * @param thumbnails small copies of the test images
- * @param configuration every value with its origin
- * @param audit what was found in the images
- * @param missing what cannot be shown, and why
+ * @param name of the run
+ * @param folds with an evaluation, at least one
+ * @param thumbnails of the test images
+ * @param configuration options with their origins
+ * @param audit of the images
+ * @param missing parts that are missing
  */
-public record RunMaterial(
+public record RunData(
         String name,
-        List<FoldMaterial> folds,
+        List<FoldData> folds,
         Thumbnails thumbnails,
         List<ConfigRow> configuration,
-        Optional<AuditMaterial> audit,
+        Optional<AuditData> audit,
         List<Missing> missing) {
-    public RunMaterial {
+    public RunData {
         folds = List.copyOf(folds);
         configuration = List.copyOf(configuration);
         missing = List.copyOf(missing);
@@ -31,10 +31,10 @@ public record RunMaterial(
         }
     }
 
-    /** An evaluation of a model that was trained elsewhere. */
-    public static RunMaterial of(String name, FoldMaterial evaluated, Thumbnails thumbnails) {
+    /** Returns an evaluation without a training run. */
+    public static RunData of(String name, FoldData evaluated, Thumbnails thumbnails) {
         String reason = "this report covers one evaluation; see the report of the training run";
-        return new RunMaterial(
+        return new RunData(
                 name,
                 List.of(evaluated),
                 thumbnails,
@@ -46,7 +46,7 @@ public record RunMaterial(
                         .toList());
     }
 
-    /** Why a part cannot be shown, one sentence for each place that it was looked for. */
+    /** Returns the reasons why a part is missing, without repetition. */
     public List<String> reasons(Part part) {
         return missing.stream()
                 .filter(one -> one.part() == part)
@@ -55,7 +55,7 @@ public record RunMaterial(
                 .toList();
     }
 
-    /** The classes, which all folds share. */
+    /** Returns the classes, which all folds share. */
     public List<String> classes() {
         return folds.getFirst().evaluation().classes();
     }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-class StochasticNeighboursTest {
+class TsneTest {
     private static List<float[]> groups(int groups, int each, double distance) {
         SplittableRandom random = new SplittableRandom(7);
         List<float[]> vectors = new ArrayList<>();
@@ -25,14 +25,14 @@ class StochasticNeighboursTest {
         return vectors;
     }
 
-    private static double[][] map(List<float[]> vectors, StochasticNeighbours way) {
-        Distances distances = Distances.of(vectors);
-        return way.embed(distances, PrincipalPlane.of(distances).points());
+    private static double[][] map(List<float[]> vectors, Tsne way) {
+        PairwiseDistances distances = PairwiseDistances.of(vectors);
+        return way.embed(distances, PrincipalComponents.of(distances).points());
     }
 
     @Test
     void everyPointSeesAsManyNeighboursAsThePerplexitySays() {
-        Distances distances = Distances.of(groups(3, 20, 10));
+        PairwiseDistances distances = PairwiseDistances.of(groups(3, 20, 10));
         for (double perplexity : new double[] {2, 5, 15.5}) {
             for (int i = 0; i < distances.size(); i++) {
                 double[] row = Affinities.conditional(distances.squares()[i], i, perplexity);
@@ -48,7 +48,7 @@ class StochasticNeighboursTest {
 
     @Test
     void affinitiesAreSymmetricAndSumToOne() {
-        double[][] joint = Affinities.joint(Distances.of(groups(2, 9, 3)), 5);
+        double[][] joint = Affinities.joint(PairwiseDistances.of(groups(2, 9, 3)), 5);
         double sum = 0;
         for (int i = 0; i < joint.length; i++) {
             assertThat(joint[i][i]).isZero();
@@ -62,22 +62,22 @@ class StochasticNeighboursTest {
 
     @Test
     void theGradientIsThatOfTheDivergence() {
-        double[][] affinities = Affinities.joint(Distances.of(groups(3, 5, 4)), 4);
+        double[][] affinities = Affinities.joint(PairwiseDistances.of(groups(3, 5, 4)), 4);
         SplittableRandom random = new SplittableRandom(1);
         double[][] points = new double[affinities.length][2];
         for (double[] point : points) {
             point[0] = random.nextGaussian();
             point[1] = random.nextGaussian();
         }
-        double[][] gradient = StochasticNeighbours.gradient(affinities, points, 1);
+        double[][] gradient = Tsne.gradient(affinities, points, 1);
         double step = 1e-5;
         for (int i = 0; i < points.length; i++) {
             for (int axis = 0; axis < 2; axis++) {
                 double before = points[i][axis];
                 points[i][axis] = before + step;
-                double above = StochasticNeighbours.divergence(affinities, points);
+                double above = Tsne.divergence(affinities, points);
                 points[i][axis] = before - step;
-                double below = StochasticNeighbours.divergence(affinities, points);
+                double below = Tsne.divergence(affinities, points);
                 points[i][axis] = before;
                 assertThat(gradient[i][axis]).isCloseTo((above - below) / (2 * step), within(1e-8));
             }
@@ -86,19 +86,19 @@ class StochasticNeighboursTest {
 
     @Test
     void theDescentLowersTheDivergence() {
-        Distances distances = Distances.of(groups(4, 15, 6));
-        double[][] plane = PrincipalPlane.of(distances).points();
+        PairwiseDistances distances = PairwiseDistances.of(groups(4, 15, 6));
+        double[][] plane = PrincipalComponents.of(distances).points();
         double[][] affinities = Affinities.joint(distances, 15);
-        StochasticNeighbours way = new StochasticNeighbours(15, 300, 0);
-        double[][] begun = new StochasticNeighbours(15, 1, 0).embed(distances, plane);
-        assertThat(StochasticNeighbours.divergence(affinities, way.embed(distances, plane)))
-                .isLessThan(0.5 * StochasticNeighbours.divergence(affinities, begun));
+        Tsne way = new Tsne(15, 300, 0);
+        double[][] begun = new Tsne(15, 1, 0).embed(distances, plane);
+        assertThat(Tsne.divergence(affinities, way.embed(distances, plane)))
+                .isLessThan(0.5 * Tsne.divergence(affinities, begun));
     }
 
     @Test
     void plantedGroupsComeApart() {
         int groups = 5;
-        double[][] map = map(groups(groups, 24, 12), StochasticNeighbours.USUAL);
+        double[][] map = map(groups(groups, 24, 12), Tsne.DEFAULT);
         for (int i = 0; i < map.length; i++) {
             double within = 0;
             double nearest = Double.POSITIVE_INFINITY;
@@ -118,8 +118,8 @@ class StochasticNeighboursTest {
     void theSameSeedGivesTheSameMapAndEqualVectorsPart() {
         List<float[]> vectors = new ArrayList<>(groups(2, 10, 5));
         vectors.add(vectors.getFirst().clone());
-        double[][] map = map(vectors, StochasticNeighbours.USUAL);
-        assertThat(map).isDeepEqualTo(map(vectors, StochasticNeighbours.USUAL));
+        double[][] map = map(vectors, Tsne.DEFAULT);
+        assertThat(map).isDeepEqualTo(map(vectors, Tsne.DEFAULT));
         assertThat(map[0]).isNotEqualTo(map[20]);
         assertThat(Arrays.stream(map).flatMapToDouble(Arrays::stream)).allMatch(Double::isFinite);
     }
@@ -131,12 +131,12 @@ class StochasticNeighboursTest {
             for (int i = 0; i < n; i++) {
                 equal.add(new float[] {1, 2, 3});
             }
-            assertThat(Arrays.stream(map(equal, StochasticNeighbours.USUAL)).flatMapToDouble(Arrays::stream))
+            assertThat(Arrays.stream(map(equal, Tsne.DEFAULT)).flatMapToDouble(Arrays::stream))
                     .hasSize(2 * n)
                     .allMatch(Double::isFinite);
         }
-        assertThatThrownBy(() -> Distances.of(List.of(new float[] {1}, new float[] {1, 2})))
+        assertThatThrownBy(() -> PairwiseDistances.of(List.of(new float[] {1}, new float[] {1, 2})))
                 .has(facts("1", "2"));
-        assertThatThrownBy(() -> Distances.of(List.of(new float[] {Float.NaN}))).has(facts("NaN"));
+        assertThatThrownBy(() -> PairwiseDistances.of(List.of(new float[] {Float.NaN}))).has(facts("NaN"));
     }
 }

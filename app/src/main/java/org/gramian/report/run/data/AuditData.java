@@ -1,4 +1,4 @@
-package org.gramian.report.run.material;
+package org.gramian.report.run.data;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -10,34 +10,34 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What the audit of a run's images found, from the JSON file that {@code audit --json} writes.
+ * Audit of the images of a run, from the JSON file of {@code audit --json}.
  *
- * @param images how many there are
- * @param classes how many kinds of them
- * @param unreadable how many could not be read
- * @param copies groups of equal or almost equal images
- * @param findings what it means, the worst first
+ * @param images number of images
+ * @param classes number of classes
+ * @param unreadable number of unreadable files
+ * @param duplicates number of groups of duplicates
+ * @param findings worst first
  */
-public record AuditMaterial(int images, int classes, int unreadable, int copies, List<Found> findings) {
-    /** Far more than an audit of a million images takes. */
+public record AuditData(int images, int classes, int unreadable, int duplicates, List<Finding> findings) {
+    /** Far larger than the audit of a million images. */
     private static final long MOST_BYTES = 1L << 28;
 
     private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
     /**
-     * One finding.
+     * Finding of an audit.
      *
      * @param severity {@code SPOILS}, {@code WARN} or {@code NOTE}
-     * @param sentence what was found
-     * @param advice what to do about it
+     * @param sentence description
+     * @param advice recommended action
      */
-    public record Found(String severity, String sentence, String advice) {
-        /** The style of the severity; what is none has none. */
+    public record Finding(String severity, String sentence, String advice) {
+        /** Returns the CSS class of the severity. */
         public String style() {
             return List.of("SPOILS", "WARN", "NOTE").contains(severity) ? severity : "soft";
         }
 
-        /** The severity in words, for the badge of the finding. */
+        /** Returns the badge of the severity. */
         public String badge() {
             return switch (severity) {
                 case "SPOILS" -> "error";
@@ -48,12 +48,12 @@ public record AuditMaterial(int images, int classes, int unreadable, int copies,
         }
     }
 
-    public AuditMaterial {
+    public AuditData {
         findings = List.copyOf(findings);
     }
 
     /** @throws IOException if the file holds no audit */
-    static AuditMaterial read(Path file) throws IOException {
+    static AuditData read(Path file) throws IOException {
         if (Files.size(file) > MOST_BYTES) {
             throw new IOException(
                     file + ": expected an audit of at most " + MOST_BYTES + " bytes, found " + Files.size(file));
@@ -68,11 +68,11 @@ public record AuditMaterial(int images, int classes, int unreadable, int copies,
         if (!root.path("pictures").isInt() || !root.path("findings").isArray()) {
             throw new IOException(file + ": expected an audit with images and findings, found something else");
         }
-        List<Found> findings = new ArrayList<>();
+        List<Finding> findings = new ArrayList<>();
         for (JsonNode finding : root.path("findings")) {
-            findings.add(new Found(text(finding, "severity"), text(finding, "sentence"), text(finding, "advice")));
+            findings.add(new Finding(text(finding, "severity"), text(finding, "sentence"), text(finding, "advice")));
         }
-        return new AuditMaterial(
+        return new AuditData(
                 root.path("pictures").asInt(),
                 root.path("classes").size(),
                 root.path("unreadable").size(),

@@ -4,53 +4,51 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 
 /**
- * t-SNE, exactly: points {@code y_i} of the plane whose neighbourhoods {@code q_ij ∝ 1 / (1 + ‖y_i - y_j‖²)} come close to
+ * Exact t-SNE: points {@code y_i} of the plane whose similarities {@code q_ij ∝ 1 / (1 + ‖y_i - y_j‖²)} come close to
  * those of the vectors, {@code p_ij} of {@link Affinities}, in the Kullback-Leibler divergence {@code C = sum p_ij log(p_ij /
  * q_ij)}. Its gradient is {@code 4 sum_j (p_ij - q_ij)(y_i - y_j) / (1 + ‖y_i - y_j‖²)}.
  *
- * <p>van der Maaten and Hinton 2008, Visualizing Data using t-SNE, with their momentum, gains and early exaggeration; it
- * begins with the principal plane, shrunk, which keeps the large-scale order (Kobak and Berens 2019), and a little noise from
- * the seed, without which equal vectors would never part. Neighbours in the map are neighbours in truth; sizes of groups and
- * distances between them mean little.
+ * <p>van der Maaten and Hinton 2008, Visualizing Data using t-SNE, with their momentum, gains and early exaggeration; initialized
+ * with scaled-down principal components, which preserve the global structure (Kobak and Berens 2019), and a little noise,
+ * without which equal vectors would never separate.
  *
- * @param perplexity how many neighbours each point is to see, lowered for few points
- * @param iterations steps of the descent
+ * @param perplexity effective number of neighbours, lowered for few points
+ * @param iterations of gradient descent
  * @param seed of the noise
  */
-public record StochasticNeighbours(double perplexity, int iterations, long seed) {
-    /** The perplexity of most published maps; after so many steps a thousand points lie still. */
-    public static final StochasticNeighbours USUAL = new StochasticNeighbours(30, 500, 0);
+public record Tsne(double perplexity, int iterations, long seed) {
+    /** Usual perplexity; a thousand points converge in these iterations. */
+    public static final Tsne DEFAULT = new Tsne(30, 500, 0);
 
-    /** A point that sees more than a third of all others sees no neighbourhood. */
+    /** Largest perplexity relative to the number of points. */
     private static final double SHARE = 1.0 / 3;
 
-    private static final double BEGINNING = 1e-4;
+    private static final double INITIAL_SCALE = 1e-4;
     private static final int EXAGGERATED = 100;
     private static final double EXAGGERATION = 12;
 
-    public StochasticNeighbours {
+    public Tsne {
         if (!(perplexity >= 1) || iterations < 1) {
             throw new IllegalArgumentException(
                     "expected perplexity and iterations of at least 1, found " + perplexity + " and " + iterations);
         }
     }
 
-    /** The perplexity that so many points allow. */
+    /** Returns the perplexity used for a number of points. */
     public double perplexity(int points) {
         return Math.max(1, Math.min(perplexity, (points - 1) * SHARE));
     }
 
     /**
-     * The map {@code [n][2]} of vectors, beginning with a plane {@code [n][2]}. Fewer than 4 points stay as they are: they
-     * have no neighbourhoods.
+     * Returns the embedding {@code [n, 2]}, starting from a plane {@code [n, 2]}. Fewer than 4 points are returned unchanged.
      */
-    public double[][] embed(Distances distances, double[][] plane) {
+    public double[][] embed(PairwiseDistances distances, double[][] plane) {
         int n = distances.size();
         if (n < 4) {
             return plane;
         }
         double[][] affinities = Affinities.joint(distances, perplexity(n));
-        double[][] points = beginning(plane);
+        double[][] points = initial(plane);
         Descent descent = new Descent(n, Math.max(50, n / EXAGGERATION / 4)); // Belkina et al. 2019
         for (int iteration = 0; iteration < iterations; iteration++) {
             boolean early = iteration < EXAGGERATED;
@@ -60,23 +58,23 @@ public record StochasticNeighbours(double perplexity, int iterations, long seed)
         return points;
     }
 
-    private double[][] beginning(double[][] plane) {
+    private double[][] initial(double[][] plane) {
         double spread = 0;
         for (double[] point : plane) {
             spread += point[0] * point[0] / plane.length;
         }
-        double scale = BEGINNING / Math.max(1e-300, Math.sqrt(spread));
+        double scale = INITIAL_SCALE / Math.max(1e-300, Math.sqrt(spread));
         SplittableRandom random = new SplittableRandom(seed);
         double[][] points = new double[plane.length][2];
         for (int i = 0; i < plane.length; i++) {
             for (int axis = 0; axis < 2; axis++) {
-                points[i][axis] = plane[i][axis] * scale + 0.01 * BEGINNING * random.nextGaussian();
+                points[i][axis] = plane[i][axis] * scale + 0.01 * INITIAL_SCALE * random.nextGaussian();
             }
         }
         return points;
     }
 
-    /** Steps with momentum; a coordinate whose gradient keeps its direction is trusted more, one that swings less. */
+    /** Gradient descent with momentum and per-coordinate gains, which grow while the gradient keeps its sign. */
     private static final class Descent {
         private final double[][] last;
         private final double[][] gains;
@@ -91,7 +89,7 @@ public record StochasticNeighbours(double perplexity, int iterations, long seed)
             }
         }
 
-        /** Moves the points, and their mean to the origin. */
+        /** Moves the points and centres them. */
         void step(double[][] points, double[][] gradient, double momentum) {
             double[] mean = new double[2];
             for (int i = 0; i < points.length; i++) {
@@ -110,7 +108,7 @@ public record StochasticNeighbours(double perplexity, int iterations, long seed)
         }
     }
 
-    /** {@code dC/dy}, {@code [n][2]}, with the affinities times a factor. */
+    /** Returns {@code dC/dy}, {@code [n, 2]}, with the affinities times a factor. */
     static double[][] gradient(double[][] affinities, double[][] points, double factor) {
         double total = kernelSum(points);
         double[][] gradient = new double[points.length][2];
@@ -129,7 +127,7 @@ public record StochasticNeighbours(double perplexity, int iterations, long seed)
         return gradient;
     }
 
-    /** {@code sum_{i≠j} 1 / (1 + ‖y_i - y_j‖²)}. */
+    /** Returns {@code sum_{i≠j} 1 / (1 + ‖y_i - y_j‖²)}. */
     private static double kernelSum(double[][] points) {
         double sum = 0;
         for (int i = 0; i < points.length; i++) {
@@ -142,7 +140,7 @@ public record StochasticNeighbours(double perplexity, int iterations, long seed)
         return sum;
     }
 
-    /** {@code C}, which the descent lowers. */
+    /** Returns {@code C}. */
     static double divergence(double[][] affinities, double[][] points) {
         double total = kernelSum(points);
         double sum = 0;

@@ -1,4 +1,4 @@
-package org.gramian.report.run.material;
+package org.gramian.report.run.data;
 
 import java.util.List;
 import java.util.Optional;
@@ -11,38 +11,38 @@ import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
 /**
- * What there is of one fold.
+ * Files of one fold.
  *
- * @param evaluation of the model on the test images
- * @param afterFirst the same after stage 1, where a second one followed
- * @param epochs the course of training
- * @param stages how the stages of training ended
- * @param gallery images and descriptors
- * @param model the model's file
- * @param matrices what became of the matrices of its pooling
- * @param poolings those that were compared on the training images, the chosen one first; none where the pooling was given
- * @param rateTests range tests that chose learning rates, one per stage; none where they were given
+ * @param evaluation on the test images
+ * @param afterFirst evaluation after stage 1, if stage 2 followed
+ * @param epochs training history
+ * @param stages results of the training stages
+ * @param gallery thumbnails and descriptors
+ * @param model model file
+ * @param matrices inspection of the matrices of the pooling
+ * @param poolings compared on the training images, the selected one first; empty if the pooling was given
+ * @param rateTests learning-rate range tests, one per stage; empty if the rates were given
  */
-public record FoldMaterial(
+public record FoldData(
         Evaluation evaluation,
         Optional<Evaluation> afterFirst,
         List<EpochDone> epochs,
         List<StageResult> stages,
         Optional<Gallery> gallery,
-        Optional<ModelMaterial> model,
+        Optional<ModelData> model,
         Optional<SpdInspection> matrices,
         List<PoolingRace.Entry> poolings,
         List<LearningRateFinder.Result> rateTests) {
-    public FoldMaterial {
+    public FoldData {
         epochs = List.copyOf(epochs);
         stages = List.copyOf(stages);
         poolings = List.copyOf(poolings);
         rateTests = List.copyOf(rateTests);
     }
 
-    /** An evaluation alone. */
-    public static FoldMaterial of(Evaluation evaluation, Optional<ModelMaterial> model) {
-        return new FoldMaterial(
+    /** Returns a fold with an evaluation only. */
+    public static FoldData of(Evaluation evaluation, Optional<ModelData> model) {
+        return new FoldData(
                 evaluation,
                 Optional.empty(),
                 List.of(),
@@ -54,7 +54,7 @@ public record FoldMaterial(
                 List.of());
     }
 
-    /** The fold's name. */
+    /** Returns the name of the fold. */
     public String name() {
         return evaluation.setting().fold();
     }

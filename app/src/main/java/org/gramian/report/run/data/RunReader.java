@@ -1,4 +1,4 @@
-package org.gramian.report.run.material;
+package org.gramian.report.run.data;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -15,14 +15,14 @@ import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.gallery.Gallery;
 import org.gramian.inspect.SpdInspection;
 import org.gramian.model.ModelFile;
-import org.gramian.report.run.material.Missing.Part;
+import org.gramian.report.run.data.Missing.Part;
 import org.gramian.run.History;
 import org.gramian.run.StageResult;
 import org.gramian.train.loop.LearningRateFinder;
 import org.gramian.train.loop.PoolingRace;
 import org.gramian.train.loop.TrainEvent.EpochDone;
 
-/** Reads the folder of a run, or the file of an evaluation alone; what is absent or damaged becomes a remark. */
+/** Reads a run folder or an evaluation file; missing or damaged files become {@link Missing} parts. */
 public final class RunReader {
     private static final String MODEL = "model.safetensors";
     private static final String HISTORY = "history.csv";
@@ -32,7 +32,7 @@ public final class RunReader {
 
     private static final String ALONE = "this report covers an evaluation file without its run folder";
 
-    /** A configuration is far shorter. */
+    /** Far larger than any configuration. */
     private static final long MOST_CONFIG = 1L << 20;
 
     private final Path run;
@@ -45,14 +45,14 @@ public final class RunReader {
     /**
      * Reads a run.
      *
-     * @throws IOException if there is no evaluation in it, or one is damaged: a report shows what was measured
+     * @throws IOException if there is no evaluation, or one is damaged
      */
-    public static RunMaterial read(Path run) throws IOException {
-        return new RunReader(run).material();
+    public static RunData read(Path run) throws IOException {
+        return new RunReader(run).data();
     }
 
-    private RunMaterial material() throws IOException {
-        List<FoldMaterial> folds = new ArrayList<>();
+    private RunData data() throws IOException {
+        List<FoldData> folds = new ArrayList<>();
         for (Path folder : folders()) {
             Path file = Files.isDirectory(folder) ? folder.resolve(EvaluationFolder.FILE) : folder;
             if (Files.exists(file) || !Files.isDirectory(folder)) {
@@ -62,13 +62,13 @@ public final class RunReader {
             }
         }
         if (folds.isEmpty()) {
-            EvaluationFolder.read(run); // says what is wrong
+            EvaluationFolder.read(run); // throws with the reason
         }
         List<Thumbnails> galleries = folds.stream()
                 .flatMap(fold -> fold.gallery().stream())
                 .map(Thumbnails::of)
                 .toList();
-        return new RunMaterial(
+        return new RunData(
                 String.valueOf(run.toAbsolutePath().normalize().getFileName()),
                 folds,
                 name -> galleries.stream()
@@ -79,7 +79,7 @@ public final class RunReader {
                 missing);
     }
 
-    /** The folders of folds by number; a run of one fold is its own, and so is a file. */
+    /** Returns the fold folders by number; a run of one fold, or a file, is its own folder. */
     private List<Path> folders() throws IOException {
         if (!Files.isDirectory(run)) {
             return List.of(run);
@@ -95,17 +95,17 @@ public final class RunReader {
         }
     }
 
-    private FoldMaterial fold(Path folder) throws IOException {
+    private FoldData fold(Path folder) throws IOException {
         if (!Files.isDirectory(folder)) {
-            for (Part part : List.of(Part.CURVES, Part.PICTURES, Part.MODEL, Part.SPD)) {
+            for (Part part : List.of(Part.CURVES, Part.IMAGES, Part.MODEL, Part.SPD)) {
                 lacks(part, ALONE);
             }
-            return FoldMaterial.of(EvaluationFile.read(folder), Optional.empty());
+            return FoldData.of(EvaluationFile.read(folder), Optional.empty());
         }
         Path first = folder.resolve(AFTER_FIRST);
         Optional<Evaluation> afterFirst =
                 Files.exists(first) ? Optional.of(EvaluationFile.read(first)) : Optional.empty();
-        return new FoldMaterial(
+        return new FoldData(
                 EvaluationFile.read(folder.resolve(EvaluationFolder.FILE)),
                 afterFirst,
                 epochs(folder),
@@ -137,7 +137,7 @@ public final class RunReader {
                 .orElse(List.of());
     }
 
-    /** Runs of earlier versions have none. */
+    /** Returns the results of the stages; runs of earlier versions have none. */
     private List<StageResult> stages(Path folder) {
         try {
             return StageResult.read(folder);
@@ -147,15 +147,15 @@ public final class RunReader {
         }
     }
 
-    private Optional<ModelMaterial> model(Path folder) {
+    private Optional<ModelData> model(Path folder) {
         return part(
                 Part.MODEL,
                 folder.resolve(MODEL),
-                file -> new ModelMaterial(file, Files.size(file), ModelFile.header(file)));
+                file -> new ModelData(file, Files.size(file), ModelFile.header(file)));
     }
 
     private Optional<Gallery> gallery(Path folder) {
-        return part(Part.PICTURES, folder.resolve(Gallery.FILE), file -> Gallery.beside(file.resolveSibling(MODEL)))
+        return part(Part.IMAGES, folder.resolve(Gallery.FILE), file -> Gallery.beside(file.resolveSibling(MODEL)))
                 .flatMap(found -> found);
     }
 
@@ -170,11 +170,11 @@ public final class RunReader {
                 .orElse(List.of());
     }
 
-    private Optional<AuditMaterial> audit() {
-        return part(Part.AUDIT, run.resolve(AUDIT), AuditMaterial::read);
+    private Optional<AuditData> audit() {
+        return part(Part.AUDIT, run.resolve(AUDIT), AuditData::read);
     }
 
-    /** Reads a file. */
+    /** Reader of a file. */
     private interface Reading<T> {
         T read(Path file) throws IOException;
     }

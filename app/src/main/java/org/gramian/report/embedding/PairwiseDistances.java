@@ -3,23 +3,23 @@ package org.gramian.report.embedding;
 import java.util.List;
 import java.util.stream.IntStream;
 
-/** The squared Euclidean distances {@code ‖x_i - x_j‖²} between all pairs of vectors. */
-public final class Distances {
-    /** Beyond this the table of pairs and the work of a map grow out of proportion to what an eye can see. */
+/** Squared Euclidean distances {@code ‖x_i - x_j‖²} between all pairs of vectors. */
+public final class PairwiseDistances {
+    /** Most vectors: memory and time are quadratic. */
     public static final int MOST = 4_000;
 
     private final double[][] squares;
 
-    private Distances(double[][] squares) {
+    private PairwiseDistances(double[][] squares) {
         this.squares = squares;
     }
 
     /**
-     * Between vectors of one length.
+     * Computes the distances between vectors of equal length.
      *
      * @throws IllegalArgumentException if lengths differ, a number is not finite, or there are more than {@value #MOST}
      */
-    public static Distances of(List<float[]> vectors) {
+    public static PairwiseDistances of(List<float[]> vectors) {
         require(vectors);
         int n = vectors.size();
         double[][] squares = new double[n][n];
@@ -29,7 +29,7 @@ public final class Distances {
                 squares[i][j] = square(vectors.get(Math.min(i, j)), vectors.get(Math.max(i, j)));
             }
         });
-        return new Distances(squares);
+        return new PairwiseDistances(squares);
     }
 
     private static void require(List<float[]> vectors) {
@@ -59,12 +59,12 @@ public final class Distances {
         return sum;
     }
 
-    /** The table {@code [n][n]}, symmetric, 0 on the diagonal; not a copy, for it may be large. */
+    /** Returns the symmetric matrix {@code [n, n]} itself, not a copy: it may be large. */
     double[][] squares() {
         return squares;
     }
 
-    /** How many vectors there are. */
+    /** Returns the number of vectors. */
     public int size() {
         return squares.length;
     }

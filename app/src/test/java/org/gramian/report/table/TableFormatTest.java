@@ -24,7 +24,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** A table in every form: the same numbers, and names that stay names. */
-class TableFormTest {
+class TableFormatTest {
     private static final String NASTY = "a & b_%|<b>$\\^~{#}*`[x]\u001b";
     private static final TableCell.Size SIZE = new TableCell.Size(131_328, 1_313_290);
 
@@ -69,7 +69,7 @@ class TableFormTest {
 
     @Test
     void markdownKeepsEveryNameInItsCell() {
-        String text = TableForm.MARKDOWN.render(report());
+        String text = TableFormat.MARKDOWN.render(report());
         List<String> rows = text.lines().filter(line -> line.startsWith("|")).toList();
         assertThat(rows)
                 .hasSize(6)
@@ -91,7 +91,7 @@ class TableFormTest {
 
     @Test
     void latexPrintsEverySignAndNeedsNoPackage() {
-        String text = TableForm.LATEX.render(report());
+        String text = TableFormat.LATEX.render(report());
         assertThat(text)
                 .contains("\\begin{tabular}{lrrrrrrr}\n\\hline\n")
                 .contains(
@@ -118,7 +118,7 @@ class TableFormTest {
     @Test
     void csvReadsBackAsItWas() {
         List<NamedCsvRecord> records = new ArrayList<>();
-        CsvReader.builder().ofNamedCsvRecord(TableForm.CSV.render(report())).forEach(records::add);
+        CsvReader.builder().ofNamedCsvRecord(TableFormat.CSV.render(report())).forEach(records::add);
         assertThat(records).hasSize(4);
         assertThat(records.get(1).getField("title")).isEqualTo(NASTY);
         assertThat(records.get(1).getField("data_set")).isEqualTo(NASTY);
@@ -137,7 +137,7 @@ class TableFormTest {
 
     @Test
     void htmlShowsNamesAndObeysNone() {
-        String text = TableForm.HTML.render(report());
+        String text = TableFormat.HTML.render(report());
         assertThat(text)
                 .contains("a &amp; b_%|&lt;b&gt;", "<strong class=\"best\">75.3 ± 2.9</strong>", "why &amp; how_")
                 .contains("prefers-color-scheme: dark", "<th scope=\"row\">average</th>", "seed=0")
@@ -151,7 +151,7 @@ class TableFormTest {
 
     @Test
     void jsonHasAllNumbersInFull() {
-        JsonNode document = JsonMapper.shared().readTree(TableForm.JSON.render(report()));
+        JsonNode document = JsonMapper.shared().readTree(TableFormat.JSON.render(report()));
         assertThat(document.at("/format").asString()).isEqualTo("gramian-table");
         assertThat(document.at("/rows/1/title").asString()).isEqualTo(NASTY);
         assertThat(document.at("/rows/1/results/0/accuracy/mean").asDouble()).isEqualTo(0.753);
@@ -187,7 +187,7 @@ class TableFormTest {
 
     @Test
     void aFormIsChosenByItsWord() {
-        assertThat(TableForm.parse("latex")).isEqualTo(TableForm.LATEX);
-        assertThatThrownBy(() -> TableForm.parse("latx")).hasMessageContaining("'latex'");
+        assertThat(TableFormat.parse("latex")).isEqualTo(TableFormat.LATEX);
+        assertThatThrownBy(() -> TableFormat.parse("latx")).hasMessageContaining("'latex'");
     }
 }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-class PrincipalPlaneTest {
+class PrincipalComponentsTest {
     @Test
     void pointsOfAPlaneKeepTheirDistances() {
         SplittableRandom random = new SplittableRandom(3);
@@ -18,8 +18,8 @@ class PrincipalPlaneTest {
             float b = (float) (2 * random.nextGaussian());
             vectors.add(new float[] {a + b, a - b, 3 * a, 1});
         }
-        Distances distances = Distances.of(vectors);
-        PrincipalPlane plane = PrincipalPlane.of(distances);
+        PairwiseDistances distances = PairwiseDistances.of(vectors);
+        PrincipalComponents plane = PrincipalComponents.of(distances);
         for (int i = 0; i < 40; i++) {
             for (int j = 0; j < 40; j++) {
                 double dx = plane.points()[i][0] - plane.points()[j][0];
@@ -27,8 +27,8 @@ class PrincipalPlaneTest {
                 assertThat(dx * dx + dy * dy).isCloseTo(distances.squares()[i][j], within(1e-5));
             }
         }
-        assertThat(plane.kept()[0] + plane.kept()[1]).isCloseTo(1, within(1e-6));
-        assertThat(plane.kept()[0]).isGreaterThanOrEqualTo(plane.kept()[1]);
+        assertThat(plane.explained()[0] + plane.explained()[1]).isCloseTo(1, within(1e-6));
+        assertThat(plane.explained()[0]).isGreaterThanOrEqualTo(plane.explained()[1]);
     }
 
     @Test
@@ -43,7 +43,7 @@ class PrincipalPlaneTest {
             }
             vectors.add(vector);
         }
-        PrincipalPlane plane = PrincipalPlane.of(Distances.of(vectors));
+        PrincipalComponents plane = PrincipalComponents.of(PairwiseDistances.of(vectors));
         double xx = 0;
         double xy = 0;
         double yy = 0;
@@ -53,7 +53,7 @@ class PrincipalPlaneTest {
             yy += point[1] * point[1];
         }
         assertThat(xy / Math.sqrt(xx * yy)).isCloseTo(0, within(1e-6));
-        assertThat(plane.kept()[1] / plane.kept()[0]).isCloseTo(yy / xx, within(1e-9));
-        assertThat(plane.kept()[0]).isBetween(0.6, 0.8); // 25 of 35.26 in expectation
+        assertThat(plane.explained()[1] / plane.explained()[0]).isCloseTo(yy / xx, within(1e-9));
+        assertThat(plane.explained()[0]).isBetween(0.6, 0.8); // 25 of 35.26 in expectation
     }
 }

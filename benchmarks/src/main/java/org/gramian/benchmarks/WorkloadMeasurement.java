@@ -10,25 +10,25 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * Measures one workload: starts a worker for each side, compares their numbers, lets them warm up, and times them in turns,
- * A B C, C B A, A B C, …, so that whatever else the machine does hits all.
+ * Measurement of one workload: starts a worker for each side, compares their values, warms up, and times the sides in turns,
+ * A B C, C B A, A B C, …, so that other load of the machine affects all of them.
  *
- * <p>A timing takes as many steps as make {@link #LEAST_SECONDS} on the fastest side, the same number on all: on a GPU a
- * step is over before the program has handed over the next, and only many of them show what one costs.
+ * <p>A timing takes as many steps as need {@link #LEAST_SECONDS} on the fastest side, the same number on all sides: kernel
+ * launches are asynchronous, so only many steps show the cost of one.
  */
-final class Measurement implements AutoCloseable {
-    /** Between two waits for the device. */
+final class WorkloadMeasurement implements AutoCloseable {
+    /** Least duration of a timing between two synchronizations. */
     static final double LEAST_SECONDS = 0.03;
 
-    /** Steps that take longer get over what was before them. */
+    /** Steps that take longer need no untimed step before. */
     private static final double LONG_SECONDS = 2;
 
     private static final int MOST_STEPS = 1000;
 
-    /** Lets the threads of the side that has just run go to sleep: they spin for a while, and would be in the other's way. */
+    /** Pause in which the spinning threads of the previous side go to sleep. */
     private static final long PAUSE_MILLISECONDS = 200;
 
-    private final Workload workload;
+    private final BenchWorkload workload;
     private final String title;
     private final TaskSpec spec;
     private final Consumer<String> log;
@@ -37,20 +37,20 @@ final class Measurement implements AutoCloseable {
     private final Map<String, SideResult.Missing> missing = new LinkedHashMap<>();
     private final Map<String, SideDifference> agreements = new LinkedHashMap<>();
     private int steps = 1;
-    /** Whether every turn begins with a step that is not timed: what another side left of caches and huge pages is not this one's. */
+    /** Whether every turn starts with an untimed step, to refill caches after another side. */
     private boolean entering;
 
-    private Measurement(Workload workload, TaskSpec spec, Consumer<String> log) {
+    private WorkloadMeasurement(BenchWorkload workload, TaskSpec spec, Consumer<String> log) {
         this.workload = workload;
         this.title = workload.title(spec);
         this.spec = spec;
         this.log = log;
     }
 
-    /** Outcomes of all sides, in their order; the first is Gramian's, whose failure is the run's. */
+    /** Returns the results of all sides in order; a failure of the first side, Gramian, is thrown. */
     static List<SideResult> of(
-            Workload workload, TaskSpec spec, List<Side> sides, BenchPlan.Runs runs, Consumer<String> log) {
-        try (Measurement measurement = new Measurement(workload, spec, log)) {
+            BenchWorkload workload, TaskSpec spec, List<Side> sides, BenchPlan.Runs runs, Consumer<String> log) {
+        try (WorkloadMeasurement measurement = new WorkloadMeasurement(workload, spec, log)) {
             log.accept(measurement.title + ": starting "
                     + sides.stream().map(Side::label).collect(Collectors.joining(", ")));
             sides.forEach(measurement::start);
@@ -65,7 +65,7 @@ final class Measurement implements AutoCloseable {
         attempt(side.label(), () -> workers.put(side.label(), new WorkerProcess(side, spec)));
     }
 
-    /** A side other than the first may fail: the table says why. */
+    /** Runs work; a side other than the first may fail and is reported as missing. */
     private void attempt(String label, Runnable work) {
         try {
             work.run();
@@ -127,7 +127,7 @@ final class Measurement implements AutoCloseable {
         }
     }
 
-    /** Those that two right programs must agree in closely. */
+    /** Returns the values without those that depend on rounding. */
     private SequencedMap<String, Double> strict(SequencedMap<String, Double> numbers) {
         SequencedMap<String, Double> strict = new LinkedHashMap<>(numbers);
         strict.keySet().removeIf(workload::isLoose);

@@ -4,28 +4,28 @@ import java.util.List;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What forward and backward of one method took, in bytes.
+ * Memory of the forward and backward pass of a method, in bytes.
  *
- * @param pooling the text of the pooling, with all decided that a method leaves open
- * @param descriptor numbers of one image's descriptor
+ * @param pooling with all defaults resolved
+ * @param descriptor size of a descriptor
  * @param parameters of the pooling, without a classifier
- * @param peak beyond features and parameters
- * @param largest the largest tensor that leaves a stage, as {@code kernel rbf F32[32, 512, 512]}
+ * @param peak on top of features and parameters
+ * @param largest largest tensor between two stages, as {@code kernel rbf F32[32, 512, 512]}
  * @param largestBytes its size
  */
-record Usage(String pooling, long descriptor, long parameters, long peak, String largest, long largestBytes) {
+record MemoryUsage(String pooling, long descriptor, long parameters, long peak, String largest, long largestBytes) {
     private static final JsonMapper JSON = JsonMapper.shared();
 
-    /** One line, which {@link #parse} reads back. */
+    /** Returns a line of JSON for {@link #parse}. */
     String line() {
         return JSON.writeValueAsString(this);
     }
 
-    static Usage parse(String line) {
-        return JSON.readValue(line, Usage.class);
+    static MemoryUsage parse(String line) {
+        return JSON.readValue(line, MemoryUsage.class);
     }
 
-    /** The cells of its row behind the method's name. */
+    /** Returns the cells of the table row after the method. */
     List<String> cells() {
         return List.of(
                 "`" + pooling + "`",

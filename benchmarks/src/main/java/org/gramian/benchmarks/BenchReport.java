@@ -7,23 +7,29 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.SequencedMap;
+import java.util.stream.Collectors;
 import org.gramian.tensor.Libtorch;
 
 /**
- * All measurements of one run, and what they were made on.
+ * Results of a benchmark with the machine they were measured on.
  *
  * @param facts machine, versions, settings and date, by name
- * @param ceilings operations in a second of a large matrix product, by precision
- * @param comparisons in the order in which they were run
+ * @param ceilings peak operations per second by precision
+ * @param comparisons results in the order of the plan
  */
-public record Report(
-        SequencedMap<String, String> facts, Map<Precision, Double> ceilings, List<Comparison> comparisons) {
+public record BenchReport(
+        SequencedMap<String, String> facts, Map<Precision, Double> ceilings, List<WorkloadResult> comparisons) {
     static final List<String> HEADINGS =
             List.of("workload", "side", "median", "img/s", "TFLOP/s", "of peak", "peak memory", "speedup", "remark");
 
-    /** The machine's facts, and those that the workers told of themselves. */
-    static Report of(
-            SequencedMap<String, String> settings, Map<Precision, Double> ceilings, List<Comparison> comparisons) {
+    /** First right-aligned column; the last column is a remark. */
+    private static final int NUMBERS = 2;
+
+    private static final int REMARK = HEADINGS.size() - 1;
+
+    /** Adds the facts of the machine and of the workers. */
+    static BenchReport of(
+            SequencedMap<String, String> settings, Map<Precision, Double> ceilings, List<WorkloadResult> comparisons) {
         SequencedMap<String, String> facts = new LinkedHashMap<>(Machine.describe());
         facts.put("libtorch", Libtorch.load().version());
         comparisons.stream()
@@ -37,7 +43,7 @@ public record Report(
         facts.putAll(settings);
         ceilings.forEach((precision, rate) ->
                 facts.put("peak of " + precision.text(), Units.teraflops(rate) + " TFLOP/s in a matrix product"));
-        return new Report(facts, ceilings, List.copyOf(comparisons));
+        return new BenchReport(facts, ceilings, List.copyOf(comparisons));
     }
 
     private static String python(Map<String, String> about) {
@@ -45,25 +51,15 @@ public record Report(
                 + about.getOrDefault("mkldnn", "?") + ", BLAS " + about.getOrDefault("blas", "?");
     }
 
-    /** Whether the numbers of some side were others than Gramian's. */
+    /** Returns whether the values of a side differ from those of Gramian. */
     public boolean failed() {
-        return comparisons.stream().anyMatch(Comparison::disagrees);
+        return comparisons.stream().anyMatch(WorkloadResult::disagrees);
     }
 
-    /** For the terminal. */
-    public String columns() {
-        return Layout.columns(this);
-    }
-
-    /** A page of its own. */
-    public String markdown() {
-        return Layout.markdown(this);
-    }
-
-    /** The table's rows, in the order of {@link #HEADINGS}. */
+    /** Returns the rows of the table, in the order of {@link #HEADINGS}. */
     List<List<String>> rows() {
         List<List<String>> rows = new ArrayList<>();
-        for (Comparison comparison : comparisons) {
+        for (WorkloadResult comparison : comparisons) {
             String title = comparison.title();
             for (SideResult outcome : comparison.outcomes()) {
                 rows.add(
@@ -78,7 +74,7 @@ public record Report(
         return rows;
     }
 
-    private List<String> row(String title, Comparison comparison, Timing timing) {
+    private List<String> row(String title, WorkloadResult comparison, Timing timing) {
         OptionalDouble images = comparison.imagesPerSecond(timing);
         return List.of(
                 title,
@@ -89,21 +85,21 @@ public record Report(
                 Units.percent(ofCeiling(comparison, timing)),
                 Units.memory(timing.peakMemory()),
                 Units.ratio(comparison.timesAsFast(timing)),
-                comparison.workload() == Workload.PICTURES
-                        ? String.format(Locale.ROOT, "expected: at least %d img/s", ImagesTask.ASKED)
+                comparison.workload() == BenchWorkload.PICTURES
+                        ? String.format(Locale.ROOT, "expected: at least %d img/s", ImagesTask.REQUIRED)
                         : "");
     }
 
-    private OptionalDouble ofCeiling(Comparison comparison, Timing timing) {
+    private OptionalDouble ofCeiling(WorkloadResult comparison, Timing timing) {
         OptionalDouble rate = comparison.operationsPerSecond(timing);
         Double ceiling = ceilings.get(Precision.parse(comparison.spec().text("precision")));
         return rate.isPresent() && ceiling != null ? OptionalDouble.of(rate.getAsDouble() / ceiling) : rate;
     }
 
-    /** One line per comparison on how well the sides agree, and how their losses go on. */
+    /** Returns lines on the agreement of values and losses of the sides. */
     List<String> agreements() {
         List<String> lines = new ArrayList<>();
-        for (Comparison comparison : comparisons) {
+        for (WorkloadResult comparison : comparisons) {
             for (SideResult outcome : comparison.outcomes()) {
                 if (outcome instanceof SideResult.Measured(Timing timing, var agreement)) {
                     agreement.ifPresent(found -> lines.add(comparison.title() + ": " + timing.label() + ": " + found));
@@ -114,7 +110,7 @@ public record Report(
         return lines;
     }
 
-    /** Everything, as JSON is made of: maps, lists and numbers. */
+    /** Returns all results as a tree of maps, lists and numbers, for JSON. */
     public SequencedMap<String, Object> tree() {
         SequencedMap<String, Object> tree = new LinkedHashMap<>();
         tree.put("facts", facts);
@@ -125,7 +121,7 @@ public record Report(
         return tree;
     }
 
-    private SequencedMap<String, Object> tree(Comparison comparison) {
+    private SequencedMap<String, Object> tree(WorkloadResult comparison) {
         SequencedMap<String, Object> tree = new LinkedHashMap<>();
         tree.put("workload", comparison.workload().text());
         tree.put("settings", comparison.spec().values());
@@ -139,7 +135,7 @@ public record Report(
         return tree;
     }
 
-    private SequencedMap<String, Object> tree(Comparison comparison, SideResult outcome) {
+    private SequencedMap<String, Object> tree(WorkloadResult comparison, SideResult outcome) {
         SequencedMap<String, Object> tree = new LinkedHashMap<>();
         tree.put("side", outcome.label());
         switch (outcome) {
@@ -168,5 +164,55 @@ public record Report(
         tree.put("largestDifference", found.largestDifference());
         tree.put("losses", List.of(found.first(), found.second()));
         return tree;
+    }
+
+    /** Returns aligned columns, the agreement of the sides and the facts, for the terminal. */
+    public String columns() {
+        List<List<String>> lines = new ArrayList<>(List.of(HEADINGS));
+        lines.addAll(rows());
+        int[] widths = new int[HEADINGS.size()];
+        for (List<String> line : lines) {
+            for (int i = 0; i < widths.length; i++) {
+                widths[i] = Math.max(widths[i], line.get(i).length());
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        lines.forEach(line -> text.append(aligned(line, widths)).append('\n'));
+        text.append('\n');
+        agreements().forEach(line -> text.append(line).append('\n'));
+        facts
+                .forEach((name, fact) ->
+                        text.append(name).append(": ").append(fact).append('\n'));
+        return text.toString();
+    }
+
+    private static String aligned(List<String> cells, int[] widths) {
+        StringBuilder line = new StringBuilder();
+        for (int i = 0; i < widths.length; i++) {
+            String blanks = " ".repeat(widths[i] - cells.get(i).length());
+            line.append(i < NUMBERS || i == REMARK ? cells.get(i) + blanks : blanks + cells.get(i))
+                    .append("  ");
+        }
+        return line.toString().stripTrailing();
+    }
+
+    /** Returns a page in Markdown. */
+    public String markdown() {
+        StringBuilder text = new StringBuilder("# Last run of `gramian bench`\n\n");
+        text.append(markdownRow(HEADINGS));
+        text.append("|---|---|---:|---:|---:|---:|---:|---:|---|\n");
+        rows().forEach(row -> text.append(markdownRow(row)));
+        text.append("\nSpeedup: median of the first other side divided by the median of the row. Peak memory: of the"
+                + " GPU if it is used, else of the process.\n\n");
+        agreements()
+                .forEach(line ->
+                        text.append("- ").append(line.replace("|", "\\|")).append('\n'));
+        text.append("\n| | |\n|---|---|\n");
+        facts.forEach((name, fact) -> text.append(markdownRow(List.of(name, fact))));
+        return text.toString();
+    }
+
+    private static String markdownRow(List<String> cells) {
+        return cells.stream().map(cell -> cell.replace("|", "\\|")).collect(Collectors.joining(" | ", "| ", " |\n"));
     }
 }

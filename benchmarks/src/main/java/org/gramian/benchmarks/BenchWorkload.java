@@ -6,8 +6,8 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What is measured. */
-public enum Workload {
+/** Workloads of the benchmark. */
+public enum BenchWorkload {
     /** Scores of feature maps. */
     HEAD_FORWARD("head, forward", "scores of given feature maps"),
     /** One step of training of the head: forward, backward to the maps, and both optimizers. */
@@ -30,22 +30,22 @@ public enum Workload {
     private final String title;
     private final String meaning;
 
-    Workload(String title, String meaning) {
+    BenchWorkload(String title, String meaning) {
         this.title = title;
         this.meaning = meaning;
     }
 
-    /** The name on the command line, as {@code head-training}. */
+    /** Returns the name on the command line, as {@code head-training}. */
     public String text() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** What it is, in a few words. */
+    /** Returns a short description. */
     public String meaning() {
         return meaning;
     }
 
-    /** What it is, with its sizes. */
+    /** Returns the title with its sizes. */
     String title(TaskSpec spec) {
         return switch (this) {
             case DEFINITION -> title;
@@ -55,23 +55,23 @@ public enum Workload {
     }
 
     /**
-     * Those of some names; {@code head}, {@code network} and {@code backbone} mean both of theirs.
+     * Parses names; {@code head}, {@code network} and {@code backbone} select both of theirs.
      *
-     * @throws IllegalArgumentException if one is unknown; the message lists those that there are
+     * @throws IllegalArgumentException if a name is unknown; the message lists the names
      */
-    public static List<Workload> chosen(List<String> names) {
-        return names.stream().flatMap(Workload::ofName).distinct().toList();
+    public static List<BenchWorkload> chosen(List<String> names) {
+        return names.stream().flatMap(BenchWorkload::ofName).distinct().toList();
     }
 
-    private static Stream<Workload> ofName(String name) {
-        List<Workload> found = Arrays.stream(values())
+    private static Stream<BenchWorkload> ofName(String name) {
+        List<BenchWorkload> found = Arrays.stream(values())
                 .filter(workload ->
                         workload.text().equals(name) || workload.text().startsWith(name + "-"))
                 .toList();
         if (found.isEmpty()) {
             throw new IllegalArgumentException(
                     "unknown workload '" + name + "'; expected one of head, network, backbone, "
-                            + Arrays.stream(values()).map(Workload::text).collect(Collectors.joining(", ")));
+                            + Arrays.stream(values()).map(BenchWorkload::text).collect(Collectors.joining(", ")));
         }
         return found.stream();
     }
@@ -87,20 +87,19 @@ public enum Workload {
                 || this == BACKBONE_TRAINING;
     }
 
-    /** Whether gradients are computed. */
+    /** Returns whether gradients are computed. */
     boolean trains() {
         return this == HEAD_TRAINING || this == NETWORK_TRAINING || this == BACKBONE_TRAINING;
     }
 
-    /** Whether parameters are moved, so that losses of several steps have a course. */
+    /** Returns whether parameters are updated, so that losses change from step to step. */
     boolean moves() {
         return trains() && hasHead();
     }
 
     /**
-     * Whether a number depends on rounding here, so that two right programs differ in it by more than the precision's
-     * tolerance: gradients before the classifier of a network with random weights, whose maps resemble each other so much
-     * that the kernel's distances cancel.
+     * Returns whether a value depends on rounding more than the tolerance of the precision allows: gradients before the
+     * classifier of a network with random weights, whose feature maps are so similar that the distances of the kernel cancel.
      */
     boolean isLoose(String number) {
         boolean ofGradients = number.startsWith("|gradient of ") || number.startsWith("|update of ");
@@ -108,17 +107,17 @@ public enum Workload {
     }
 
     /**
-     * What is allowed there. Chosen after a look: VGG-16 at 224×224 in two versions of PyTorch's libraries was 0.13 apart, at 64×64
+     * Returns the tolerance of such values, set from measurements: VGG-16 at 224×224 in two versions of PyTorch's libraries was 0.13 apart, at 64×64
      * less than 2e-3; with maps of BF16, Gramian and a compiled PyTorch were up to 0.28 apart in a gradient while their losses after
-     * two steps agreed to 1e-5. It finds a missing gradient, not a slightly wrong one; {@code head} and {@code backbone} are
-     * held closely.
+     * two steps agreed to 1e-5. It detects a missing gradient, not a slightly wrong one; {@code head} and {@code backbone} have
+     * the strict tolerance.
      */
     double looseTolerance(Precision precision) {
         double allowed = precision == Precision.BF16 ? 0.5 : 0.25;
         return this == NETWORK_TRAINING ? allowed : 0;
     }
 
-    /** The task of a worker. */
+    /** Creates the task of a worker. */
     static Task open(TaskSpec spec) {
         return switch (spec.name()) {
             case KernelLoopTask.NAME -> new KernelLoopTask(spec);
@@ -128,10 +127,10 @@ public enum Workload {
         };
     }
 
-    private static Task open(Workload workload, TaskSpec spec) {
+    private static Task open(BenchWorkload workload, TaskSpec spec) {
         return switch (workload) {
-            case HEAD_TRAINING, NETWORK_TRAINING, BACKBONE_TRAINING -> new TrainingTask(Subject.of(workload, spec));
-            case HEAD_FORWARD, NETWORK_FORWARD, BACKBONE_FORWARD -> new ForwardTask(Subject.of(workload, spec));
+            case HEAD_TRAINING, NETWORK_TRAINING, BACKBONE_TRAINING -> new TrainingTask(BenchModel.of(workload, spec));
+            case HEAD_FORWARD, NETWORK_FORWARD, BACKBONE_FORWARD -> new ForwardTask(BenchModel.of(workload, spec));
             case DEFINITION -> new KernelMatrixTask(spec);
             case PICTURES -> new ImagesTask(spec);
             case PREDICTION -> new PredictionTask(spec);

@@ -5,24 +5,24 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 
 /**
- * One workload measured: Gramian's side, and the others in the order in which they were asked for.
+ * Result of a workload on all sides.
  *
- * @param workload which
- * @param spec its sizes
- * @param outcomes of each side, Gramian's first
- * @param trajectory losses of many steps, where they were asked for
+ * @param workload that was measured
+ * @param spec sizes
+ * @param outcomes of each side, Gramian first
+ * @param trajectory losses of many training steps, if compared
  */
-record Comparison(Workload workload, TaskSpec spec, List<SideResult> outcomes, Optional<Trajectory> trajectory) {
-    Comparison {
+record WorkloadResult(BenchWorkload workload, TaskSpec spec, List<SideResult> outcomes, Optional<Trajectory> trajectory) {
+    WorkloadResult {
         outcomes = List.copyOf(outcomes);
     }
 
-    /** Workload, batch and precision in a line. */
+    /** Returns workload, batch size and precision. */
     String title() {
         return workload.title(spec);
     }
 
-    /** How many times as fast as the first of the other sides that was measured, by medians; nothing where none was. */
+    /** Returns the speedup over the first other side measured, by medians; empty without one. */
     OptionalDouble timesAsFast(Timing timing) {
         return outcomes.stream()
                 .skip(1)
@@ -31,20 +31,20 @@ record Comparison(Workload workload, TaskSpec spec, List<SideResult> outcomes, O
                 .findFirst();
     }
 
-    /** Images in a second, by the median; nothing where one image's matrix is the work. */
+    /** Returns images per second, by the median; empty for a kernel matrix. */
     OptionalDouble imagesPerSecond(Timing timing) {
-        return workload == Workload.DEFINITION
+        return workload == BenchWorkload.DEFINITION
                 ? OptionalDouble.empty()
                 : OptionalDouble.of(spec.number("batch") / timing.median());
     }
 
-    /** Operations in a second by {@link Operations}, by the median; nothing where it has no formula. */
+    /** Returns operations per second, by the median; empty if {@link Operations} has no formula. */
     OptionalDouble operationsPerSecond(Timing timing) {
         OptionalDouble count = Operations.of(workload, spec);
         return count.isPresent() ? OptionalDouble.of(count.getAsDouble() / timing.median()) : count;
     }
 
-    /** Whether a side's numbers were others than Gramian's. */
+    /** Returns whether the values of a side differ from those of Gramian. */
     boolean disagrees() {
         return outcomes.stream()
                 .anyMatch(outcome -> outcome instanceof SideResult.Missing missing && missing.disagrees());

@@ -11,16 +11,16 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * Numbers that look random and are the same in every language: a hash of the element's place, in 32-bit arithmetic.
+ * Pseudorandom values that are equal in every language: a hash of the index in 32-bit arithmetic.
  *
  * <p>{@code worker.py} has the same formulas.
  */
-final class Pattern {
+final class SyntheticValues {
     private static final long WORD = 0xffffffffL;
 
-    private Pattern() {}
+    private SyntheticValues() {}
 
-    /** The value at a place, uniform in [−0.5, 0.5). */
+    /** Returns the value at an index, uniform in [−0.5, 0.5). */
     static double at(long place, int seed) {
         long x = (place + seed * 1_000_003L) * 0x9E3779B1L & WORD;
         x ^= x >>> 15;
@@ -29,7 +29,7 @@ final class Pattern {
         return x / 4294967296.0 - 0.5;
     }
 
-    /** A single-precision tensor uniform in {@code [−range, range)}. */
+    /** Returns a float32 tensor uniform in {@code [−range, range)}. */
     static Tensor uniform(Shape shape, int seed, double range, Device device) {
         try (Scope scope = Scope.open()) {
             Tensor tensor = Tensors.empty(shape, DType.F32, Device.CPU);
@@ -42,10 +42,10 @@ final class Pattern {
     }
 
     /**
-     * The first columns of an orthonormal matrix, a reflection with some columns negated: {@code (I − 2vvᵀ)·diag(±1)}.
+     * Returns the first columns of an orthonormal matrix, a reflection with some columns negated: {@code (I − 2vvᵀ)·diag(±1)}.
      *
-     * <p>It leaves a kernel matrix with elements far from 0, half of them negative: near 0 the root is so steep that the
-     * gradient depends on rounding, and two right programs would disagree.
+     * <p>It keeps the elements of the kernel matrix far from 0, half of them negative: near 0 the square root is so steep that
+     * the gradient depends on rounding.
      */
     static Tensor orthonormal(Shape shape, int seed) {
         int size = Math.toIntExact(shape.at(0));

@@ -24,17 +24,17 @@ import org.gramian.tensor.Views;
 import org.gramian.train.ParameterGroup;
 
 /**
- * What is computed: a head on given feature maps, a network with its head, or a network alone, with a batch of input and
- * first parameters made by the {@link Pattern}.
+ * Model of a workload: a head on feature maps, a backbone with a head, or a backbone, with a batch of input and parameters from
+ * {@link SyntheticValues}.
  *
- * <p>The loss is the cross-entropy of the scores; of a network alone, the mean of its maps. A head alone also gets the
- * gradient of its maps, as fine-tuning needs it.
+ * <p>The loss is the cross-entropy of the scores; for a backbone without a head, the mean of its feature maps. A head without a
+ * backbone also computes the gradient of its feature maps, as fine-tuning does.
  */
-final class Subject implements AutoCloseable {
-    /** The name of the maps that a head alone is given, among the variables. */
+final class BenchModel implements AutoCloseable {
+    /** Variable name of the feature maps of a head without a backbone. */
     static final String FEATURES = "features";
 
-    /** Factor on the learning rate of a network: its weights are random, and would run away at the head's. */
+    /** Learning rate factor of the backbone: its random weights would diverge at the rate of the head. */
     private static final double BACKBONE_RATE = 0.01;
 
     private final Optional<Backbone> backbone;
@@ -45,13 +45,13 @@ final class Subject implements AutoCloseable {
     private final Tensor labels;
     private final Tensor targets;
 
-    private Subject(Optional<Backbone> backbone, Optional<Head> head, TaskSpec spec) {
+    private BenchModel(Optional<Backbone> backbone, Optional<Head> head, TaskSpec spec) {
         this.backbone = backbone;
         this.head = head;
         this.precision = Precision.parse(spec.text("precision"));
         Device device = spec.device();
         parameters = ParameterSet.initialize(
-                FirstValues.of(backbone, head, spec.number("channels")), new SplittableRandom(0), DType.F32, device);
+                InitialParameters.of(backbone, head, spec.number("channels")), new SplittableRandom(0), DType.F32, device);
         int batch = spec.number("batch");
         input = input(batch, spec);
         int classes = spec.number("classes");
@@ -60,13 +60,13 @@ final class Subject implements AutoCloseable {
         targets = Tensors.to(Classification.oneHot(classOf, classes, DType.F32), device);
     }
 
-    static Subject of(Workload workload, TaskSpec spec) {
+    static BenchModel of(BenchWorkload workload, TaskSpec spec) {
         Optional<Backbone> backbone =
                 workload.hasBackbone() ? Optional.of(Backbone.of(spec.text("backbone"))) : Optional.empty();
         Optional<Head> head = workload.hasHead()
                 ? Optional.of(new Head(Pooling.parse(spec.text("pooling")), spec.number("classes"), false))
                 : Optional.empty();
-        return new Subject(backbone, head, spec);
+        return new BenchModel(backbone, head, spec);
     }
 
     private Tensor input(int batch, TaskSpec spec) {
@@ -75,15 +75,15 @@ final class Subject implements AutoCloseable {
         Shape shape = backbone.isPresent()
                 ? Shape.of(batch, 3, pixels, pixels)
                 : Shape.of(batch, spec.number("channels"), side, side);
-        Tensor made = Pattern.uniform(shape, 1, 1, spec.device());
+        Tensor made = SyntheticValues.uniform(shape, 1, 1, spec.device());
         return precision == Precision.BF16 ? Views.channelsLast(made) : made;
     }
 
     /**
-     * A way through.
+     * Forward pass.
      *
-     * @param output scores {@code [n, k]}, or the maps of a network alone
-     * @param variables all parameters, and {@link #FEATURES} where a head is alone, by name
+     * @param output scores {@code [n, k]}, or feature maps without a head
+     * @param variables parameters and, without a backbone, {@link #FEATURES}, by name
      */
     record Forward(Var output, SequencedMap<String, Var> variables) {}
 
@@ -108,18 +108,18 @@ final class Subject implements AutoCloseable {
         return head.isPresent() ? Classification.crossEntropy(output, targets) : Arithmetic.mean(output);
     }
 
-    /** The classes of the batch, I64 {@code [n]}. */
+    /** Returns the labels of the batch, I64 {@code [n]}. */
     Tensor labels() {
         return labels;
     }
 
-    /** The parameters that a step moves, by rate; none of a network alone. */
+    /** Returns the trained parameters by learning rate; empty without a head. */
     List<ParameterGroup> groups() {
         List<ParameterGroup> groups = new ArrayList<>();
         if (head.isPresent()) {
             backbone.ifPresent(
                     _ -> groups.add(new ParameterGroup(parameters.only(name -> !isHeads(name)), BACKBONE_RATE, 1)));
-            groups.add(ParameterGroup.of(parameters.only(Subject::isHeads)));
+            groups.add(ParameterGroup.of(parameters.only(BenchModel::isHeads)));
         }
         return groups;
     }

@@ -16,9 +16,9 @@ import org.gramian.train.GpuStepState;
 import org.gramian.train.Optimizer;
 import org.gramian.train.ParameterGroup;
 
-/** A training step as training takes it on a GPU: recorded, with parameters moved by {@link CudaGraphOptimizer}. */
-final class RecordedTrainingStep implements TrainingStep {
-    private final Subject subject;
+/** Training step replayed from a CUDA graph, with {@link CudaGraphOptimizer}. */
+final class CudaGraphTrainingStep implements TrainingStep {
+    private final BenchModel subject;
     private final List<ParameterGroup> groups;
     private final CudaStream stream;
     private final GpuStepState cells;
@@ -26,7 +26,7 @@ final class RecordedTrainingStep implements TrainingStep {
     private final CudaGraphOptimizer sgd;
     private final CapturedWork work;
 
-    RecordedTrainingStep(Subject subject) {
+    CudaGraphTrainingStep(BenchModel subject) {
         this.subject = subject;
         this.groups = subject.groups();
         Device device = subject.labels().device();
@@ -38,13 +38,13 @@ final class RecordedTrainingStep implements TrainingStep {
         cells.begin(0);
     }
 
-    static boolean suits(Subject subject) {
+    static boolean suits(BenchModel subject) {
         return !subject.groups().isEmpty() && CudaGraphOptimizer.suits(subject.groups(), TapeTrainingStep.OPTIONS);
     }
 
     private void step() {
         try (Tape tape = Tape.recording()) {
-            Subject.Forward forward = subject.forward(tape);
+            BenchModel.Forward forward = subject.forward(tape);
             Var loss = subject.loss(forward.output());
             cells.observe(forward.output().value(), subject.labels(), loss.value());
             try (Gradients gradients = tape.backward(loss)) {

@@ -13,22 +13,21 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 
 /**
- * First values of parameters that are the same in every language, as in {@code worker.py}.
+ * Initial values of parameters, equal to those of {@code worker.py}.
  *
- * <p>Weights of the i-th convolution of a network are uniform in {@code ±√(6/inputs)} with the seed 10 + i, those of a
- * head's convolution with the seed 2; W is the first columns of an orthonormal matrix; the classifier's weights are
- * uniform in ±0.1. Everything else keeps the constants that it begins with anyway, or, in poolings that {@code worker.py}
- * does not know, what the generator gives.
+ * <p>Weights of the i-th convolution of a backbone are uniform in {@code ±√(6/inputs)} with the seed 10 + i, those of the
+ * convolution of a head with the seed 2; W is the first columns of an orthonormal matrix; the weights of the classifier are
+ * uniform in ±0.1. Other parameters keep their default initialization.
  */
-final class FirstValues {
+final class InitialParameters {
     private static final int FIRST_SEED = 10;
     private static final int CONVOLUTION_SEED = 2;
     private static final int CLASSIFIER_SEED = 3;
     private static final int STIEFEL_SEED = 4;
 
-    private FirstValues() {}
+    private InitialParameters() {}
 
-    /** The parameters of both, a head's for the network's maps or else for so many channels. */
+    /** Returns the parameters of backbone and head; without a backbone, of a head for a number of channels. */
     static List<ParameterSpec> of(Optional<Backbone> backbone, Optional<Head> head, int channels) {
         List<ParameterSpec> all = new ArrayList<>();
         int seed = FIRST_SEED;
@@ -44,7 +43,7 @@ final class FirstValues {
     private static ParameterSpec ofHead(ParameterSpec spec) {
         Shape shape = spec.shape();
         if (spec.role() == Role.STIEFEL && shape.rank() == 2) {
-            return with(spec, (_, _, _) -> Pattern.orthonormal(shape, STIEFEL_SEED));
+            return with(spec, (_, _, _) -> SyntheticValues.orthonormal(shape, STIEFEL_SEED));
         }
         return switch (spec.name()) {
             case "pooling.conv.weight" -> with(spec, he(shape, CONVOLUTION_SEED));
@@ -67,7 +66,7 @@ final class FirstValues {
             if (type != DType.F32) {
                 throw new IllegalArgumentException("expected initial values in float32, found " + type);
             }
-            return Pattern.uniform(shape, seed, range, Device.CPU);
+            return SyntheticValues.uniform(shape, seed, range, Device.CPU);
         };
     }
 }

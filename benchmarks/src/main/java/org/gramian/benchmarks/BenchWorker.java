@@ -8,21 +8,26 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.SequencedMap;
+import java.util.function.Supplier;
+import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.GpuMath;
 import org.gramian.tensor.Libtorch;
 import org.gramian.tensor.Scope;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensors;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The process of one side in Java: says what it is, then answers {@code check}, {@code run STEPS}, {@code trajectory
- * STEPS}, {@code memory} and {@code quit}.
+ * Process of one side in Java. Prints its versions, then executes {@code check}, {@code run STEPS}, {@code trajectory STEPS},
+ * {@code memory} and {@code quit}.
  *
- * <p>Commands come as lines on standard input, answers go as lines of JSON to standard output; {@code worker.py} speaks
- * the same way.
+ * <p>Reads commands as lines from standard input, writes results as lines of JSON to standard output; {@code worker.py} has the
+ * same protocol.
  */
-final class Worker {
+final class BenchWorker {
     private static final JsonMapper JSON = JsonMapper.shared();
 
     private final TaskSpec spec;
@@ -30,7 +35,7 @@ final class Worker {
     private final Device device;
     private final GpuMemory memory;
 
-    private Worker(TaskSpec spec, PrintStream out) {
+    private BenchWorker(TaskSpec spec, PrintStream out) {
         this.spec = spec;
         this.out = out;
         Libtorch libtorch = Libtorch.load();
@@ -43,15 +48,15 @@ final class Worker {
         this.memory = new GpuMemory(device);
     }
 
-    /** Arguments: the words of a {@link TaskSpec}. */
+    /** Runs the worker; the arguments are the words of a {@link TaskSpec}. */
     public static void main(String[] arguments) throws IOException {
-        new Worker(TaskSpec.parse(List.of(arguments)), System.out).serve();
+        new BenchWorker(TaskSpec.parse(List.of(arguments)), System.out).serve();
     }
 
     private void serve() throws IOException {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         try (Scope _ = Scope.open();
-                Task task = memory.during(() -> Workload.open(spec))) {
+                Task task = memory.during(() -> BenchWorkload.open(spec))) {
             say(about());
             String line = in.readLine();
             while (line != null && !line.equals("quit")) {
@@ -75,7 +80,7 @@ final class Worker {
         };
     }
 
-    /** Seconds of one step, when so many are taken between two waits for the device. */
+    /** Returns the seconds of one step, averaged over steps without synchronization between them. */
     private double seconds(Task task, int steps) {
         Libtorch.load().synchronize(device);
         long start = System.nanoTime();
@@ -97,5 +102,43 @@ final class Worker {
     private void say(Map<String, ?> answer) {
         out.println(JSON.writeValueAsString(answer));
         out.flush();
+    }
+
+    /**
+     * Peak GPU memory of this process without the CUDA context: the summed growth of the memory in use while it works.
+     *
+     * <p>Only one worker runs at a time, so the growth is its own. libtorch caches freed memory, so no peak is missed between two
+     * readings. {@code worker.py} measures the same way.
+     */
+    private static final class GpuMemory {
+        private final boolean known;
+        private long own;
+        private long peak;
+
+        GpuMemory(Device device) {
+            known = device.kind() == Device.Kind.CUDA
+                    && Libtorch.load().cudaMemoryInUse().isPresent();
+            if (known) {
+                Tensors.zeros(Shape.of(1), DType.F32, device).close(); // creates the CUDA context
+            }
+        }
+
+        /** Runs work and adds the growth. */
+        <R> R during(Supplier<R> work) {
+            long before = inUse();
+            R result = work.get();
+            own += inUse() - before;
+            peak = Math.max(peak, own);
+            return result;
+        }
+
+        private long inUse() {
+            return known ? Libtorch.load().cudaMemoryInUse().orElse(0L) : 0;
+        }
+
+        /** Returns the peak in bytes; empty on the CPU. */
+        OptionalLong peak() {
+            return known ? OptionalLong.of(peak) : OptionalLong.empty();
+        }
     }
 }

@@ -10,27 +10,32 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SequencedMap;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.gramian.benchmarks.Machine;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
 import org.gramian.tensor.Libtorch;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine;
 
-/** The command {@code benchmarks/memory}: measures every method in a process of its own, prints or writes the page. */
+/** Command {@code benchmarks/memory}: measures the peak memory of every method in its own process. */
 @Command(
         name = "benchmarks/memory",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = "Measures the peak memory of forward and backward of every method (Linux only).",
         footer = "%nExit code: 0 measured, 1 a method could not be measured, 2 wrong arguments.")
-public final class Main implements Callable<Integer> {
+public final class MemoryBenchmark implements Callable<Integer> {
+    private static final List<String> HEADINGS =
+            List.of("method", "pooling", "descriptor", "parameters, MiB", "peak, MiB", "largest tensor");
+
     @Spec
     @SuppressWarnings("NullAway.Init") // set by picocli
     private CommandSpec spec;
@@ -75,7 +80,7 @@ public final class Main implements Callable<Integer> {
     }
 
     static CommandLine commandLine() {
-        return new CommandLine(new Main()).setExecutionExceptionHandler((failed, command, _) -> {
+        return new CommandLine(new MemoryBenchmark()).setExecutionExceptionHandler((failed, command, _) -> {
             command.getErr().println("benchmarks: " + failed.getMessage());
             return 1;
         });
@@ -93,14 +98,14 @@ public final class Main implements Callable<Integer> {
             List<String> cells;
             try {
                 cells = measure(method).cells();
-            } catch (IllegalStateException said) {
+            } catch (IllegalStateException failure) {
                 failed = true;
-                cells = List.of(pooling(method), "–", "–", "–", "not measured: " + said.getMessage());
+                cells = List.of(pooling(method), "–", "–", "–", "not measured: " + failure.getMessage());
             }
             progress(method + ": " + String.join(", ", cells));
             rows.put(method, cells);
         }
-        write(Page.of(
+        write(page(
                 "benchmarks/memory "
                         + String.join(" ", spec.commandLine().getParseResult().originalArgs()),
                 "[%d, %d, %d, %d] in float32".formatted(batch, channels, side, side),
@@ -113,9 +118,9 @@ public final class Main implements Callable<Integer> {
         return "`" + Methods.find(method).map(Method::pooling).orElse(method) + "`";
     }
 
-    private Usage measure(String method) throws IOException, InterruptedException {
+    private MemoryUsage measure(String method) throws IOException, InterruptedException {
         ProcessBuilder builder = new ProcessBuilder(command(method));
-        // large blocks go back to the system as soon as they are freed: what is resident is what is in use
+        // returns large freed blocks to the system at once, so that resident memory is memory in use
         builder.environment().put("MALLOC_MMAP_THRESHOLD_", "" + (1 << 20));
         Path errors = Files.createTempFile("memory", ".log");
         try {
@@ -124,7 +129,7 @@ public final class Main implements Callable<Integer> {
             if (process.waitFor() != 0) {
                 throw new IllegalStateException(firstLine(errors, process.exitValue()));
             }
-            return Usage.parse(line);
+            return MemoryUsage.parse(line);
         } finally {
             Files.delete(errors);
         }
@@ -142,12 +147,12 @@ public final class Main implements Callable<Integer> {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
-                "-Dslf4j.internal.verbosity=ERROR", // nothing is logged here, and that is no news
-                "-XX:+UseSerialGC", // a small heap of Java: the rest is what libtorch takes
+                "-Dslf4j.internal.verbosity=ERROR", // no logging backend is intended
+                "-XX:+UseSerialGC", // a small Java heap: the rest is memory of libtorch
                 "-Xmn16m",
                 "-cp",
                 System.getProperty("java.class.path"),
-                Worker.class.getName()));
+                MemoryWorker.class.getName()));
         command.addAll(List.of(method, "" + batch, "" + channels, "" + side, "" + threads, device));
         return command;
     }
@@ -175,5 +180,32 @@ public final class Main implements Callable<Integer> {
             out.print(page);
             out.flush();
         }
+    }
+
+    /**
+     * Returns the results as Markdown.
+     *
+     * @param command as typed
+     * @param input shape of the features
+     * @param rows cells by method
+     * @param facts of the machine, by name
+     */
+    private static String page(String command, String input, Map<String, List<String>> rows, Map<String, String> facts) {
+        StringBuilder text = new StringBuilder("# Peak memory of every method\n\n```\n" + command + "\n```\n\n");
+        text.append("""
+                Forward and backward pass of each method, including the gradient of the features, on features %s.
+                *Peak* comes on top of the features and the parameters of the pooling. The last column is the largest tensor
+                between two stages of the forward pass. No second-order method makes a matrix of positions by positions.
+
+                """.formatted(input));
+        text.append(row(HEADINGS)).append("|---|---|---:|---:|---:|---|\n");
+        rows.forEach((method, cells) -> text.append("| `" + method + "` ").append(row(cells)));
+        text.append("\n| | |\n|---|---|\n");
+        facts.forEach((name, fact) -> text.append(row(List.of(name, fact))));
+        return text.toString();
+    }
+
+    private static String row(List<String> cells) {
+        return cells.stream().map(cell -> cell.replace("|", "\\|")).collect(Collectors.joining(" | ", "| ", " |\n"));
     }
 }

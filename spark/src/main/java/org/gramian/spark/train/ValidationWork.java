@@ -6,11 +6,11 @@ import org.gramian.train.loop.ImageScores;
 import org.gramian.train.loop.ValidationCounts;
 
 /**
- * What the held-back images of a group say of the head.
+ * Evaluates the head on the validation images of a group.
  *
- * @param batch crops that are computed at once
+ * @param batch batch size in crops
  */
-record JudgeWork(int batch) implements HeadTask.Work<ValidationCounts> {
+record ValidationWork(int batch) implements HeadTask.Work<ValidationCounts> {
     @Override
     public ValidationCounts on(HeadTask.Sight sight) {
         ValidationCounts judged = ValidationCounts.NONE;
@@ -30,7 +30,7 @@ record JudgeWork(int batch) implements HeadTask.Work<ValidationCounts> {
         return ValidationCounts.class;
     }
 
-    /** Scores of all images of a shard, in the order of their places: each has all its crops there. */
+    /** Scores all images of a shard in the order of their places; all crops of an image are in one shard. */
     static List<Logits> scores(HeadTask.Sight sight, FeatureShard shard, int batch) {
         ImageScores.Rows rows = new ImageScores.Rows(
                 shard.places().length,

@@ -11,7 +11,7 @@ import org.gramian.spark.testing.Elsewhere;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-class RunFolderTest {
+class RemoteRunFolderTest {
     @TempDir
     private Path folder;
 
@@ -20,16 +20,16 @@ class RunFolderTest {
         Configuration hadoop = new Configuration();
         Elsewhere.in(hadoop);
         for (String scheme : new String[] {"file", Elsewhere.SCHEME}) {
-            try (RunFolder run = RunFolder.open(scheme + "://" + folder.resolve(scheme), false, hadoop)) {
+            try (RemoteRunFolder run = RemoteRunFolder.open(scheme + "://" + folder.resolve(scheme), false, hadoop)) {
                 for (String text : new String[] {"first", "second"}) {
-                    Path file = run.fetch(RunFolder.HISTORY);
+                    Path file = run.fetch(RemoteRunFolder.HISTORY);
                     Files.writeString(file, text);
                     run.put(file);
-                    assertThat(folder.resolve(scheme).resolve(RunFolder.HISTORY))
+                    assertThat(folder.resolve(scheme).resolve(RemoteRunFolder.HISTORY))
                             .hasContent(text);
-                    assertThat(Files.readString(run.fetch(RunFolder.HISTORY))).isEqualTo(text);
+                    assertThat(Files.readString(run.fetch(RemoteRunFolder.HISTORY))).isEqualTo(text);
                 }
-                assertThat(folder.resolve(scheme).resolve("." + RunFolder.HISTORY + ".draft"))
+                assertThat(folder.resolve(scheme).resolve("." + RemoteRunFolder.HISTORY + ".draft"))
                         .doesNotExist();
             }
         }
@@ -39,7 +39,7 @@ class RunFolderTest {
     void aRunKeepsItsNumberOfGroupsThoughFewerCoresAreThereWhenItGoesOn() throws IOException {
         String place = folder.resolve("groups").toString();
         for (int[] coresAndGroups : new int[][] {{4, 4}, {2, 4}, {8, 8}, {4, 8}}) {
-            try (RunFolder run = RunFolder.open(place, true, new Configuration())) {
+            try (RemoteRunFolder run = RemoteRunFolder.open(place, true, new Configuration())) {
                 assertThat(run.groups(coresAndGroups[0])).isEqualTo(coresAndGroups[1]);
             }
         }
@@ -47,15 +47,15 @@ class RunFolderTest {
 
     @Test
     void whatIsWrongWithAFetchedFileIsSaidOfTheFileInTheFolder() throws IOException {
-        try (RunFolder run = RunFolder.open(folder.resolve("run").toString(), true, new Configuration())) {
-            Path copy = run.fetch(RunFolder.CHECKPOINT);
+        try (RemoteRunFolder run = RemoteRunFolder.open(folder.resolve("run").toString(), true, new Configuration())) {
+            Path copy = run.fetch(RemoteRunFolder.CHECKPOINT);
             IOException other = new IOException("no route to host");
 
             assertThat(run.named(new IOException(copy + ": it belongs to another run")))
-                    .hasMessage(run.path(RunFolder.CHECKPOINT) + ": it belongs to another run");
-            assertThat(run.named(new ModelFileException(run.fetch(RunFolder.MODEL), "cannot be read: no")))
+                    .hasMessage(run.path(RemoteRunFolder.CHECKPOINT) + ": it belongs to another run");
+            assertThat(run.named(new ModelFileException(run.fetch(RemoteRunFolder.MODEL), "cannot be read: no")))
                     .isInstanceOf(ModelFileException.class)
-                    .hasMessage(run.path(RunFolder.MODEL) + ": cannot be read: no");
+                    .hasMessage(run.path(RemoteRunFolder.MODEL) + ": cannot be read: no");
             assertThat(run.named(other)).isSameAs(other);
         }
     }

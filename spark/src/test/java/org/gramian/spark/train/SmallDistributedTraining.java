@@ -37,10 +37,10 @@ import org.gramian.train.loop.TwoStageTraining;
 import org.gramian.train.recipe.Schedule;
 
 /** Labelled images and a recipe for them, small enough that fifty steps take no time; trained on one machine, too. */
-final class SmallTraining {
+final class SmallDistributedTraining {
     static final String POOLING = "conv:4/rbf/spd:3/relu/triu/root/l2";
 
-    private SmallTraining() {}
+    private SmallDistributedTraining() {}
 
     /** What is asked for: steps of 8 crops. */
     static Settings asked(String crops, int epochs) {

@@ -16,10 +16,10 @@ import org.gramian.run.config.Settings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run's folder in any file system, with a passing folder on this machine in which its small files are read and written: core
- * knows files of this machine only.
+ * Run folder in any Hadoop file system, with a temporary local folder for its small files: core reads and writes local files
+ * only.
  */
-final class RunFolder implements AutoCloseable {
+final class RemoteRunFolder implements AutoCloseable {
     static final String MODEL = "model.safetensors";
     static final String CHECKPOINT = "checkpoint.safetensors";
     static final String HISTORY = "history.csv";
@@ -32,7 +32,7 @@ final class RunFolder implements AutoCloseable {
     private final java.nio.file.Path here;
     private @Nullable FileContext context;
 
-    private RunFolder(Path path, Configuration hadoop) throws IOException {
+    private RemoteRunFolder(Path path, Configuration hadoop) throws IOException {
         this.hadoop = hadoop;
         this.files = path.getFileSystem(hadoop);
         this.path = files.makeQualified(path);
@@ -40,13 +40,13 @@ final class RunFolder implements AutoCloseable {
     }
 
     /**
-     * Opens, and makes where it is not there.
+     * Opens a run folder, creating it if missing.
      *
-     * @param resume whether a run that was begun may lie there
-     * @throws IOException if one does, and may not
+     * @param resume whether the folder may contain an unfinished run
+     * @throws IOException if the folder contains a run and {@code resume} is false
      */
-    static RunFolder open(String folder, boolean resume, Configuration hadoop) throws IOException {
-        RunFolder opened = new RunFolder(new Path(folder), hadoop);
+    static RemoteRunFolder open(String folder, boolean resume, Configuration hadoop) throws IOException {
+        RemoteRunFolder opened = new RemoteRunFolder(new Path(folder), hadoop);
         try {
             if (!resume && opened.has(CONFIG)) {
                 throw new IOException(opened.path
@@ -61,7 +61,7 @@ final class RunFolder implements AutoCloseable {
         }
     }
 
-    /** A path within it, as Spark takes it. */
+    /** Returns the path of a file, as Spark expects it. */
     String path(String name) {
         return new Path(path, name).toString();
     }
@@ -74,7 +74,7 @@ final class RunFolder implements AutoCloseable {
         files.delete(new Path(path, name), false);
     }
 
-    /** A file on this machine with what the folder has under the name; not there where it has nothing. */
+    /** Copies a file to the local folder and returns its path, which does not exist if the file is missing. */
     java.nio.file.Path fetch(String name) throws IOException {
         java.nio.file.Path local = here.resolve(name);
         if (has(name)) {
@@ -84,10 +84,10 @@ final class RunFolder implements AutoCloseable {
     }
 
     /**
-     * How many groups the shards of this run make, which decides the order of additions: as many as it was begun with, though the
-     * executors of a run that goes on are not all there yet; more where there are more cores now.
+     * Returns the number of groups of shards, which determines the order of summation: that of the first start, as not all
+     * executors may be available yet when a run resumes, or the number of cores if there are more now.
      *
-     * @param cores that are there
+     * @param cores available
      */
     int groups(int cores) throws IOException {
         java.nio.file.Path local = fetch(GROUPS);
@@ -101,7 +101,7 @@ final class RunFolder implements AutoCloseable {
         return groups;
     }
 
-    /** A problem with a file of the passing folder, told of the one that it is a copy of. */
+    /** Replaces the local path in an error message by the path in the run folder. */
     IOException named(IOException failed) {
         String message = String.valueOf(failed.getMessage());
         if (!message.startsWith(here + "/")) {
@@ -113,27 +113,27 @@ final class RunFolder implements AutoCloseable {
                 : new IOException(path + message.substring(here.toString().length()), failed);
     }
 
-    /** Writes down every value of the configuration. */
+    /** Writes the configuration. */
     void keep(Settings settings) throws IOException {
         java.nio.file.Path local = here.resolve(CONFIG);
         ConfigFile.write(local, settings);
         put(local);
     }
 
-    /** Puts a file of this machine there under its name, whole or not at all. */
+    /** Copies a local file to the run folder atomically. */
     void put(java.nio.file.Path local) throws IOException {
         Path target = new Path(path, local.getFileName().toString());
         Path draft = new Path(path, "." + local.getFileName() + ".draft");
         files.copyFromLocalFile(false, true, new Path(local.toUri()), draft);
         try {
-            // By this interface a file is replaced in one step; by that of FileSystem it has to be removed first.
+            // FileContext replaces a file in one step; FileSystem requires deleting it first.
             context().rename(draft, target, Options.Rename.OVERWRITE);
         } catch (UnsupportedFileSystemException _) {
             replace(draft, target);
         }
     }
 
-    /** Made once: each is a client of its own. */
+    /** Returns the context, created once: each is a client of its own. */
     private FileContext context() throws UnsupportedFileSystemException {
         if (context == null) {
             context = FileContext.getFileContext(path.toUri(), hadoop);
@@ -141,7 +141,7 @@ final class RunFolder implements AutoCloseable {
         return context;
     }
 
-    /** For stores that FileContext does not know. A driver that dies in the midst of it leaves neither: its work begins anew. */
+    /** Replaces a file in stores without FileContext. If the driver dies in between, the file is missing and its work restarts. */
     private void replace(Path draft, Path target) throws IOException {
         files.delete(target, false);
         if (!files.rename(draft, target)) {

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What a run finds in its folder that another, broken or whole, left there. */
-class BrokenTrainingTest {
+class BrokenDistributedTrainingTest {
     private static final int PICTURES = 36;
     private static final int BROKEN = 7;
     private static final int JUDGING = 5;
@@ -50,7 +50,7 @@ class BrokenTrainingTest {
     }
 
     private static TrainingJob job(List<Path> files, Settings asked, String run) {
-        Dataset<Row> table = SmallTraining.table(spark, files, JUDGING);
+        Dataset<Row> table = SmallDistributedTraining.table(spark, files, JUDGING);
         return new TrainingJob(table, JUDGED, asked, folder.resolve(run).toString(), true, "auto");
     }
 
@@ -72,7 +72,7 @@ class BrokenTrainingTest {
 
     @Test
     void aTrainingThatWasBrokenEndsAsOneThatWasNotAndComputesNoFeatureTwice() throws IOException {
-        Settings asked = SmallTraining.asked("paper:48", 2);
+        Settings asked = SmallDistributedTraining.asked("paper:48", 2);
         TrainingOutcome alone = SparkTrainer.usual().train(job(images, asked, "alone"));
         Cancellation breaks = Cancellation.whenAsked();
         int[] steps = {0};
@@ -122,7 +122,7 @@ class BrokenTrainingTest {
 
     @Test
     void aFolderWithARunIsTakenOnlyToGoOnWithIt() throws IOException {
-        Settings asked = SmallTraining.asked("center:48", 1);
+        Settings asked = SmallDistributedTraining.asked("center:48", 1);
         TrainingJob first = job(whole, asked, "begun");
         Cancellation breaks = Cancellation.whenAsked();
         SparkTrainer stopped = SparkTrainer.usual()
@@ -148,7 +148,7 @@ class BrokenTrainingTest {
 
     @Test
     void aFeatureTableHasEachCropOnceWhateverAKilledDriverLeft() throws IOException {
-        Settings asked = SmallTraining.asked("center:48", 1);
+        Settings asked = SmallDistributedTraining.asked("center:48", 1);
         TrainingOutcome first = SparkTrainer.usual().train(job(whole, asked, "left"));
         List<String> rows = rows(first);
         byte[] before = model("left");
@@ -193,7 +193,7 @@ class BrokenTrainingTest {
 
     @Test
     void aRunThatIsAtItsEndIsNotTrainedAgain() throws IOException {
-        Settings asked = SmallTraining.asked("center:48", 1);
+        Settings asked = SmallDistributedTraining.asked("center:48", 1);
         TrainingOutcome first = SparkTrainer.usual().train(job(images, asked, "finished"));
         byte[] before = model("finished");
         deleteAll(Path.of(first.features().replaceFirst("^file:", ""))); // they are not needed any more

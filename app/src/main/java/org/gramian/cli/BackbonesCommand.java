@@ -7,8 +7,8 @@ import java.util.concurrent.Callable;
 import org.gramian.backbone.Backbone;
 import org.gramian.backbone.BackboneInfo;
 import org.gramian.backbone.Backbones;
+import org.gramian.basis.JsonText;
 import org.gramian.image.crop.Preprocessing;
-import org.gramian.report.IndentedJson;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -51,7 +51,7 @@ final class BackbonesCommand implements Callable<Integer> {
             Object shown = name == null
                     ? Backbones.all().stream().map(this::row).toList()
                     : BackboneRow.withLayers(Backbone.of(name), size);
-            console.out().println(IndentedJson.of(shown));
+            console.out().println(JsonText.indented(shown));
         } else if (name == null) {
             printAll();
         } else {

@@ -7,14 +7,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.gramian.basis.JsonText;
 import org.gramian.benchmarks.Bench;
 import org.gramian.benchmarks.BenchPlan;
 import org.gramian.benchmarks.Precision;
 import org.gramian.benchmarks.PythonMode;
 import org.gramian.benchmarks.PythonTorch;
-import org.gramian.benchmarks.Report;
-import org.gramian.benchmarks.Workload;
-import org.gramian.report.IndentedJson;
+import org.gramian.benchmarks.BenchReport;
+import org.gramian.benchmarks.BenchWorkload;
 import org.gramian.tensor.Device;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -122,14 +122,14 @@ final class BenchCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        List<Workload> workloads = Workload.chosen(only);
+        List<BenchWorkload> workloads = BenchWorkload.chosen(only);
         List<Precision> chosen = precisions.stream().map(Precision::parse).toList();
         List<PythonMode> modes = sides.stream().map(PythonMode::parse).toList();
         Device device = torch.prepare();
         int threads = torch.threads() == 0 ? Runtime.getRuntime().availableProcessors() : torch.threads();
         BenchPlan plan = new BenchPlan(
                 workloads, new BenchPlan.Grid(batches, chosen, device, threads), sizes.sizes(), runs(device));
-        Report report = Bench.run(plan, python(), modes, listener());
+        BenchReport report = Bench.run(plan, python(), modes, listener());
         console.out().print(report.columns());
         console.out().flush();
         if (markdown != null) {
@@ -160,9 +160,9 @@ final class BenchCommand implements Callable<Integer> {
             }
 
             @Override
-            public void measured(Report soFar) {
+            public void measured(BenchReport soFar) {
                 if (json != null) {
-                    write(json, IndentedJson.of(soFar.tree()) + "\n");
+                    write(json, JsonText.indented(soFar.tree()) + "\n");
                 }
             }
         };

@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 import org.gramian.basis.ByteSize;
-import org.gramian.report.IndentedJson;
+import org.gramian.basis.JsonText;
 import org.gramian.tensor.library.CacheFolder;
 import org.gramian.train.feature.FeatureCaches;
 import picocli.CommandLine.Command;
@@ -66,7 +66,7 @@ final class CacheCommand implements Callable<Integer> {
                     rows.stream()
                             .map(row -> Map.of("name", row.name, "bytes", row.bytes, "lastUse", row.lastUse.toString()))
                             .toList());
-            console.out().println(IndentedJson.of(content));
+            console.out().println(JsonText.indented(content));
             return Main.DONE;
         }
         console.out().println("folder: " + folder);

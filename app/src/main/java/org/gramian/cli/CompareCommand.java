@@ -9,7 +9,7 @@ import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFolder;
 import org.gramian.report.ReportFile;
-import org.gramian.report.table.TableForm;
+import org.gramian.report.table.TableFormat;
 import org.gramian.run.table.PaperData;
 import org.gramian.run.table.TablePreset;
 import org.jspecify.annotations.Nullable;
@@ -83,7 +83,7 @@ final class CompareCommand implements Callable<Integer> {
         if (json != null || curves != null) {
             throw new IllegalArgumentException(
                     (json == null ? "--curves" : "--json") + " applies to results only; the folder of a table has "
-                            + TableForm.JSON.file() + " and all other formats");
+                            + TableFormat.JSON.file() + " and all other formats");
         }
         if (places.isEmpty()) {
             table.preset().ifPresent(this::sayWhatThePaperHas);

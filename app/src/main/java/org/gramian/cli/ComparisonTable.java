@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.stream.Stream;
+import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.evaluate.Spread;
-import org.gramian.report.IndentedJson;
 
 /**
  * Comparisons of one model with others, as text for the terminal and as JSON.
@@ -94,7 +94,7 @@ record ComparisonTable(List<String> names, List<Comparison> comparisons, List<Me
             pairs.add(pair(names.get(i + 1), comparisons.get(i)));
         }
         document.put("comparisons", pairs);
-        return IndentedJson.of(document) + "\n";
+        return JsonText.indented(document) + "\n";
     }
 
     private static Map<String, Object> result(String name, FoldSummary summary) {

@@ -5,8 +5,8 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.gramian.basis.JsonText;
 import org.gramian.check.GoldenCheck;
-import org.gramian.report.IndentedJson;
 import org.gramian.tensor.Device;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -62,7 +62,7 @@ final class DoctorCommand implements Callable<Integer> {
     private void print(DoctorReport examination) {
         PrintWriter out = console.out();
         if (json) {
-            out.println(IndentedJson.of(examination.details()));
+            out.println(JsonText.indented(examination.details()));
             return;
         }
         examination.lines().forEach((topic, sentences) -> printTopic(out, topic, sentences));

@@ -31,10 +31,10 @@ import org.gramian.model.ModelHeader;
 import org.gramian.model.Scoring;
 import org.gramian.report.ReportFile;
 import org.gramian.report.run.RunReport;
-import org.gramian.report.run.material.FoldMaterial;
-import org.gramian.report.run.material.ModelMaterial;
-import org.gramian.report.run.material.RunMaterial;
-import org.gramian.report.run.material.Thumbnails;
+import org.gramian.report.run.data.FoldData;
+import org.gramian.report.run.data.ModelData;
+import org.gramian.report.run.data.RunData;
+import org.gramian.report.run.data.Thumbnails;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -183,10 +183,10 @@ final class EvaluateCommand implements Callable<Integer> {
     private void report(Evaluation evaluation, Dataset dataset, ModelHeader header) throws IOException {
         Path page = Objects.requireNonNull(html);
         Path file = engine.model();
-        RunMaterial material = RunMaterial.of(
+        RunData material = RunData.of(
                 file.getFileName() + " on "
                         + folder.toAbsolutePath().normalize().getFileName(),
-                FoldMaterial.of(evaluation, Optional.of(new ModelMaterial(file, Files.size(file), header))),
+                FoldData.of(evaluation, Optional.of(new ModelData(file, Files.size(file), header))),
                 Thumbnails.of(dataset, new ImageReader(ImageLimits.DEFAULT)::read));
         ReportFile.of(page).write(RunReport.html(List.of(material), Version.number()));
         console.say("report: " + page);

@@ -8,10 +8,11 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.gramian.basis.AtomicFile;
+import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
 import org.gramian.explain.Attribution;
-import org.gramian.explain.Explainer;
 import org.gramian.explain.Explainer.Settings;
+import org.gramian.explain.Explainer;
 import org.gramian.explain.Explanation;
 import org.gramian.explain.Faithfulness;
 import org.gramian.explain.HeatImage;
@@ -22,7 +23,6 @@ import org.gramian.image.ReadResult;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.model.UnreadableImageException;
-import org.gramian.report.IndentedJson;
 import org.gramian.report.ReportFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -112,7 +112,7 @@ final class ExplainCommand implements Callable<Integer> {
             byte[] png = HeatImage.png(sheet.image());
             AtomicFile.put(out, partial -> Files.write(partial, png));
             if (json != null) {
-                ReportFile.of(json).write(IndentedJson.of(ExplanationText.json(why)) + "\n");
+                ReportFile.of(json).write(JsonText.indented(ExplanationText.json(why)) + "\n");
             }
             console.out().print(ExplanationText.lines(why));
             if (check) {

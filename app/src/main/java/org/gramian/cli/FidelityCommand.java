@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.gramian.basis.JsonText;
 import org.gramian.pooling.Fidelity;
-import org.gramian.report.IndentedJson;
 import org.gramian.run.config.FidelityPoint;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -90,7 +90,7 @@ final class FidelityCommand implements Callable<Integer> {
         Map<String, List<FidelityPoint>> document = new LinkedHashMap<>();
         document.put("mathematics", mathematics);
         document.put("recipe", recipe);
-        return IndentedJson.of(document);
+        return JsonText.indented(document);
     }
 
     private static void print(

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.gramian.backbone.Backbone;
+import org.gramian.basis.JsonText;
 import org.gramian.basis.NearestWord;
 import org.gramian.pooling.Method;
 import org.gramian.pooling.Methods;
-import org.gramian.report.IndentedJson;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -95,7 +95,7 @@ final class MethodsCommand implements Callable<Integer> {
                     text.printOne(rows.getFirst());
                 }
             }
-            case JSON -> out.println(IndentedJson.of(name == null ? rows : rows.getFirst()));
+            case JSON -> out.println(JsonText.indented(name == null ? rows : rows.getFirst()));
             case CSV -> out.print(cells(rows).csv());
             case MARKDOWN -> out.print(cells(rows).markdown());
         }

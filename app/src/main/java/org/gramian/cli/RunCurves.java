@@ -3,30 +3,27 @@ package org.gramian.cli;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.SequencedMap;
 import java.util.stream.Stream;
-import org.gramian.report.CurvePoint;
-import org.gramian.report.Curves;
+import org.gramian.report.TrainingCurves;
+import org.gramian.report.chart.ChartImage;
 import org.gramian.run.History;
-import org.gramian.train.loop.TrainEvent.EpochDone;
 
-/** The course of runs as points to draw, read from what they keep of each epoch. */
+/** Learning curves of run folders. */
 final class RunCurves {
     private static final String FILE = "history.csv";
 
     private RunCurves() {}
 
-    /** Accuracies of runs, each of its first fold. */
-    static Curves of(List<Path> runs) throws IOException {
-        SequencedMap<String, List<CurvePoint>> courses = new LinkedHashMap<>();
+    /** Compares the accuracies of runs, each in its first fold. */
+    static ChartImage of(List<Path> runs) throws IOException {
+        List<TrainingCurves.Run> histories = new ArrayList<>();
         for (Path run : runs) {
-            courses.put(
-                    String.valueOf(run.getFileName()),
-                    points(History.open(history(run)).epochs()));
+            histories.add(new TrainingCurves.Run(
+                    String.valueOf(run.getFileName()), History.open(history(run)).epochs()));
         }
-        return Curves.compare("accuracy by epoch", courses);
+        return new ChartImage("accuracy by epoch", List.of(TrainingCurves.comparison(histories)));
     }
 
     private static Path history(Path run) throws IOException {
@@ -35,11 +32,5 @@ final class RunCurves {
                 .findFirst()
                 .orElseThrow(
                         () -> new IOException(run + ": expected a run folder with a file " + FILE + ", found none"));
-    }
-
-    /** Points of epochs; judgements are drawn where they are on held-back images. */
-    static List<CurvePoint> points(List<EpochDone> epochs) {
-        boolean judged = epochs.stream().anyMatch(epoch -> epoch.judgement().loss() != epoch.loss());
-        return epochs.stream().map(epoch -> CurvePoint.of(epoch, judged)).toList();
     }
 }

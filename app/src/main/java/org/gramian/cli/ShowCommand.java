@@ -5,10 +5,10 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import org.gramian.basis.JsonText;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelHeader;
-import org.gramian.report.IndentedJson;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -40,7 +40,7 @@ final class ShowCommand implements Callable<Integer> {
         Path file = model.file();
         ModelHeader header = ModelFile.header(file);
         if (json) {
-            console.out().println(IndentedJson.of(json(file, header)));
+            console.out().println(JsonText.indented(json(file, header)));
         } else {
             console.out().print(new ModelText(header, all).text());
         }

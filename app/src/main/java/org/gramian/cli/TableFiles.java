@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.function.Function;
 import org.gramian.basis.AtomicTextFile;
-import org.gramian.report.table.TableForm;
+import org.gramian.report.table.TableFormat;
 import org.gramian.report.table.TableReport;
 import org.gramian.run.ExistingRun;
 import org.gramian.run.table.ResultTable;
@@ -40,7 +40,7 @@ record TableFiles(TableRun run, Path folder, Function<ResultTable, TableReport> 
     void write() throws IOException {
         Files.createDirectories(folder);
         TableReport report = report();
-        for (TableForm form : TableForm.values()) {
+        for (TableFormat form : TableFormat.values()) {
             String text = form.render(report);
             AtomicTextFile.write(folder.resolve(form.file()), file -> file.write(text));
         }

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
 import java.util.Optional;
-import org.gramian.report.table.TableForm;
+import org.gramian.report.table.TableFormat;
 import org.gramian.run.config.Settings;
 import org.gramian.run.table.RowList;
 import org.gramian.run.table.TablePlan;
@@ -110,8 +110,8 @@ final class TableOptions {
         return Optional.ofNullable(preset).map(TablePreset::parse);
     }
 
-    Optional<TableForm> form() {
-        return Optional.ofNullable(format).map(TableForm::parse);
+    Optional<TableFormat> form() {
+        return Optional.ofNullable(format).map(TableFormat::parse);
     }
 
     boolean dry() {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.gramian.image.dataset.Note;
-import org.gramian.report.table.TableForm;
+import org.gramian.report.table.TableFormat;
 import org.gramian.report.table.TableReport;
 import org.gramian.run.RunResources;
 import org.gramian.run.Trainer;
@@ -152,7 +152,7 @@ final class TableTraining {
 
     private int ended(TableFiles files, Optional<Cancellation.Reason> early) throws IOException {
         TableReport report = files.report();
-        Optional<TableForm> form = options.form();
+        Optional<TableFormat> form = options.form();
         console.out().print(form.isPresent() ? form.get().render(report) : TableText.of(report));
         console.out().flush();
         if (early.isPresent()) {

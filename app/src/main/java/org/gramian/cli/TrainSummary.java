@@ -10,7 +10,7 @@ import org.gramian.basis.AtomicTextFile;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
-import org.gramian.report.Curves;
+import org.gramian.report.TrainingCurves;
 import org.gramian.report.run.RunReport;
 import org.gramian.run.FoldResult;
 import org.gramian.run.History;
@@ -108,7 +108,7 @@ record TrainSummary(RunResult result, int planned, RunFolder folder) {
     /** An image that cannot be drawn, as on a machine without fonts, is no reason to lose anything else. */
     private static void draw(FoldResult fold, List<EpochDone> epochs, Consumer<String> remarks) {
         try {
-            Curves.of(fold.evaluation().setting().fold(), RunCurves.points(epochs))
+            TrainingCurves.image(fold.evaluation().setting().fold(), epochs)
                     .write(fold.folder().resolve("curves.png"));
         } catch (IOException failed) {
             remarks.accept("curves not drawn: " + Failures.sentence(failed));

@@ -16,7 +16,7 @@ import org.gramian.backbone.weights.Provenance;
 import org.gramian.backbone.weights.PublicFile;
 import org.gramian.backbone.weights.WeightName;
 import org.gramian.backbone.weights.WeightStore;
-import org.gramian.report.IndentedJson;
+import org.gramian.basis.JsonText;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -49,7 +49,7 @@ final class WeightsListCommand implements Callable<Integer> {
             Map<String, Object> content = new LinkedHashMap<>();
             content.put("folder", store.folder().toString());
             content.put("weights", rows);
-            console.out().println(IndentedJson.of(content));
+            console.out().println(JsonText.indented(content));
             return Main.DONE;
         }
         console.out().println("folder: " + store.folder());

@@ -8,19 +8,19 @@ import java.util.stream.Stream;
 import org.gramian.basis.AtomicTextFile;
 
 /**
- * Where a demo is kept: {@value #PICTURES}, a folder for each run, the report, and {@value #MARK}, which tells that the folder is a
- * demo's and of what recipe. A folder that holds anything else is never touched.
+ * Folder of a demo: {@value #IMAGES}, a folder for each run, the report, and {@value #MARK}, which identifies the demo and its
+ * recipe. A folder with other content is never changed.
  *
  * @param path the folder
  */
 public record DemoFolder(Path path) {
-    private static final String PICTURES = "textures";
+    private static final String IMAGES = "textures";
     private static final String MARK = "demo.txt";
 
     /**
-     * A new or empty folder, or that of the same demo, which goes on.
+     * Opens a new or empty folder, or that of the same demo to resume it.
      *
-     * @throws IllegalArgumentException if something else is there
+     * @throws IllegalArgumentException if the folder has other content
      */
     public static DemoFolder open(Path path, DemoRecipe recipe) throws IOException {
         String wanted = mark(recipe);
@@ -65,12 +65,12 @@ public record DemoFolder(Path path) {
                         recipe.epochs());
     }
 
-    /** The images, a folder for each class. */
+    /** Returns the folder of the images, which has one folder for each class. */
     public Path images() {
-        return path.resolve(PICTURES);
+        return path.resolve(IMAGES);
     }
 
-    /** The folder of a run. */
+    /** Returns the folder of a run. */
     public Path run(DemoRecipe.Entry entry) {
         return path.resolve(entry.name());
     }

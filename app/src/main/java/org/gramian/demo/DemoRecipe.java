@@ -9,48 +9,48 @@ import org.gramian.run.config.Settings;
 import org.gramian.train.recipe.Schedule;
 
 /**
- * What the demo draws and trains: two runs that differ in the pooling alone.
+ * Dataset and training options of the demo: two runs that differ in the pooling only.
  *
- * <p>The second pooling is the paper's, with as many channels after the 1×1 convolution as the filter bank has, 120, instead of
- * 512: more would be copies that cost time. Everything else is the same for both: images, division, crops, epochs and schedule.
+ * <p>The second pooling is that of the paper, with 120 channels after the 1×1 convolution instead of 512, as many as the filter
+ * bank has: more would be linearly dependent. Images, split, crops, epochs and schedule are the same for both.
  *
- * @param textures the images, with the seed of everything
+ * @param textures the images and the seed
  * @param pooling of the second run; the first is {@code average}
  * @param epochs of both
  */
 public record DemoRecipe(TextureSet textures, String pooling, int epochs) {
-    /** What two cores do in about a minute; the intervals of accuracies are some five points either way. */
+    /** Takes about a minute on two cores; confidence intervals of the accuracies are about ±5 points. */
     public static final DemoRecipe DEFAULT =
             new DemoRecipe(new TextureSet(80, 144, 0), "conv:same/rbf/spd:64/relu/triu/root/l2", 25);
 
-    /** Few images make few steps: in batches of 32 both poolings were still learning fast when their epochs were over. */
+    /** Few images make few steps: with batches of 32 the loss of both poolings was still falling fast at the last epoch. */
     private static final int BATCH = 8;
 
-    /** Crops leave this share of an image's side, as 224 of 256 pixels do. */
+    /** Crop size relative to the image, as 224 of 256 pixels. */
     private static final double CROPPED = 224.0 / 256;
 
     /**
      * One of the two runs.
      *
      * @param name of its folder
-     * @param meaning in words
-     * @param pooling as people write it
+     * @param meaning description
+     * @param pooling as written in options
      */
     public record Entry(String name, String meaning, String pooling) {}
 
-    /** The same for other images. */
+    /** Returns a copy with another seed. */
     public DemoRecipe seeded(long seed) {
         return new DemoRecipe(new TextureSet(textures.images(), textures.side(), seed), pooling, epochs);
     }
 
-    /** First order, then second. */
+    /** Returns the first-order run, then the second-order run. */
     public List<Entry> entries() {
         return List.of(
                 new Entry("average", "first order: the mean of every feature map", "average"),
                 new Entry("second-order", "second order: the paper's SPD pooling of the feature maps", pooling));
     }
 
-    /** The configuration of a run. */
+    /** Returns the configuration of a run. */
     public Settings settings(Entry entry) {
         int side = (int) Math.round(textures.side() * CROPPED);
         return Settings.NONE

@@ -17,40 +17,40 @@ import javax.imageio.ImageIO;
 import org.gramian.basis.AtomicFile;
 
 /**
- * A folder of drawn images, a folder for each {@link TextureKind}: {@code stripes/stripes_001.jpg} and so on. The same values
- * give the same bytes.
+ * Dataset of synthetic images with a folder for each {@link TextureKind}: {@code stripes/stripes_001.jpg} and so on. Equal
+ * values give equal bytes.
  *
  * @param images of each class
  * @param side of the square images in pixels
- * @param seed of everything
+ * @param seed of all random numbers
  */
 public record TextureSet(int images, int side, long seed) {
     private static final List<TextureKind> KINDS = List.of(TextureKind.values());
     private static final int LEAST_SIDE = 32;
     private static final int MOST_SIDE = 1024;
-    private static final int MOST_PICTURES = 10_000;
+    private static final int MOST_IMAGES = 10_000;
 
-    /** @throws IllegalArgumentException if there would be no images, too many, or none that shows a texture */
+    /** @throws IllegalArgumentException if the number or size of the images is out of range */
     public TextureSet {
-        if (images < 1 || images > MOST_PICTURES || side < LEAST_SIDE || side > MOST_SIDE) {
+        if (images < 1 || images > MOST_IMAGES || side < LEAST_SIDE || side > MOST_SIDE) {
             throw new IllegalArgumentException(
                     "expected 1 to %d images of %d to %d pixels for each class, found %d of %d"
-                            .formatted(MOST_PICTURES, LEAST_SIDE, MOST_SIDE, images, side));
+                            .formatted(MOST_IMAGES, LEAST_SIDE, MOST_SIDE, images, side));
         }
     }
 
-    /** How many images there are of all classes. */
+    /** Returns the number of images of all classes. */
     public int size() {
         return images * KINDS.size();
     }
 
     /**
-     * Draws what is not there yet, on all cores; every file appears whole.
+     * Writes the missing images on all cores, each file atomically.
      *
-     * @param folder is made where there is none
-     * @param progress told how many images are there, by many threads
-     * @param stop asked before each image; once true, the rest is left out
-     * @return whether all images are there
+     * @param folder created if missing
+     * @param progress receives the number of images present, from many threads
+     * @param stop checked before each image; once true, the rest is skipped
+     * @return whether all images are present
      */
     public boolean write(Path folder, LongConsumer progress, BooleanSupplier stop) throws IOException {
         for (TextureKind kind : KINDS) {
@@ -85,7 +85,7 @@ public record TextureSet(int images, int side, long seed) {
         }
     }
 
-    /** One image as a JPEG file. */
+    /** Returns an image as a JPEG file. */
     byte[] bytes(TextureKind kind, int number) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         if (!ImageIO.write(TextureImage.random(kind, generator(kind, number)).draw(side), "jpg", bytes)) {
@@ -94,7 +94,7 @@ public record TextureSet(int images, int side, long seed) {
         return bytes.toByteArray();
     }
 
-    /** A generator for one image: neighbours of a seed give unrelated numbers, so sums of them would clash, hashes do not. */
+    /** Returns the generator of one image; hashing keeps the streams of neighbouring seeds and numbers apart. */
     private SplittableRandom generator(TextureKind kind, int number) {
         long root = new SplittableRandom(seed).nextLong();
         long branch = new SplittableRandom(root + KINDS.indexOf(kind)).nextLong();

@@ -3,10 +3,10 @@ package org.gramian.demo;
 import java.util.SplittableRandom;
 
 /**
- * Random hills: a random height at every point with whole coordinates, smooth between them (value noise). It repeats every {@value
- * #SIDE} units, which is more than an image shows.
+ * Value noise: random values at integer coordinates, interpolated smoothly. Repeats every {@value #SIDE} units, which is more
+ * than an image shows.
  */
-final class ValueNoise implements Pattern {
+final class ValueNoise implements TexturePattern {
     private static final int SIDE = 64;
 
     private final double[] heights;
@@ -15,7 +15,7 @@ final class ValueNoise implements Pattern {
         heights = random.doubles((long) SIDE * SIDE).toArray();
     }
 
-    /** The height of a point of the lattice, from 0 to 1. */
+    /** Returns the value of a lattice point, 0 to 1. */
     double height(long column, long row) {
         return heights[Math.floorMod(row, SIDE) * SIDE + Math.floorMod(column, SIDE)];
     }
@@ -24,14 +24,14 @@ final class ValueNoise implements Pattern {
     public double at(double x, double y) {
         long column = (long) Math.floor(x);
         long row = (long) Math.floor(y);
-        double right = Pattern.step(0, 1, x - column);
-        double down = Pattern.step(0, 1, y - row);
+        double right = TexturePattern.step(0, 1, x - column);
+        double down = TexturePattern.step(0, 1, y - row);
         double above = mix(height(column, row), height(column + 1, row), right);
         double below = mix(height(column, row + 1), height(column + 1, row + 1), right);
         return mix(above, below, down);
     }
 
-    /** Hills upon hills: three octaves, each of half the size and half the height of the last (turbulence, Perlin 1985). */
+    /** Returns the sum of three octaves, each of half the size and amplitude of the last (turbulence, Perlin 1985). */
     double turbulence(double x, double y) {
         return (4 * at(x, y) + 2 * at(2 * x + 17, 2 * y + 5) + at(4 * x + 31, 4 * y + 41)) / 7;
     }

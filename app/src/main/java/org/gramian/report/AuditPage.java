@@ -16,20 +16,20 @@ import org.gramian.image.audit.Severity;
 import org.gramian.image.dataset.Dataset;
 
 /**
- * An audit as a page: the verdict, what was found with images beside each other, the classes, the sizes.
+ * HTML page of an audit: verdict, findings with images, classes and image sizes.
  *
- * @param report what is shown
- * @param album its images
- * @param plot its sizes
- * @param labels the label of every image that is shown, with its part of a split
- * @param version of the program that made it
+ * @param report the audit
+ * @param album thumbnails
+ * @param plot image sizes
+ * @param labels caption by image name: the class and, for duplicates, the split
+ * @param version of the program
  */
 public record AuditPage(
         AuditReport report, ThumbnailSet album, SizePlot plot, Map<String, String> labels, String version) {
-    /** A list without images shows so many lines. */
+    /** Most lines of a list without images. */
     private static final int LINES = 200;
 
-    /** Lays out a report with its images. */
+    /** Returns the page of an audit. */
     public static AuditPage of(AuditReport report, Dataset dataset, ThumbnailSet album, String version) {
         Map<String, String> labels =
                 dataset.samples().stream().collect(Collectors.toMap(sample -> sample.name(), dataset::className));
@@ -44,7 +44,7 @@ public record AuditPage(
         return member.split().isEmpty() ? member.label() : member.label() + ", " + member.split();
     }
 
-    /** The whole page. */
+    /** Renders the page. */
     public String html() {
         StringOutput out = new StringOutput();
         TemplateEngine.createPrecompiled(null, ContentType.Html, null, "org.gramian.report.page")
@@ -52,21 +52,21 @@ public record AuditPage(
         return out.toString();
     }
 
-    /** The findings of a severity. */
+    /** Returns the findings of a severity. */
     public List<Finding> findings(Severity severity) {
         return report.findings().stream()
                 .filter(finding -> finding.severity() == severity)
                 .toList();
     }
 
-    /** Whether a finding is shown with images. */
+    /** Returns whether a finding has images. */
     public boolean imaged(Finding finding) {
         return finding.items().stream()
                 .flatMap(item -> item.images().stream())
                 .anyMatch(name -> album.image(name).isPresent());
     }
 
-    /** The items of a finding that are shown. */
+    /** Returns the items of a finding that are shown. */
     public List<Finding.Item> shown(Finding finding) {
         return finding.items().stream().limit(limit(finding)).toList();
     }
@@ -75,35 +75,36 @@ public record AuditPage(
         return imaged(finding) ? ThumbnailSet.ITEMS : LINES;
     }
 
-    /** For example {@code Showing 24 of 312.}; empty where all are shown. */
+    /** Returns a note such as {@code Showing 24 of 312.}; empty if all items are shown. */
     public String shownOf(Finding finding) {
         int all = finding.items().size();
         int limit = limit(finding);
         return all > limit ? "Showing " + limit + " of " + number(all) + "." : "";
     }
 
-    /** The images of an item that are shown. */
+    /** Returns the images of an item that are shown. */
     public List<String> shown(Finding.Item item) {
-        return item.images().stream().limit(ThumbnailSet.PICTURES).toList();
+        return item.images().stream().limit(ThumbnailSet.IMAGES).toList();
     }
 
-    /** The name of an image's file; its folders mostly say the class again, and the whole name is at hand as a title. */
+    /** Returns the file name of an image; its folders mostly repeat the class. */
     public String fileName(String name) {
         return name.substring(name.lastIndexOf('/') + 1);
     }
 
-    /** The verdict in a sentence. */
+    /** Returns the verdict as a sentence. */
     public String verdict() {
         return AuditVerdict.of(report);
     }
 
-    /** The style of the verdict: that of the worst finding. */
+    /** Returns the CSS class of the verdict: that of the worst finding. */
     public String verdictClass() {
         return report.findings().isEmpty()
                 ? "FINE"
                 : report.findings().getFirst().severity().name();
     }
 
+    /** Returns the heading of the findings of a severity. */
     public String heading(Severity severity) {
         return switch (severity) {
             case SPOILS -> "Errors";
@@ -112,39 +113,40 @@ public record AuditPage(
         };
     }
 
-    /** The severity of one finding, for its badge. */
+    /** Returns the badge of a finding. */
     public String badge(Severity severity) {
         return severity.text();
     }
 
-    /** A few images of a class. */
+    /** Returns a few images of a class. */
     public List<String> strip(ClassCount found) {
         return album.strips().getOrDefault(found.name(), List.of());
     }
 
-    /** The share of a class that is readable, in percent. */
+    /** Returns the readable part of a class in percent. */
     public double readablePercent(ClassCount found) {
         return Math.round(1000.0 * found.readable() / Math.max(1, found.images())) / 10.0;
     }
 
-    /** Bits of a channel with their counts, as {@code 8 (990 images), 16 (10 images)}. */
+    /** Returns the bits per channel with their counts, as {@code 8 (990 images), 16 (10 images)}. */
     public String bits() {
         return report.contents().bits().entrySet().stream()
                 .map(entry -> entry.getKey() + " (" + number(entry.getValue()) + ")")
                 .collect(Collectors.joining(", "));
     }
 
-    /** A bar's length in percent of the largest class. */
+    /** Returns the length of a bar in percent of the largest class. */
     public double percent(int images) {
         int most = report.classes().stream().mapToInt(ClassCount::images).max().orElse(1);
         return Math.round(1000.0 * images / Math.max(1, most)) / 10.0;
     }
 
+    /** Returns a number with thousands separators. */
     public String number(int value) {
         return String.format(Locale.ROOT, "%,d", value);
     }
 
-    /** Words for counts, as {@code 980 rgb, 20 gray}. */
+    /** Returns counts as text, such as {@code 980 rgb, 20 gray}. */
     public String counts(Map<?, Integer> counts) {
         return counts.entrySet().stream()
                 .map(entry -> number(entry.getValue()) + " "

@@ -3,11 +3,11 @@ package org.gramian.report;
 import org.gramian.image.audit.AuditReport;
 import org.gramian.image.audit.Severity;
 
-/** An audit's result in one sentence, the same on the terminal and on the page. */
+/** Verdict of an audit in one sentence, for the terminal and the page. */
 public final class AuditVerdict {
     private AuditVerdict() {}
 
-    /** For example {@code 2 errors and 1 warning: fix the errors before training.} */
+    /** Returns for example {@code 2 errors and 1 warning: fix the errors before training.} */
     public static String of(AuditReport report) {
         int spoils = report.count(Severity.SPOILS);
         int warnings = report.count(Severity.WARN);

@@ -6,17 +6,22 @@ import org.gramian.basis.AtomicFile;
 import org.gramian.basis.AtomicTextFile;
 
 /**
- * A text file that appears under its name complete or not at all, replacing an older one.
+ * Text file that is written atomically and replaces an older one.
  *
- * @param path where
+ * @param path of the file
  */
 public record ReportFile(Path path) {
-    /** Says before the work, not after it, that the report could not be written. */
+    /**
+     * Checks before the work that the file can be written.
+     *
+     * @throws IOException if it cannot
+     */
     public static ReportFile of(Path path) throws IOException {
         AtomicFile.require(path);
         return new ReportFile(path);
     }
 
+    /** Writes the whole text. */
     public void write(String text) throws IOException {
         AtomicTextFile.write(path, file -> file.write(text));
     }

@@ -7,32 +7,32 @@ import java.util.TreeMap;
 import org.gramian.image.audit.Contents;
 
 /**
- * The sizes of images as dots in a square, width to the right and height upwards, both in logarithmic measure.
+ * Scatter plot of image sizes, width against height, on logarithmic scales.
  *
- * @param dots where images are, the largest first, so that none hides another
- * @param ticks the powers of two along either side
+ * @param dots largest first, so that none hides another
+ * @param ticks powers of two of both axes
  */
 public record SizePlot(List<Dot> dots, List<Tick> ticks) {
-    /** The square's side in units of the drawing, without the margin for labels. */
+    /** Side of the square plot area in SVG units, without labels. */
     public static final int SIDE = 360;
 
-    /** Dots nearer than this are one. */
+    /** Cell size: dots in the same cell are merged. */
     private static final int GRAIN = 4;
 
     private static final double SMALLEST = 3;
     private static final double LARGEST = 16;
 
     /**
-     * Images of about one size.
+     * Images of similar size.
      *
      * @param x from the left
      * @param y from the top
      * @param radius grows with the number of images
-     * @param text the size and number, for people
+     * @param text tooltip with size and number
      */
     public record Dot(int x, int y, double radius, String text) {}
 
-    /** A side length and where it lies, from the left or from the bottom. */
+    /** Side length in pixels and its distance from the left or the bottom. */
     public record Tick(int pixels, int at) {}
 
     static SizePlot of(List<Contents.SizeCount> sizes) {
@@ -65,7 +65,7 @@ public record SizePlot(List<Dot> dots, List<Tick> ticks) {
         return ticks;
     }
 
-    /** A cell of the drawing with the images in it. */
+    /** Cell of the plot with the images in it. */
     private record Cell(Contents.SizeCount example, int images) {
         Cell and(Cell other) {
             return new Cell(other.example.images() > example.images() ? other.example : example, images + other.images);

@@ -24,25 +24,26 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 
 /**
- * Small copies of the images that a page shows, in bounded number: about 800 at most, some three megabytes.
+ * Thumbnails of an audit page, about 800 at most (3 MB).
  *
- * @param images the source of each image's {@code img} element, by the image's name
- * @param strips the names of a few images of each class, by the class; none for classes beyond the bound
+ * @param images data URI of each thumbnail by image name
+ * @param strips names of a few images by class; classes beyond the bound have none
  */
 public record ThumbnailSet(Map<String, String> images, Map<String, List<String>> strips) {
-    /** A finding shows so many of its items, and so many images of each. */
+    /** Most items shown of a finding. */
     static final int ITEMS = 24;
 
-    static final int PICTURES = 6;
+    /** Most images shown of an item. */
+    static final int IMAGES = 6;
 
     private static final int OF_FINDINGS = 400;
     private static final int OF_CLASSES = 400;
     private static final int OF_A_CLASS = 6;
 
     /**
-     * Chooses the images and reads them again.
+     * Selects the images and reads them.
      *
-     * @param threads how many are read at the same time
+     * @param threads number of reading threads
      */
     public static ThumbnailSet of(AuditReport report, Dataset dataset, Function<Path, ReadResult> reader, int threads)
             throws InterruptedException {
@@ -51,7 +52,7 @@ public record ThumbnailSet(Map<String, String> images, Map<String, List<String>>
         for (Finding finding : report.findings()) {
             finding.items().stream()
                     .limit(ITEMS)
-                    .flatMap(item -> item.images().stream().limit(PICTURES))
+                    .flatMap(item -> item.images().stream().limit(IMAGES))
                     .limit(Math.max(0, OF_FINDINGS - names.size()))
                     .forEach(names::add);
         }
@@ -82,12 +83,12 @@ public record ThumbnailSet(Map<String, String> images, Map<String, List<String>>
                 : Optional.empty();
     }
 
-    /** The image of an image; none if it cannot be read or there are too many. */
+    /** Returns the data URI of a thumbnail; empty if the image is unreadable or beyond the bound. */
     public Optional<String> image(String name) {
         return Optional.ofNullable(images.get(name));
     }
 
-    /** Images evenly spaced over each class: the first ones of a folder are often alike. */
+    /** Samples each class evenly: the first images of a folder are often alike. */
     private static Map<String, List<String>> strips(AuditReport report, Dataset dataset) {
         Map<String, List<String>> byClass = new TreeMap<>();
         Set<String> lost =

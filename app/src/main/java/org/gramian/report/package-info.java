@@ -1,22 +1,22 @@
 /**
- * Reports to look at: single HTML files that need nothing else and no network, and images of curves.
+ * Reports: self-contained HTML files and images of learning curves.
  *
- * <p>An {@link org.gramian.report.AuditPage} shows an audit. Its {@link org.gramian.report.Album} holds small copies of the
- * images that are shown, its {@link org.gramian.report.SizePlot} the sizes of all. The words and shapes stand in the
- * template {@code audit.jte}, which escapes every name: folders and files may be called anything.
+ * <p>An {@link org.gramian.report.AuditPage} shows an audit, with a {@link org.gramian.report.ThumbnailSet} of images and a {@link
+ * org.gramian.report.SizePlot} of all image sizes. The template {@code audit.jte} escapes every name: folders and files may have
+ * any name.
  *
  * <pre>{@code
- * String html = AuditPage.of(report, dataset, Album.of(report, dataset, reader, threads), "0.1.0").html();
+ * String html = AuditPage.of(report, dataset, ThumbnailSet.of(report, dataset, reader, threads), "0.1.0").html();
  * ReportFile.of(Path.of("audit.html")).write(html);
  * }</pre>
  *
- * <p>{@link org.gramian.report.run} is the report of training runs, {@link org.gramian.report.table} that of tables of methods.
+ * <p>{@link org.gramian.report.run} reports training runs, {@link org.gramian.report.table} tables of methods.
  *
- * <p>{@link org.gramian.report.Curves} draw the course of training from one {@link org.gramian.report.CurvePoint} per
- * epoch, of a single run or of several by name:
+ * <p>{@link org.gramian.report.TrainingCurves} are the learning curves of one run or of several, as {@linkplain
+ * org.gramian.report.chart charts} that pages draw as SVG and {@link org.gramian.report.chart.ChartImage} as PNG:
  *
  * <pre>{@code
- * Curves.of("materials, fold 1", points).write(Path.of("curves.png"));
+ * TrainingCurves.image("materials, fold 1", epochs).write(Path.of("curves.png"));
  * }</pre>
  */
 @NullMarked

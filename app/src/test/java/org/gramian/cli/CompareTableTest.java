@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
-import org.gramian.report.table.TableForm;
+import org.gramian.report.table.TableFormat;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,7 +61,7 @@ class CompareTableTest {
                 .containsPattern("1 of 2\\W+average")
                 .containsPattern("2 of 2\\W+cov")
                 .containsPattern("2/2 cov\\W+fold 2/2");
-        for (TableForm form : TableForm.values()) {
+        for (TableFormat form : TableFormat.values()) {
             assertThat(Files.readString(out.resolve(form.file())))
                     .as(form.file())
                     .contains("--methods", "data.protocol=kfold:2".substring(0, 13));

@@ -50,7 +50,7 @@ class TextureSetTest {
     void aPatternStaysBetweenDarkAndLightAndReachesNearBoth(TextureKind kind) {
         for (int draw = 0; draw < 20; draw++) {
             SplittableRandom random = new SplittableRandom(draw);
-            Pattern pattern = kind.pattern(random);
+            TexturePattern pattern = kind.pattern(random);
             double least = 1;
             double most = 0;
             for (int i = 0; i < 4000; i++) {

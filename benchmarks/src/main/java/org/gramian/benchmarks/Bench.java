@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import org.jspecify.annotations.Nullable;
 
-/** Follows a {@link BenchPlan}: the ceilings first, then one measurement after the other. */
+/** Runs a {@link BenchPlan}: peak rates first, then one workload after the other. */
 public final class Bench {
     private static final String GRAMIAN = "gramian";
 
@@ -25,23 +25,23 @@ public final class Bench {
         this.listener = listener;
     }
 
-    /** Is told how it goes. */
+    /** Listener for progress and results. */
     public interface Listener {
-        /** A sentence. */
+        /** Receives a progress message. */
         void say(String sentence);
 
-        /** All measurements so far, after each of them: a run that is broken off leaves what it has. */
-        void measured(Report soFar);
+        /** Receives all results so far after each measurement, so that an interrupted run leaves its results. */
+        void measured(BenchReport soFar);
     }
 
     /**
-     * Measures.
+     * Runs all measurements.
      *
-     * @param python what Gramian is compared with, or null for nothing
-     * @param modes ways in which it runs
-     * @throws IllegalStateException if Gramian's own side fails
+     * @param python PyTorch to compare with, or null
+     * @param modes of PyTorch
+     * @throws IllegalStateException if the side of Gramian fails
      */
-    public static Report run(BenchPlan plan, @Nullable PythonTorch python, List<PythonMode> modes, Listener listener) {
+    public static BenchReport run(BenchPlan plan, @Nullable PythonTorch python, List<PythonMode> modes, Listener listener) {
         List<Side> others = new ArrayList<>();
         if (python != null) {
             modes.forEach(mode -> others.add(new Side.Python(python, mode)));
@@ -49,23 +49,23 @@ public final class Bench {
         return new Bench(plan, others, listener).run();
     }
 
-    private Report run() {
+    private BenchReport run() {
         List<BenchPlan.Case> cases = plan.cases();
         plan.leftOut().forEach(listener::say);
         Map<Precision, Double> ceilings = ceilings(cases);
-        List<Comparison> comparisons = new ArrayList<>();
-        Report report = Report.of(settings(), ceilings, comparisons);
+        List<WorkloadResult> comparisons = new ArrayList<>();
+        BenchReport report = BenchReport.of(settings(), ceilings, comparisons);
         for (BenchPlan.Case each : cases) {
             List<Side> sides = sides(each.workload());
-            List<SideResult> outcomes = Measurement.of(each.workload(), each.spec(), sides, plan.runs(), listener::say);
-            comparisons.add(new Comparison(each.workload(), each.spec(), outcomes, trajectory(each, outcomes)));
-            report = Report.of(settings(), ceilings, comparisons);
+            List<SideResult> outcomes = WorkloadMeasurement.of(each.workload(), each.spec(), sides, plan.runs(), listener::say);
+            comparisons.add(new WorkloadResult(each.workload(), each.spec(), outcomes, trajectory(each, outcomes)));
+            report = BenchReport.of(settings(), ceilings, comparisons);
             listener.measured(report);
         }
         return report;
     }
 
-    /** The best rate of a large matrix product, for every precision that is measured. */
+    /** Measures the best rate of a large matrix product for every precision of the plan. */
     private Map<Precision, Double> ceilings(List<BenchPlan.Case> cases) {
         Map<Precision, Double> ceilings = new EnumMap<>(Precision.class);
         for (BenchPlan.Case each : cases) {
@@ -81,7 +81,7 @@ public final class Bench {
         try (WorkerProcess worker = new WorkerProcess(new Side.Java(GRAMIAN, CeilingTask.NAME), spec)) {
             double best = worker.run(1);
             for (int i = 0; i < CeilingTask.TIMES; i++) {
-                best = Math.min(best, worker.run((int) Math.clamp(Measurement.LEAST_SECONDS / best, 1, 100)));
+                best = Math.min(best, worker.run((int) Math.clamp(WorkloadMeasurement.LEAST_SECONDS / best, 1, 100)));
             }
             double rate = CeilingTask.operations(plan.grid().device()) / best;
             listener.say("peak of " + precision.text() + ": " + Units.teraflops(rate)
@@ -91,24 +91,24 @@ public final class Bench {
         }
     }
 
-    private List<Side> sides(Workload workload) {
-        if (workload == Workload.DEFINITION) {
+    private List<Side> sides(BenchWorkload workload) {
+        if (workload == BenchWorkload.DEFINITION) {
             return List.of(
                     new Side.Java("matrix form", workload.text()), new Side.Java("double loop", KernelLoopTask.NAME));
         }
-        if (workload == Workload.PREDICTION) {
+        if (workload == BenchWorkload.PREDICTION) {
             return List.of(
                     new Side.Java("from files", workload.text()),
                     new Side.Java("from memory", PredictionTask.IN_MEMORY));
         }
         List<Side> sides = new ArrayList<>(List.of(new Side.Java(GRAMIAN, workload.text())));
-        if (workload != Workload.PICTURES) {
+        if (workload != BenchWorkload.PICTURES) {
             sides.addAll(others);
         }
         return sides;
     }
 
-    /** By fresh workers, of Gramian and of the first other side that was measured. */
+    /** Compares losses of fresh workers of Gramian and of the first other side measured. */
     private Optional<Trajectory> trajectory(BenchPlan.Case each, List<SideResult> outcomes) {
         int steps = plan.runs().trajectory();
         Optional<Side> other = others.stream()

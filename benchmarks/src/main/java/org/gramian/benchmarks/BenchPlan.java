@@ -11,19 +11,19 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 
 /**
- * What is to be measured: every workload with every batch and every precision.
+ * Plan of a benchmark: every workload with every batch size and precision.
  *
  * @param workloads in this order
- * @param grid batches, precisions and where
- * @param sizes what is computed
- * @param runs how often
+ * @param grid batch sizes, precisions and device
+ * @param sizes model and input sizes
+ * @param runs number of timings
  */
-public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs runs) {
+public record BenchPlan(List<BenchWorkload> workloads, Grid grid, Sizes sizes, Runs runs) {
     /**
-     * What is varied, and where it runs.
+     * Batch sizes, precisions and device.
      *
-     * @param batches images at once; none for the usual number of each workload
-     * @param precisions in which numbers; none for all that make sense
+     * @param batches batch sizes; empty for the default of each workload
+     * @param precisions empty for all that the device supports
      * @param device of all sides
      * @param threads of all sides
      */
@@ -41,13 +41,13 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
     }
 
     /**
-     * What is computed.
+     * Model and input sizes.
      *
-     * @param pooling of the head, as text
-     * @param backbone the network, cut at its default layer
-     * @param channels of the maps that a head alone is given
-     * @param side of these maps
-     * @param pixels side of the images that a network is given
+     * @param pooling of the head
+     * @param backbone cut at its default layer
+     * @param channels of the feature maps of a head without a backbone
+     * @param side height and width of these feature maps
+     * @param pixels height and width of the images
      * @param classes of the classifier
      */
     public record Sizes(String pooling, String backbone, int channels, int side, int pixels, int classes) {
@@ -58,10 +58,10 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
             requireAtLeast(1, "the side of the images", pixels);
         }
 
-        /** Says no to sizes that do not go together, before anything is started. */
-        void requireFits(Workload workload) {
+        /** Throws if the sizes do not fit together. */
+        void requireFits(BenchWorkload workload) {
             Shape maps = Shape.of(channels, side, side);
-            boolean predicts = workload == Workload.PREDICTION;
+            boolean predicts = workload == BenchWorkload.PREDICTION;
             if (workload.hasBackbone() || predicts) {
                 maps = Backbone.of(backbone).features(pixels, pixels);
             }
@@ -74,11 +74,11 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
     }
 
     /**
-     * How often.
+     * Number of timings.
      *
-     * @param warmups rounds that do not count
-     * @param timed rounds that count
-     * @param trajectory steps whose losses are compared, 0 for none
+     * @param warmups warm-up rounds
+     * @param timed timed rounds
+     * @param trajectory training steps whose losses are compared, 0 for none
      */
     public record Runs(int warmups, int timed, int trajectory) {
         public Runs {
@@ -88,8 +88,8 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
         }
     }
 
-    /** One of the measurements. */
-    record Case(Workload workload, TaskSpec spec) {}
+    /** Measurement of a plan. */
+    record Case(BenchWorkload workload, TaskSpec spec) {}
 
     public BenchPlan {
         workloads = List.copyOf(workloads);
@@ -106,15 +106,15 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
     }
 
     /**
-     * All measurements, in their order.
+     * Returns all measurements in order.
      *
      * @throws IllegalArgumentException if none is left
      */
     List<Case> cases() {
         List<Case> cases = new ArrayList<>();
-        for (Workload workload : workloads) {
+        for (BenchWorkload workload : workloads) {
             boolean varied = workload.hasHead() || workload.hasBackbone();
-            boolean counted = varied || workload == Workload.PREDICTION; // the others need enough to be timed
+            boolean counted = varied || workload == BenchWorkload.PREDICTION; // the others need enough to be timed
             for (int batch : counted && !grid.batches.isEmpty() ? grid.batches : List.of(usualBatch(workload))) {
                 for (Precision precision : varied ? grid.precisions : List.of(Precision.F32)) {
                     if (!leavesOut(workload, precision)) {
@@ -130,7 +130,7 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
         return cases;
     }
 
-    /** What is asked for and not measured, in sentences. */
+    /** Returns a message for each workload that is skipped in some precision. */
     List<String> leftOut() {
         return workloads.stream()
                 .filter(workload -> grid.precisions.stream().anyMatch(precision -> leavesOut(workload, precision)))
@@ -139,12 +139,12 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
                 .toList();
     }
 
-    /** A head is of single precision. */
-    private static boolean leavesOut(Workload workload, Precision precision) {
+    /** Returns whether a combination is skipped: heads compute in float32. */
+    private static boolean leavesOut(BenchWorkload workload, Precision precision) {
         return precision == Precision.BF16 && workload.hasHead() && !workload.hasBackbone();
     }
 
-    private int usualBatch(Workload workload) {
+    private int usualBatch(BenchWorkload workload) {
         return switch (workload) {
             case HEAD_FORWARD, HEAD_TRAINING -> 32;
             case NETWORK_FORWARD, NETWORK_TRAINING, BACKBONE_FORWARD, BACKBONE_TRAINING ->
@@ -155,7 +155,7 @@ public record BenchPlan(List<Workload> workloads, Grid grid, Sizes sizes, Runs r
         };
     }
 
-    /** What a worker of a task is told. */
+    /** Returns the specification of a task. */
     TaskSpec spec(String task, int batch, Precision precision) {
         SequencedMap<String, String> values = new LinkedHashMap<>();
         values.put("batch", "" + batch);

@@ -10,11 +10,11 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
-/** A product of two large square matrices: what a device can do at best, in {@code 2n³} operations. */
+/** Product of two large square matrices, {@code 2n³} operations: the peak rate of a device. */
 final class CeilingTask implements Task {
     static final String NAME = "ceiling";
 
-    /** The best of so many is taken. */
+    /** Number of timings; the best one counts. */
     static final int TIMES = 5;
 
     private final Tensor a;
@@ -24,18 +24,18 @@ final class CeilingTask implements Task {
         int size = size(spec.device());
         Precision precision = Precision.parse(spec.text("precision"));
         try (Scope scope = Scope.open()) {
-            Tensor made = Pattern.uniform(Shape.of(size, size), 1, 1, spec.device());
+            Tensor made = SyntheticValues.uniform(Shape.of(size, size), 1, 1, spec.device());
             a = scope.keep(Tensors.copy(Tensors.to(made, precision.ofProducts())));
             b = scope.keep(Tensors.copy(a));
         }
     }
 
-    /** Large enough that a larger one is not faster. */
+    /** Returns the size of the matrices, large enough to reach the peak rate. */
     static int size(Device device) {
         return device.kind() == Device.Kind.CUDA ? 8192 : 2048;
     }
 
-    /** Multiplications and additions of one product. */
+    /** Returns the floating-point operations of one product. */
     static double operations(Device device) {
         return 2 * Math.pow(size(device), 3);
     }

@@ -13,14 +13,14 @@ import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 import org.jspecify.annotations.Nullable;
 
-/** A {@link Subject} forward, with nothing kept for going backwards; recorded where that can be. */
+/** Forward pass of a {@link BenchModel} without gradients, replayed from a CUDA graph if possible. */
 final class ForwardTask implements Task {
-    private final Subject subject;
+    private final BenchModel subject;
     private final CudaStream stream;
     private final Tensor result;
     private final CapturedWork work;
 
-    ForwardTask(Subject subject) {
+    ForwardTask(BenchModel subject) {
         this.subject = subject;
         Device device = subject.labels().device();
         this.stream = CudaStream.open(device);

@@ -14,10 +14,10 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Crops;
 import org.gramian.image.crop.Preprocessing;
 
-/** JPEG files of 512×384 through the loader: decoded, brought to a short side of 256, the middle cut out. */
+/** Loading of JPEG files of 512×384: decoded, resized to a short side of 256, centre crop. */
 final class ImagesTask implements Task {
-    /** Images per second that the loader must be able to deliver with two threads. */
-    static final int ASKED = 150;
+    /** Images per second that the loader must reach with two threads. */
+    static final int REQUIRED = 150;
 
     private final SyntheticImageFolder images;
     private final List<Work> list;
@@ -46,7 +46,7 @@ final class ImagesTask implements Task {
         }
     }
 
-    /** Number of images that came through. */
+    /** Loads all images and returns the number of readable ones. */
     private long load() {
         long loaded = 0;
         try (BatchLoader loader = new BatchLoader(rendering, list, prefetch)) {

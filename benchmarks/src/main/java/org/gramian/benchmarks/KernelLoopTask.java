@@ -4,8 +4,8 @@ import java.util.LinkedHashMap;
 import java.util.SequencedMap;
 
 /**
- * The Gaussian kernel matrix of one image as the paper defines it, element by element: {@code K_ij = exp(−‖f_i − f_j‖² /
- * 2σ²)} with σ the mean distance of different maps.
+ * Gaussian kernel matrix of one image by the double loop of the definition: {@code K_ij = exp(−‖f_i − f_j‖² /
+ * 2σ²)} with σ the mean distance of different feature maps.
  */
 final class KernelLoopTask implements Task {
     static final String NAME = "definition-loop";
@@ -18,7 +18,7 @@ final class KernelLoopTask implements Task {
         maps = new float[channels][positions];
         for (int i = 0; i < channels; i++) {
             for (int p = 0; p < positions; p++) {
-                maps[i][p] = (float) (Pattern.at((long) i * positions + p, 1) * 2);
+                maps[i][p] = (float) (SyntheticValues.at((long) i * positions + p, 1) * 2);
             }
         }
     }
@@ -60,13 +60,13 @@ final class KernelLoopTask implements Task {
         return sum;
     }
 
-    /** Numbers by which two kernel matrices are compared. */
+    /** Returns values by which two kernel matrices are compared. */
     static SequencedMap<String, Double> summary(float[] k) {
         double squares = 0;
         double weighted = 0;
         for (int i = 0; i < k.length; i++) {
             squares += (double) k[i] * k[i];
-            weighted += k[i] * (1 + Pattern.at(i, 5));
+            weighted += k[i] * (1 + SyntheticValues.at(i, 5));
         }
         SequencedMap<String, Double> values = new LinkedHashMap<>();
         values.put("|K|", Math.sqrt(squares));

@@ -11,17 +11,17 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
 import org.jspecify.annotations.Nullable;
 
-/** The Gaussian kernel matrix of one image by matrix products, as {@link Rbf} makes it. */
+/** Gaussian kernel matrix of one image by matrix products, as {@link Rbf} computes it. */
 final class KernelMatrixTask implements Task {
     private static final Rbf KERNEL = new Rbf(new Sigma.Mean(), 0);
 
     private final Tensor maps;
 
     KernelMatrixTask(TaskSpec spec) {
-        this.maps = Pattern.uniform(shape(spec), 1, 1, spec.device());
+        this.maps = SyntheticValues.uniform(shape(spec), 1, 1, spec.device());
     }
 
-    /** One image's maps, {@code [1, C, N]}. */
+    /** Returns the shape of the feature maps, {@code [1, C, N]}. */
     static Shape shape(TaskSpec spec) {
         return Shape.of(1, spec.number("channels"), (long) spec.number("side") * spec.number("side"));
     }

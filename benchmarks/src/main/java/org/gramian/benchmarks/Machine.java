@@ -10,10 +10,11 @@ import java.util.Optional;
 import java.util.SequencedMap;
 import java.util.stream.Stream;
 
-/** What the measurements were made on, by name. */
+/** Description of the machine. */
 public final class Machine {
     private Machine() {}
 
+    /** Returns system, CPU, GPU and JDK by name. */
     public static SequencedMap<String, String> describe() {
         SequencedMap<String, String> facts = new LinkedHashMap<>();
         facts.put("system", System.getProperty("os.name") + " " + System.getProperty("os.arch"));
@@ -23,7 +24,7 @@ public final class Machine {
         return facts;
     }
 
-    /** The first GPU's name, where NVIDIA's driver tells. */
+    /** Returns the name of the first NVIDIA GPU. */
     private static Optional<String> gpu() {
         try (Stream<Path> folders = Files.list(Path.of("/proc/driver/nvidia/gpus"))) {
             Optional<Path> first = folders.sorted().findFirst();

@@ -5,7 +5,7 @@ import org.gramian.tensor.Reductions;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
 
-/** The Euclidean norm of all elements of a tensor, by which both sides are compared. */
+/** Euclidean norm of a tensor, by which sides are compared. */
 final class Norm {
     private Norm() {}
 

@@ -19,8 +19,8 @@ import org.gramian.pooling.Transform;
 import org.gramian.tensor.Shape;
 
 /**
- * Floating-point operations of a workload: those of its convolutions and matrix products, a multiplication and an addition
- * counted as two, symmetry not made use of, anything elementwise and the optimizer not counted.
+ * Floating-point operations of a workload: those of its convolutions and matrix products, counting a multiply-add as two,
+ * ignoring symmetry, elementwise operations and the optimizer.
  *
  * <p>Forward, for one image:
  *
@@ -31,18 +31,18 @@ import org.gramian.tensor.Shape;
  *   <li>a classifier of K classes on descriptors of length d: {@code 2·K·d}
  * </ul>
  *
- * <p>A training step is three times that, since each product has two in its adjoint; of a network's first convolution twice,
+ * <p>A training step is three times that, since each product has two in its adjoint; twice for the first convolution of a network,
  * since images get no gradient. The paper's head with C = C′ = 512 at 14×14, 47 classes: 0.76 GFLOP an image forward, 72
- * GFLOP a step of 32. Poolings and networks with other products have no formula here, and no rate is shown for them.
+ * GFLOP a step of 32. Other poolings and networks have no formula and no rate.
  */
 final class Operations {
-    /** What makes every sum unknown that it is part of. */
+    /** NaN makes every sum unknown. */
     private static final double UNKNOWN = Double.NaN;
 
     private Operations() {}
 
-    /** Of one step with the whole batch; nothing where there is no formula. */
-    static OptionalDouble of(Workload workload, TaskSpec spec) {
+    /** Returns the operations of one step with the whole batch; empty without a formula. */
+    static OptionalDouble of(BenchWorkload workload, TaskSpec spec) {
         if (!workload.hasHead() && !workload.hasBackbone()) {
             return OptionalDouble.empty();
         }
@@ -91,7 +91,7 @@ final class Operations {
         };
     }
 
-    /** Of a head on maps {@code [c, h, w]}. */
+    /** Returns the operations of a head on feature maps {@code [c, h, w]}. */
     private static double ofHead(Pooling pooling, Shape maps, int classes) {
         double positions = (double) maps.at(1) * maps.at(2);
         long channels = maps.at(0);

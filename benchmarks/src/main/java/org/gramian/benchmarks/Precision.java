@@ -6,15 +6,15 @@ import java.util.stream.Collectors;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 
-/** In which numbers both sides compute. */
+/** Precision of the computation on all sides. */
 public enum Precision {
-    /** Single precision everywhere. */
+    /** float32 everywhere. */
     F32(1e-3),
-    /** Single precision whose products and convolutions may round their factors to ten bits of mantissa; on the GPU alone. */
+    /** float32 with TF32 matrix products and convolutions; GPU only. */
     TF32(1e-2),
     /**
-     * Convolutions of the backbone in bfloat16, channels last; parameters, head and optimizer in single precision, with
-     * the rounding of {@link #TF32} on the GPU. It says nothing of a head without a backbone.
+     * Convolutions of the backbone in bfloat16, channels last; parameters, head and optimizer in float32, with
+     * {@link #TF32} on the GPU. Does not apply to a head without a backbone.
      */
     BF16(5e-2);
 
@@ -24,20 +24,20 @@ public enum Precision {
         this.tolerance = tolerance;
     }
 
-    /** How far numbers of two right programs may lie apart, relative to the larger. */
+    /** Returns the relative tolerance between two sides. */
     double tolerance() {
         return tolerance;
     }
 
-    /** The name on the command line, as {@code tf32}. */
+    /** Returns the name on the command line, as {@code tf32}. */
     public String text() {
         return name().toLowerCase(Locale.ROOT);
     }
 
     /**
-     * The precision of a name.
+     * Parses a name.
      *
-     * @throws IllegalArgumentException if there is none; the message lists those that there are
+     * @throws IllegalArgumentException if the name is unknown; the message lists the names
      */
     public static Precision parse(String text) {
         return Arrays.stream(values())
@@ -47,7 +47,7 @@ public enum Precision {
                         + Arrays.stream(values()).map(Precision::text).collect(Collectors.joining(", "))));
     }
 
-    /** The type in which a matrix product is computed to find the ceiling. */
+    /** Returns the type of the matrix product that measures the peak rate. */
     DType ofProducts() {
         return this == BF16 ? DType.BF16 : DType.F32;
     }

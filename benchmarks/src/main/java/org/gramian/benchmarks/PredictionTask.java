@@ -30,12 +30,11 @@ import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 
 /**
- * Scores of images in batches of {@value Scoring#DEFAULT_BATCH}, as {@code gramian predict} computes them: from their files,
- * or, to compare with, from crops that lie in memory already. How the two rates compare tells what decoding costs beside the
- * network.
+ * Scores of images in batches of {@value Scoring#DEFAULT_BATCH}, as {@code gramian predict} computes them: from files,
+ * or from crops in memory. The ratio of both rates shows the cost of decoding.
  */
 final class PredictionTask implements Task {
-    /** The name of the task that begins with crops in memory. */
+    /** Name of the task with crops in memory. */
     static final String IN_MEMORY = "prediction-in-memory";
 
     private static final int BATCH = Scoring.DEFAULT_BATCH;
@@ -64,9 +63,9 @@ final class PredictionTask implements Task {
         Device device = spec.device();
         return new Model(
                 backbone,
-                parameters(FirstValues.of(Optional.of(backbone), Optional.empty(), 0), device),
+                parameters(InitialParameters.of(Optional.of(backbone), Optional.empty(), 0), device),
                 head,
-                parameters(FirstValues.of(Optional.empty(), Optional.of(head), (int) backbone.channels()), device),
+                parameters(InitialParameters.of(Optional.empty(), Optional.of(head), (int) backbone.channels()), device),
                 device);
     }
 
@@ -74,7 +73,7 @@ final class PredictionTask implements Task {
         return ParameterSet.initialize(specs, new SplittableRandom(0), DType.F32, device);
     }
 
-    /** All crops, with zeros up to a whole number of batches, as the loader pads them. */
+    /** Loads all crops, padded with zeros to whole batches as by the loader. */
     private MemorySegment loaded(Rendering rendering) {
         long bytes = BATCH * rendering.bytes();
         long batches = Math.ceilDiv(images.samples().size(), BATCH);
@@ -128,7 +127,7 @@ final class PredictionTask implements Task {
         }
     }
 
-    /** What is done with scores, so that both tasks do the same. */
+    /** Sums scores, as the task in memory does. */
     private final class Adding implements RowSink {
         @Override
         public void rows(int sample, float[][] rows) {

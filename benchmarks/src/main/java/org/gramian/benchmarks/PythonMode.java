@@ -3,11 +3,11 @@ package org.gramian.benchmarks;
 import java.util.Arrays;
 import java.util.stream.Collectors;
 
-/** The ways in which PyTorch runs the same program. */
+/** Execution modes of PyTorch. */
 public enum PythonMode {
-    /** Operator by operator. */
+    /** Eager mode. */
     EAGER("python"),
-    /** Forward and backward through {@code torch.compile}; optimizer and retraction as they are. */
+    /** Forward and backward through {@code torch.compile}; optimizer and retraction in eager mode. */
     COMPILED("python-compiled");
 
     private final String text;
@@ -16,15 +16,15 @@ public enum PythonMode {
         this.text = text;
     }
 
-    /** The name of the side on the command line and in tables. */
+    /** Returns the name of the side on the command line and in tables. */
     public String text() {
         return text;
     }
 
     /**
-     * The way of a name.
+     * Parses a name.
      *
-     * @throws IllegalArgumentException if there is none; the message lists those that there are
+     * @throws IllegalArgumentException if the name is unknown; the message lists the names
      */
     public static PythonMode parse(String text) {
         return Arrays.stream(values())

@@ -11,23 +11,23 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Python interpreter that has PyTorch, and the worker it runs.
+ * Python interpreter with PyTorch, and its worker script.
  *
- * @param interpreter the command
+ * @param interpreter command
  * @param script {@code worker.py}, unpacked
  */
 public record PythonTorch(String interpreter, Path script) {
-    /** Where one is looked for unless it is named; Debian's package python3-torch belongs to the second. */
+    /** Default interpreters; the Debian package python3-torch belongs to the second. */
     static final List<String> USUAL = List.of("python3", "/usr/bin/python3");
 
-    /** An interpreter may have to read a gigabyte of libraries first. */
+    /** Importing torch may read a gigabyte of libraries. */
     private static final long SECONDS_TO_IMPORT = 120;
 
     /**
-     * The one named, or the first of the usual interpreters, that can import torch.
+     * Finds an interpreter that can import torch.
      *
-     * @param named a command or a file, or null for the usual ones
-     * @throws IllegalArgumentException if none can; the message says what was tried
+     * @param named a command or file, or null for the defaults
+     * @throws IllegalArgumentException if there is none; the message lists those tried
      */
     public static PythonTorch find(@Nullable String named) {
         List<String> candidates = named == null ? USUAL : List.of(named);
@@ -60,7 +60,7 @@ public record PythonTorch(String interpreter, Path script) {
         }
     }
 
-    /** The script, as a file that goes when the program ends. */
+    /** Returns the script as a temporary file. */
     private static Path unpacked() {
         try (InputStream script = PythonTorch.class.getResourceAsStream("worker.py")) {
             if (script == null) {

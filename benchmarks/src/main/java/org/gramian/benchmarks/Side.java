@@ -5,19 +5,19 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** One of the programs that are compared. */
+/** Program to compare. */
 sealed interface Side {
-    /** Its name in the tables. */
+    /** Returns the name in tables. */
     String label();
 
-    /** The command that starts its worker. */
+    /** Returns the command that starts its worker. */
     List<String> command(TaskSpec spec);
 
     /**
-     * A worker in Java.
+     * Worker in Java.
      *
-     * @param label name in the tables
-     * @param task which task it does, as {@link Workload#open} knows it
+     * @param label name in tables
+     * @param task name for {@link BenchWorkload#open}
      */
     record Java(String label, String task) implements Side {
         @Override
@@ -26,22 +26,22 @@ sealed interface Side {
             List<String> command = new ArrayList<>(List.of(
                     java.toString(),
                     "--enable-native-access=ALL-UNNAMED",
-                    "-Dslf4j.internal.verbosity=ERROR")); // nothing is logged here, and that is no news
+                    "-Dslf4j.internal.verbosity=ERROR")); // no logging backend is intended
             String libtorch = System.getProperty("gramian.libtorch");
             if (libtorch != null) {
                 command.add("-Dgramian.libtorch=" + libtorch);
             }
-            command.addAll(List.of("-cp", System.getProperty("java.class.path"), Worker.class.getName()));
+            command.addAll(List.of("-cp", System.getProperty("java.class.path"), BenchWorker.class.getName()));
             command.addAll(spec.named(task).words());
             return command;
         }
     }
 
     /**
-     * A worker in Python.
+     * Worker in Python.
      *
-     * @param python what runs it
-     * @param mode how
+     * @param python interpreter
+     * @param mode of execution
      */
     record Python(PythonTorch python, PythonMode mode) implements Side {
         @Override

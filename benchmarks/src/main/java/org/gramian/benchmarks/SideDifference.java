@@ -4,11 +4,11 @@ import java.util.List;
 import java.util.SequencedMap;
 
 /**
- * How far the numbers of two sides lie apart.
+ * Largest difference between the values of two sides.
  *
- * @param numbers how many were compared
- * @param largestDifference the largest relative one
- * @param where the name of that number
+ * @param numbers number of values
+ * @param largestDifference relative
+ * @param where name of that value
  */
 record SideDifference(int numbers, double largestDifference, String where) {
     static SideDifference of(SequencedMap<String, Double> first, SequencedMap<String, Double> second) {
@@ -36,7 +36,7 @@ record SideDifference(int numbers, double largestDifference, String where) {
         return Double.isNaN(difference) ? Double.POSITIVE_INFINITY : difference;
     }
 
-    /** Whether they lie no further apart than that. */
+    /** Returns whether the difference is within a tolerance. */
     boolean holds(double tolerance) {
         return largestDifference <= tolerance;
     }

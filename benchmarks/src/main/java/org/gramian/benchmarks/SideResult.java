@@ -2,16 +2,16 @@ package org.gramian.benchmarks;
 
 import java.util.Optional;
 
-/** What came of one side of a comparison. */
+/** Result of one side. */
 sealed interface SideResult {
-    /** The side's name. */
+    /** Returns the name of the side. */
     String label();
 
     /**
-     * Times.
+     * Measured side.
      *
-     * @param timing they
-     * @param agreement of its numbers with those of the first side; nothing for that one itself
+     * @param timing times
+     * @param agreement of its values with those of the first side; empty for the first side
      */
     record Measured(Timing timing, Optional<SideDifference> agreement) implements SideResult {
         @Override
@@ -21,11 +21,11 @@ sealed interface SideResult {
     }
 
     /**
-     * Nothing: it cannot do this here, or its numbers are others.
+     * Side without times: it is not available, or its values differ.
      *
-     * @param label the side's name
-     * @param reason why
-     * @param disagrees whether its numbers are others, which fails the run
+     * @param label name of the side
+     * @param reason why it is missing
+     * @param disagrees whether its values differ, which fails the benchmark
      */
     record Missing(String label, String reason, boolean disagrees) implements SideResult {}
 }

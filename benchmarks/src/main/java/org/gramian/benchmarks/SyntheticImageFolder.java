@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import javax.imageio.ImageIO;
 import org.gramian.image.dataset.Sample;
 
-/** JPEG files of 512×384 in a folder of their own, which is removed with them: the same in every run. */
+/** Temporary folder of synthetic JPEG files of 512×384, the same in every run. */
 final class SyntheticImageFolder implements AutoCloseable {
     private static final int WIDTH = 512;
     private static final int HEIGHT = 384;
@@ -49,7 +49,7 @@ final class SyntheticImageFolder implements AutoCloseable {
         return samples;
     }
 
-    /** Gradients, many shapes and some noise: about the 60 kB that a photograph of this size takes. */
+    /** Draws gradients, many shapes and some noise: about 60 kB, as a photograph of this size. */
     private static BufferedImage scene(SplittableRandom random) {
         BufferedImage image = new BufferedImage(WIDTH, HEIGHT, BufferedImage.TYPE_INT_RGB);
         Graphics2D graphics = image.createGraphics();

@@ -18,24 +18,24 @@ import org.gramian.train.SgdOptions;
 import org.gramian.train.StiefelOptions;
 import org.jspecify.annotations.Nullable;
 
-/** A training step as the loop of training takes it: a tape, its gradients, SGD with momentum. */
+/** Eager training step: tape, gradients, SGD with momentum. */
 final class TapeTrainingStep implements TrainingStep {
-    /** As in {@code worker.py}; W moves fast enough that its step is more than rounding. */
+    /** As in {@code worker.py}; updates of W are large compared with rounding. */
     static final SgdOptions OPTIONS =
             new SgdOptions(0.1, 0.9, 5e-4, new StiefelOptions(0.1, Stiefel.Metric.CANONICAL, Retraction.QR));
 
-    private final Subject subject;
+    private final BenchModel subject;
     private final Optimizer sgd = new Optimizer(OPTIONS);
     private @Nullable Tensor loss;
 
-    TapeTrainingStep(Subject subject) {
+    TapeTrainingStep(BenchModel subject) {
         this.subject = subject;
     }
 
     @Override
     public void run() {
         try (Tape tape = Tape.recording()) {
-            Subject.Forward forward = subject.forward(tape);
+            BenchModel.Forward forward = subject.forward(tape);
             Var value = subject.loss(forward.output());
             try (Gradients gradients = tape.backward(value)) {
                 Map<Parameter, Tensor> reached = new LinkedHashMap<>();
@@ -47,7 +47,7 @@ final class TapeTrainingStep implements TrainingStep {
         }
     }
 
-    /** It is read when somebody asks: until then nothing waits for the GPU. */
+    /** Keeps the loss on the device, so that a step does not wait for the GPU. */
     private void keep(Tensor next) {
         Scope.detach(next);
         Tensor former = loss;

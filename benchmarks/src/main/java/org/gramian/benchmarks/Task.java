@@ -4,18 +4,18 @@ import java.util.List;
 import java.util.SequencedMap;
 
 /**
- * One side's work of a {@link Workload}.
+ * Work of one side for a {@link BenchWorkload}.
  *
- * <p>Its tensors belong to the scope that is open when it is made, unless it closes them itself.
+ * <p>Its tensors belong to the scope in which it is created, unless it closes them itself.
  */
 interface Task extends AutoCloseable {
-    /** Numbers that the other side must get too; called once, before the first {@link #run}. */
+    /** Returns values that all sides must agree in; called once, before the first {@link #run}. */
     SequencedMap<String, Double> check();
 
-    /** One operation, the work that is timed; work for a GPU is handed over, not waited for. */
+    /** Runs one step, which is timed; does not wait for the GPU. */
     void run();
 
-    /** The losses of so many steps from the start; called on a task that has done nothing yet. */
+    /** Returns the losses of the first steps of a new task. */
     default List<Double> trajectory(int steps) {
         throw new IllegalArgumentException("this task has no loss trajectory");
     }

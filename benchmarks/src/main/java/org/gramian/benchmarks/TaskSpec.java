@@ -8,9 +8,9 @@ import java.util.SequencedMap;
 import org.gramian.tensor.Device;
 
 /**
- * What a worker is told to do, the same for both languages: {@code head batch=32 channels=512 ... threads=2 device=cpu}.
+ * Specification of a task, the same for both languages: {@code head batch=32 channels=512 ... threads=2 device=cpu}.
  *
- * @param name which task
+ * @param name of the task
  * @param values sizes, number of threads and device by name
  */
 record TaskSpec(String name, SequencedMap<String, String> values) {
@@ -23,14 +23,14 @@ record TaskSpec(String name, SequencedMap<String, String> values) {
         return new TaskSpec(words.getFirst(), values);
     }
 
-    /** The words that {@link #parse} reads. */
+    /** Returns the words that {@link #parse} reads. */
     List<String> words() {
         List<String> words = new ArrayList<>(List.of(name));
         values.forEach((key, value) -> words.add(key + "=" + value));
         return words;
     }
 
-    /** The same values for another task. */
+    /** Returns a copy for another task. */
     TaskSpec named(String other) {
         return new TaskSpec(other, values);
     }
@@ -51,7 +51,7 @@ record TaskSpec(String name, SequencedMap<String, String> values) {
         return value;
     }
 
-    /** A copy with one more value. */
+    /** Returns a copy with more values. */
     TaskSpec with(Map<String, String> more) {
         SequencedMap<String, String> all = new LinkedHashMap<>(values);
         all.putAll(more);

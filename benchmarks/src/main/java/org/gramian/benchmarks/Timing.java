@@ -6,12 +6,12 @@ import java.util.OptionalLong;
 import java.util.SequencedMap;
 
 /**
- * What one side needed.
+ * Times and memory of a side.
  *
- * @param label the side's name
- * @param seconds of one step, of each timing in order
+ * @param label name of the side
+ * @param seconds per step, of each timing
  * @param peakMemory in bytes, see {@link WorkerProcess#peakMemory}
- * @param about what the side runs on
+ * @param about versions of the side
  */
 record Timing(String label, List<Double> seconds, OptionalLong peakMemory, SequencedMap<String, String> about) {
     double median() {

@@ -1,23 +1,23 @@
 package org.gramian.benchmarks;
 
 /**
- * A training step that is taken again and again on the same batch: the one place where it is decided how Gramian takes it.
+ * Training step on a fixed batch: forward, loss, backward and update.
  *
- * <p>Forward, loss, backward, and every parameter moved. Whatever takes its place must give the same losses and move the
- * {@link Subject}'s parameters the same way: {@link TrainingTask} holds it to the gradients of the plain tape.
+ * <p>All implementations must give the same losses and updates; {@link TrainingTask} compares them with the gradients of a
+ * plain tape.
  */
 interface TrainingStep extends AutoCloseable {
-    /** One step; work for a GPU is handed over, not waited for. */
+    /** Takes one step; does not wait for the GPU. */
     void run();
 
-    /** The loss of the last step, computed before its parameters were moved; waits for it. */
+    /** Returns the loss of the last step, before its update; waits for the GPU. */
     double loss();
 
     @Override
     void close();
 
-    /** The way in which steps are taken. */
-    static TrainingStep of(Subject subject) {
-        return RecordedTrainingStep.suits(subject) ? new RecordedTrainingStep(subject) : new TapeTrainingStep(subject);
+    /** Returns a CUDA graph step if possible, otherwise an eager one. */
+    static TrainingStep of(BenchModel subject) {
+        return CudaGraphTrainingStep.suits(subject) ? new CudaGraphTrainingStep(subject) : new TapeTrainingStep(subject);
     }
 }

@@ -13,17 +13,17 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
 /**
- * Training steps of a {@link Subject}, taken by a {@link TrainingStep}.
+ * Training steps of a {@link BenchModel}.
  *
- * <p>The numbers to agree in are the norm of every gradient, by a plain tape, the losses of the first and the third step,
- * and how far the first one moves each parameter. Later steps move them by gradients that rounding has had its part in:
- * with few positions, where the root is steep, two right programs are some percent apart by then.
+ * <p>Sides must agree in the norm of every gradient, by a plain tape, the losses of the first and the third step, and the
+ * norm of the first update of each parameter. Later updates depend on rounding: with few positions, where the square root is
+ * steep, correct programs differ by some percent.
  */
 final class TrainingTask implements Task {
-    private final Subject subject;
+    private final BenchModel subject;
     private final TrainingStep step;
 
-    TrainingTask(Subject subject) {
+    TrainingTask(BenchModel subject) {
         this.subject = subject;
         this.step = TrainingStep.of(subject);
     }
@@ -56,7 +56,7 @@ final class TrainingTask implements Task {
     private SequencedMap<String, Double> gradients() {
         SequencedMap<String, Double> norms = new LinkedHashMap<>();
         try (Tape tape = Tape.recording()) {
-            Subject.Forward forward = subject.forward(tape);
+            BenchModel.Forward forward = subject.forward(tape);
             try (Gradients gradients = tape.backward(subject.loss(forward.output()))) {
                 forward.variables().forEach((name, variable) -> {
                     if (gradients.has(variable)) {

@@ -3,15 +3,15 @@ package org.gramian.benchmarks;
 import java.util.List;
 
 /**
- * The losses of two sides that begin with the same numbers and take the same steps.
+ * Losses of two sides that start from the same parameters and take the same steps.
  *
  * @param first losses of the first side
- * @param second losses of the other
- * @param other the other side's name
+ * @param second losses of the other side
+ * @param other name of the other side
  */
 record Trajectory(List<Double> first, List<Double> second, String other) {
-    /** What is asked of two right programs in single precision. */
-    static final double ASKED = 1e-3;
+    /** Tolerance in float32. */
+    static final double TOLERANCE = 1e-3;
 
     Trajectory {
         if (first.size() != second.size() || first.isEmpty()) {
@@ -22,7 +22,7 @@ record Trajectory(List<Double> first, List<Double> second, String other) {
         second = List.copyOf(second);
     }
 
-    /** The largest difference of losses of the same step, relative to the larger one. */
+    /** Returns the largest relative difference of losses of the same step. */
     double largestDifference() {
         double largest = 0;
         for (int i = 0; i < first.size(); i++) {
@@ -43,7 +43,7 @@ record Trajectory(List<Double> first, List<Double> second, String other) {
                         first.getLast(),
                         other,
                         largestDifference(),
-                        largestDifference() <= ASKED ? "within" : "MORE THAN",
-                        ASKED);
+                        largestDifference() <= TOLERANCE ? "within" : "MORE THAN",
+                        TOLERANCE);
     }
 }

@@ -2,7 +2,7 @@ package org.gramian.benchmarks;
 
 import java.io.Serial;
 
-/** A side that cannot do the work here; the message says why, and stands in the table instead of numbers. */
+/** Thrown if a side is not available; the table shows the message. */
 final class UnavailableException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1;

@@ -4,7 +4,7 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
-/** Numbers with their units, as people read them. */
+/** Number formats with units. */
 final class Units {
     private Units() {}
 
@@ -21,7 +21,7 @@ final class Units {
         return String.format(Locale.ROOT, perSecond < 100 ? "%.1f" : "%.0f", perSecond);
     }
 
-    /** Operations in a second, in units of 10¹². */
+    /** Formats operations per second in units of 10¹². */
     static String teraflops(double perSecond) {
         return String.format(Locale.ROOT, perSecond < 1e13 ? "%.3f" : "%.1f", perSecond / 1e12);
     }

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A running worker, as its master sees it; closing it ends the process. */
+/** Client of a worker process; closing it ends the process. */
 final class WorkerProcess implements AutoCloseable {
     private final Side side;
     private final Process process;
@@ -24,13 +24,13 @@ final class WorkerProcess implements AutoCloseable {
     private final Writer commands;
     private final SequencedMap<String, String> about = new LinkedHashMap<>();
 
-    /** Starts a side's process and waits until its data are ready. */
+    /** Starts the process of a side and waits until its data are ready. */
     WorkerProcess(Side side, TaskSpec spec) {
         this.side = side;
         List<String> command = side.command(spec);
         try {
             ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
-            // libraries that read these when they are loaded: OpenMP and both BLAS
+            // read by OpenMP and BLAS libraries when they are loaded
             for (String name : List.of("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")) {
                 builder.environment().put(name, "" + spec.number("threads"));
             }
@@ -49,35 +49,35 @@ final class WorkerProcess implements AutoCloseable {
         }
     }
 
-    /** What the worker runs on: versions, threads and the like by name. */
+    /** Returns versions and threads of the worker by name. */
     SequencedMap<String, String> about() {
         return about;
     }
 
-    /** The numbers that both sides must agree in. */
+    /** Returns the values in which sides must agree. */
     SequencedMap<String, Double> check() {
         SequencedMap<String, Double> values = new LinkedHashMap<>();
-        ask("check")
+        request("check")
                 .properties()
                 .forEach(e -> values.put(e.getKey(), e.getValue().asDouble()));
         return values;
     }
 
-    /** Does the work so many times; the seconds of one, measured in the worker. */
+    /** Runs steps and returns the seconds per step, measured in the worker. */
     double run(int steps) {
-        return ask("run " + steps).get("seconds").asDouble();
+        return request("run " + steps).get("seconds").asDouble();
     }
 
-    /** The losses of so many steps, by a worker that has done nothing else. */
+    /** Returns the losses of the first steps of a new worker. */
     List<Double> trajectory(int steps) {
         List<Double> losses = new ArrayList<>();
-        ask("trajectory " + steps).get("losses").forEach(loss -> losses.add(loss.asDouble()));
+        request("trajectory " + steps).get("losses").forEach(loss -> losses.add(loss.asDouble()));
         return losses;
     }
 
-    /** The most memory so far in bytes: of the GPU where it is used, else of the process, where the system tells. */
+    /** Returns the peak memory in bytes: of the GPU if used, otherwise of the process; empty if unknown. */
     OptionalLong peakMemory() {
-        JsonNode gpu = ask("memory").get("gpu");
+        JsonNode gpu = request("memory").get("gpu");
         return gpu == null ? peakOfProcess() : OptionalLong.of(gpu.asLong());
     }
 
@@ -92,7 +92,7 @@ final class WorkerProcess implements AutoCloseable {
         }
     }
 
-    private JsonNode ask(String command) {
+    private JsonNode request(String command) {
         try {
             commands.write(command + "\n");
             commands.flush();
@@ -102,7 +102,7 @@ final class WorkerProcess implements AutoCloseable {
         return answer();
     }
 
-    /** The next line that is JSON; libraries may print others. */
+    /** Reads the next line of JSON; libraries may print other lines. */
     private JsonNode answer() {
         try {
             String line = answers.readLine();

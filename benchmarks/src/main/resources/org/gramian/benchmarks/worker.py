@@ -2,8 +2,8 @@
 
 Started as `worker.py head-training batch=32 ... device=cpu compiled=no`. Says what it is in a line of JSON, then answers the
 commands `check`, `run STEPS`, `trajectory STEPS`, `memory` and `quit` on standard input by one line of JSON each, and says
-`unavailable` with the reason where something cannot be done. org.gramian.benchmarks.Worker is the same program in Java; the
-numbers both begin with are those of org.gramian.benchmarks.Pattern and FirstValues.
+`unavailable` with the reason where something cannot be done. org.gramian.benchmarks.BenchWorker is the same program in Java; the
+values both start from are those of org.gramian.benchmarks.SyntheticValues and InitialParameters.
 """
 
 import ctypes
@@ -299,7 +299,7 @@ class Forward(Task):
 
 
 class GpuMemory:
-    """The growth of the GPU's memory in use while this process works, summed up, as org.gramian.benchmarks.GpuMemory."""
+    """The growth of the GPU's memory in use while this process works, summed up, as in org.gramian.benchmarks.BenchWorker."""
 
     def __init__(self, device):
         self.device, self.own, self.peak = device, 0, 0

@@ -25,8 +25,8 @@ class BenchmarkTest {
 
     @Test
     void withoutPythonGramianIsMeasuredAlone() {
-        Report report = Bench.run(
-                Tiny.plan(Workload.HEAD_TRAINING, Workload.DEFINITION), null, List.of(PythonMode.EAGER), listener);
+        BenchReport report = Bench.run(
+                Tiny.plan(BenchWorkload.HEAD_TRAINING, BenchWorkload.DEFINITION), null, List.of(PythonMode.EAGER), listener);
         assertThat(report.failed()).isFalse();
         assertThat(listener.reports).hasSize(2);
         JsonNode tree = JsonMapper.shared().valueToTree(report.tree());
@@ -66,8 +66,8 @@ class BenchmarkTest {
 
     @Test
     void predictionFromFilesIsComparedWithThatFromMemory() {
-        Report report = Bench.run(Tiny.plan(Workload.PREDICTION), null, List.of(), listener);
-        Comparison comparison = report.comparisons().getFirst();
+        BenchReport report = Bench.run(Tiny.plan(BenchWorkload.PREDICTION), null, List.of(), listener);
+        WorkloadResult comparison = report.comparisons().getFirst();
         assertThat(comparison.outcomes()).extracting(SideResult::label).containsExactly("from files", "from memory");
         assertThat(comparison.outcomes()).allMatch(SideResult.Measured.class::isInstance); // so the scores agree
         assertThat(comparison.disagrees()).isFalse();
@@ -77,8 +77,8 @@ class BenchmarkTest {
     void bothLanguagesComputeTheSameWherePythonHasTorch() {
         PythonTorch torch = python();
         BenchPlan plan = new BenchPlan(
-                List.of(Workload.HEAD_TRAINING), Tiny.grid(Precision.F32), Tiny.SIZES, new BenchPlan.Runs(0, 1, 10));
-        Report report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
+                List.of(BenchWorkload.HEAD_TRAINING), Tiny.grid(Precision.F32), Tiny.SIZES, new BenchPlan.Runs(0, 1, 10));
+        BenchReport report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
         assertThat(report.failed()).as(report.columns()).isFalse();
         assertThat(report.agreements())
                 .hasSize(2)
@@ -100,8 +100,8 @@ class BenchmarkTest {
         PythonTorch torch = python();
         BenchPlan.Sizes sizes = new BenchPlan.Sizes("conv:64/rbf/spd:32/relu/triu/root/l2", "vgg16", 512, 14, 64, 5);
         BenchPlan plan = new BenchPlan(
-                Workload.chosen(List.of("network", "backbone")), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
-        Report report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
+                BenchWorkload.chosen(List.of("network", "backbone")), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
+        BenchReport report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
         assertThat(report.failed()).as(report.columns()).isFalse();
         assertThat(report.agreements()).hasSize(4);
     }
@@ -110,15 +110,15 @@ class BenchmarkTest {
     void whatPythonDoesNotHaveIsSaidInsteadOfANumber() {
         PythonTorch torch = python();
         BenchPlan.Sizes sizes = new BenchPlan.Sizes("bilinear/triu/root/l2", "vgg16", 12, 4, 32, 5);
-        BenchPlan plan = new BenchPlan(List.of(Workload.HEAD_FORWARD), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
-        Report report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
+        BenchPlan plan = new BenchPlan(List.of(BenchWorkload.HEAD_FORWARD), Tiny.grid(Precision.F32), sizes, Tiny.ONCE);
+        BenchReport report = Bench.run(plan, torch, List.of(PythonMode.EAGER), listener);
         assertThat(report.failed()).isFalse();
         assertThat(report.columns()).contains("worker.py", "conv:N, rbf", "'bilinear'");
     }
 
     @ParameterizedTest
     @EnumSource
-    void aWorkloadLeavesNoTensorBehind(Workload workload) {
+    void aWorkloadLeavesNoTensorBehind(BenchWorkload workload) {
         Libtorch.load().setThreads(1);
         run(workload); // what is made once and kept
         long before = Tensor.live();
@@ -126,9 +126,9 @@ class BenchmarkTest {
         assertThat(Tensor.live()).isEqualTo(before);
     }
 
-    private static void run(Workload workload) {
+    private static void run(BenchWorkload workload) {
         try (Scope _ = Scope.open();
-                Task task = Workload.open(Tiny.spec(workload))) {
+                Task task = BenchWorkload.open(Tiny.spec(workload))) {
             assertThat(task.check().values()).allMatch(Double::isFinite).anyMatch(value -> value > 0);
             task.run();
         }
@@ -136,7 +136,7 @@ class BenchmarkTest {
 
     @Test
     void numbersThatDifferAreNotTimed() {
-        TaskSpec spec = Tiny.spec(Workload.DEFINITION);
+        TaskSpec spec = Tiny.spec(BenchWorkload.DEFINITION);
         try (Scope _ = Scope.open();
                 Task loop = new KernelLoopTask(spec);
                 Task matrix = new KernelMatrixTask(spec);

@@ -11,17 +11,17 @@ final class Tiny implements Bench.Listener {
     static final BenchPlan.Runs ONCE = new BenchPlan.Runs(0, 1, 0);
 
     final List<String> said = new ArrayList<>();
-    final List<Report> reports = new ArrayList<>();
+    final List<BenchReport> reports = new ArrayList<>();
 
     static BenchPlan.Grid grid(Precision... precisions) {
         return new BenchPlan.Grid(List.of(3), List.of(precisions), Device.CPU, 1);
     }
 
-    static BenchPlan plan(Workload... workloads) {
+    static BenchPlan plan(BenchWorkload... workloads) {
         return new BenchPlan(List.of(workloads), grid(Precision.F32), SIZES, ONCE);
     }
 
-    static TaskSpec spec(Workload workload) {
+    static TaskSpec spec(BenchWorkload workload) {
         return plan(workload).spec(workload.text(), 3, Precision.F32);
     }
 
@@ -31,7 +31,7 @@ final class Tiny implements Bench.Listener {
     }
 
     @Override
-    public void measured(Report soFar) {
+    public void measured(BenchReport soFar) {
         reports.add(soFar);
     }
 }

@@ -7,7 +7,7 @@ import org.apache.spark.sql.types.StructType;
 import org.gramian.spark.executor.Output;
 import org.gramian.spark.train.TrainingColumns;
 
-/** The columns of {@link GramianClassifier}: those it learns from, and those that its model writes. */
+/** Column parameters of {@link GramianClassifier}: input columns and output columns of its model. */
 abstract class ColumnStage extends TrainingStage {
     private final Param<String> inputCol;
     private final Param<String> nameCol;
@@ -46,7 +46,7 @@ abstract class ColumnStage extends TrainingStage {
         setDefault(errorCol, "error");
     }
 
-    /** Those it learns from. */
+    /** Returns the input columns. */
     final TrainingColumns columns() {
         return new TrainingColumns(getInputCol(), getNameCol(), getLabelCol(), getValidationIndicatorCol());
     }
@@ -111,7 +111,7 @@ abstract class ColumnStage extends TrainingStage {
         return itself();
     }
 
-    /** The column that says which images judge epochs. */
+    /** Column that marks validation images. */
     public Param<String> validationIndicatorCol() {
         return validationIndicatorCol;
     }

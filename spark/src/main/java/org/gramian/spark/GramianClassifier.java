@@ -33,7 +33,7 @@ import org.gramian.train.loop.InterruptedTrainingException;
  * GramianModel model = classifier.fit(labelled);                   // path STRING, label STRING
  * }</pre>
  *
- * <p>With a {@link #folder} a fit that was broken goes on when it is called again with the same table and parameters, and the folder
+ * <p>With a {@link #folder} an interrupted fit resumes when it is called again with the same table and parameters, and the folder
  * keeps the features; with another table or other parameters a second fit there is refused. Without one, all of it lies in a passing folder of the default
  * file system, which all machines must reach. What is trained, and how exactly,
  * is said by {@link SparkTrainer}.

@@ -13,7 +13,7 @@ final class StageReader<S extends ModelStage<S>> extends MLReader<S> {
     private final Class<S> type;
     private final BiFunction<String, ModelContent, S> maker;
 
-    /** @param maker of a stage with a uid and a model */
+    /** @param maker creates a stage from a uid and a model */
     StageReader(Class<S> type, BiFunction<String, ModelContent, S> maker) {
         this.type = type;
         this.maker = maker;

@@ -7,9 +7,9 @@ import org.apache.hadoop.fs.Path;
 import org.apache.spark.ml.util.DefaultParamsWriter;
 import org.apache.spark.ml.util.MLWriter;
 
-/** Saves a stage as Spark saves its own, with the model's file beside the parameters. */
+/** Saves a stage in the format of Spark, with the model file next to the parameters. */
 final class StageWriter extends MLWriter {
-    /** The name of the model's file; the command line reads it as any other model. */
+    /** Name of the model file, which the command line can read. */
     static final String MODEL = "model.safetensors";
 
     private final ModelStage<?> stage;

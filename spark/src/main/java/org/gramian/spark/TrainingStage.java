@@ -66,7 +66,7 @@ abstract class TrainingStage extends Estimator<GramianModel> {
     }
 
     /**
-     * All that is asked for.
+     * Returns all options.
      *
      * @throws ConfigException if something of it is no key, or no value of its key
      */
@@ -199,7 +199,7 @@ abstract class TrainingStage extends Estimator<GramianModel> {
         return itself();
     }
 
-    /** Share of the images that judge epochs, where no column says which do. */
+    /** Validation fraction, used without a validation column. */
     public DoubleParam validation() {
         return validation;
     }

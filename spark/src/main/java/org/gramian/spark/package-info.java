@@ -6,7 +6,7 @@
  * Dataset<Row> answers = model.transform(paths); // path, prediction, predictedClass, probability, error
  * }</pre>
  *
- * <p>{@link org.gramian.spark.GramianModel} says what images show, {@link org.gramian.spark.GramianFeaturizer} gives their
+ * <p>{@link org.gramian.spark.GramianModel} classifies images, {@link org.gramian.spark.GramianFeaturizer} gives their
  * descriptors to Spark's own stages. Both are transformers for a {@code Pipeline}: they are saved with their parameters and the
  * model's file, so that what is loaded elsewhere needs nothing else. What they have in common is a {@code ModelStage}, saved by a
  * {@code StageWriter} and loaded by a {@code StageReader}; {@code ModelFiles} reads models from any file system.

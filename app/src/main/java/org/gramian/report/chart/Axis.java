@@ -3,23 +3,23 @@ package org.gramian.report.chart;
 import java.util.List;
 
 /**
- * A scale with a title and labels.
+ * Axis of a chart.
  *
- * @param title what is measured, with its unit
- * @param scale where values lie
- * @param ticks its labels
+ * @param title quantity with its unit
+ * @param scale mapping of values to positions
+ * @param ticks labels
  */
 public record Axis(String title, Scale scale, List<Scale.Tick> ticks) {
     public Axis {
         ticks = List.copyOf(ticks);
     }
 
-    /** With round numbers. */
+    /** Returns an axis with ticks at round numbers. */
     public static Axis of(String title, Scale scale) {
         return new Axis(title, scale, scale.ticks());
     }
 
-    /** With round whole numbers. */
+    /** Returns an axis with ticks at integers. */
     public static Axis counting(String title, Scale scale) {
         return new Axis(title, scale, scale.wholeTicks());
     }

@@ -5,62 +5,117 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Lines between two axes.
+ * Line chart. A template draws it as SVG, {@link ChartImage} as PNG.
  *
- * @param title what is shown, also for those who cannot see it
- * @param x from the left to the right
- * @param y from the bottom to the top
- * @param series the lines
- * @param rules upright lines that mark places
+ * @param title heading, also the accessible name
+ * @param x horizontal axis
+ * @param y vertical axis
+ * @param lines data, drawn in this order
+ * @param rules vertical lines that mark x values
  */
-public record Chart(String title, Axis x, Axis y, List<Series> series, List<Rule> rules) {
-    /** The drawing's inner width, without labels. */
+public record Chart(String title, Axis x, Axis y, List<Line> lines, List<Rule> rules) {
+    /** Width of the plot area of the SVG, without labels. */
     public static final int WIDTH = 400;
 
-    /** The drawing's inner height, without labels. */
+    /** Height of the plot area of the SVG, without labels. */
     public static final int HEIGHT = 220;
 
-    /** A line of more points than this is drawn without marks. */
+    /** Number of dash patterns. */
+    private static final int DASHES = 4;
+
+    /** Lines with more points have no point markers: they would overlap. */
     private static final int MARKED = 40;
 
-    /** An upright line with a word. */
+    /**
+     * Labelled vertical line.
+     *
+     * @param at x value
+     * @param text label
+     */
     public record Rule(double at, String text) {}
 
+    /**
+     * Line in SVG coordinates.
+     *
+     * @param name legend entry
+     * @param colour index into the palette
+     * @param dash index of the dash pattern
+     * @param path path data of the line
+     * @param area path data of the band; empty without a band
+     * @param marks point markers; empty for lines with many points
+     */
+    public record Series(String name, int colour, int dash, String path, String area, List<Mark> marks) {}
+
+    /**
+     * Point marker in SVG coordinates.
+     *
+     * @param x from the left
+     * @param y from the top
+     * @param text tooltip
+     */
+    public record Mark(double x, double y, String text) {}
+
     public Chart {
-        series = List.copyOf(series);
+        lines = List.copyOf(lines);
         rules = List.copyOf(rules);
     }
 
-    /** Without lines yet. */
+    /** Returns a chart without lines. */
     public static Chart of(String title, Axis x, Axis y) {
         return new Chart(title, x, y, List.of(), List.of());
     }
 
-    /** With one more line, in the next style. */
+    /** Returns a copy with another line, in the next style. */
     public Chart with(Line line) {
-        List<Series> more = new ArrayList<>(series);
-        more.add(new Series(line.name(), series.size(), path(line), area(line), marks(line)));
+        List<Line> more = new ArrayList<>(lines);
+        more.add(line);
         return new Chart(title, x, y, more, rules);
     }
 
-    /** With an upright line. */
+    /** Returns a copy with a vertical line at an x value. */
     public Chart ruled(double at, String text) {
         List<Rule> more = new ArrayList<>(rules);
-        more.add(new Rule(across(at), text));
-        return new Chart(title, x, y, series, more);
+        more.add(new Rule(at, text));
+        return new Chart(title, x, y, lines, more);
     }
 
-    /** Where a label of the horizontal axis lies. */
+    /** Returns whether the title leaves open what the lines are. */
+    public boolean hasLegend() {
+        return lines.size() > 1 || lines.stream().anyMatch(line -> !line.name().equals(title));
+    }
+
+    /** Returns the lines in SVG coordinates. */
+    public List<Series> series() {
+        List<Series> series = new ArrayList<>();
+        for (int i = 0; i < lines.size(); i++) {
+            Line line = lines.get(i);
+            series.add(new Series(line.name(), colour(i), dash(i), path(line), area(line), marks(line)));
+        }
+        return series;
+    }
+
+    /** Returns the palette index of the n-th line. */
+    static int colour(int line) {
+        return line % Marker.COLOURS;
+    }
+
+    /** Returns the dash pattern of the n-th line, another one when the colours repeat. */
+    static int dash(int line) {
+        return (line + line / Marker.COLOURS) % DASHES;
+    }
+
+    /** Returns the SVG x coordinate of a tick. */
     public double across(Scale.Tick tick) {
         return round(tick.at() * WIDTH);
     }
 
-    /** Where a label of the upright axis lies, from the top. */
+    /** Returns the SVG y coordinate of a tick. */
     public double down(Scale.Tick tick) {
         return round((1 - tick.at()) * HEIGHT);
     }
 
-    private double across(double value) {
+    /** Returns the SVG x coordinate of a value. */
+    public double across(double value) {
         return round(x.scale().at(value) * WIDTH);
     }
 
@@ -68,8 +123,13 @@ public record Chart(String title, Axis x, Axis y, List<Series> series, List<Rule
         return round((1 - y.scale().at(value)) * HEIGHT);
     }
 
-    static double round(double value) {
+    private static double round(double value) {
         return Math.round(value * 10) / 10.0;
+    }
+
+    /** Returns whether the points of a line are marked. */
+    static boolean marked(Line line) {
+        return line.x().size() <= MARKED;
     }
 
     private String path(Line line) {
@@ -88,7 +148,7 @@ public record Chart(String title, Axis x, Axis y, List<Series> series, List<Rule
         return path.toString();
     }
 
-    /** Along the upper edges and back along the lower ones. */
+    /** Runs along the upper edge and back along the lower one. */
     private String area(Line line) {
         if (line.band().isEmpty()) {
             return "";
@@ -109,9 +169,9 @@ public record Chart(String title, Axis x, Axis y, List<Series> series, List<Rule
         return path.append('Z').toString();
     }
 
-    private List<Series.Mark> marks(Line line) {
-        List<Series.Mark> marks = new ArrayList<>();
-        for (int i = 0; i < line.x().size() && line.x().size() <= MARKED; i++) {
+    private List<Mark> marks(Line line) {
+        List<Mark> marks = new ArrayList<>();
+        for (int i = 0; i < line.x().size() && marked(line); i++) {
             double value = line.y().get(i);
             if (Double.isFinite(value)) {
                 String text = String.format(
@@ -121,7 +181,7 @@ public record Chart(String title, Axis x, Axis y, List<Series> series, List<Rule
                         x.title(),
                         line.x().get(i),
                         value);
-                marks.add(new Series.Mark(across(line.x().get(i)), down(value), text));
+                marks.add(new Mark(across(line.x().get(i)), down(value), text));
             }
         }
         return marks;

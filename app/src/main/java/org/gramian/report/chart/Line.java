@@ -4,15 +4,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Values to draw one after the other, perhaps with a band about them.
+ * Line of a chart, optionally with a band.
  *
- * @param name for the legend
- * @param x places, ascending
- * @param y a value at each; what is not finite is a gap
- * @param band the lower and the upper edge at each place; none where empty
+ * @param name legend entry
+ * @param x ascending
+ * @param y as many values; non-finite ones are gaps
+ * @param band range at each x; empty without a band
  */
 public record Line(String name, List<Double> x, List<Double> y, List<Range> band) {
-    /** From one value to another. */
+    /** Lower and upper edge of a band. */
     public record Range(double low, double high) {}
 
     public Line {
@@ -25,12 +25,12 @@ public record Line(String name, List<Double> x, List<Double> y, List<Range> band
         }
     }
 
-    /** Without a band. */
+    /** Returns a line without a band. */
     public static Line of(String name, List<Double> x, List<Double> y) {
         return new Line(name, x, y, List.of());
     }
 
-    /** All values that must fit into the drawing. */
+    /** Returns all finite values, including those of the band. */
     public List<Double> values() {
         List<Double> all = new ArrayList<>(y);
         band.forEach(range -> {

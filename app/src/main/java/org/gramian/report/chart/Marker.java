@@ -1,14 +1,14 @@
 package org.gramian.report.chart;
 
 /**
- * How one of many kinds is told from the others: by colour and by shape, so that neither is needed alone. After {@value
- * #COLOURS} kinds the colours come again in another shape, after {@code COLOURS × SHAPES} all comes again.
+ * Marker of a class by colour and shape, so that neither is needed alone. After {@value #COLOURS} classes the colours repeat with
+ * other shapes, after {@code COLOURS × SHAPES} everything repeats.
  *
- * @param colour which colour of the page's palette
- * @param path the shape about the origin, in the form of SVG
+ * @param colour index into the palette
+ * @param path SVG path data of the shape about the origin
  */
 public record Marker(int colour, String path) {
-    /** Colours of the page's palette. */
+    /** Number of colours of the palette. */
     public static final int COLOURS = 8;
 
     private static final String[] SHAPES = {
@@ -22,13 +22,13 @@ public record Marker(int colour, String path) {
         "M-2.3 -4.8H2.3V4.8H-2.3Z"
     };
 
-    /** Of the kind of a number from 0 on: neighbours differ in both. */
+    /** Returns the marker of a class, counted from 0; neighbours differ in colour and shape. */
     public static Marker of(int kind) {
         int round = kind / COLOURS;
         return new Marker(kind % COLOURS, SHAPES[(kind + round) % SHAPES.length]);
     }
 
-    /** How many kinds can be told apart. */
+    /** Returns the number of distinct markers. */
     public static int most() {
         return COLOURS * SHAPES.length;
     }

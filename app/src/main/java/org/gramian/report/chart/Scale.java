@@ -5,16 +5,16 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Where values lie between two ends, from 0 to 1, in linear or logarithmic measure, with round numbers to label.
+ * Linear or logarithmic mapping of an interval to 0 to 1, with ticks at round numbers.
  *
- * @param low the value at 0
- * @param high the value at 1
- * @param logarithmic whether equal quotients, not equal differences, lie equally far apart
+ * @param low value at 0
+ * @param high value at 1
+ * @param logarithmic whether the scale is logarithmic
  */
 public record Scale(double low, double high, boolean logarithmic) {
     private static final int TICKS = 5;
 
-    /** Powers of ten beyond this many are labelled every second, third and so on. */
+    /** Most ticks of a logarithmic scale; with more powers of ten some are skipped. */
     private static final int POWERS = 6;
 
     public Scale {
@@ -24,7 +24,7 @@ public record Scale(double low, double high, boolean logarithmic) {
         }
     }
 
-    /** Between round numbers about the values; equal values get some room. */
+    /** Returns a linear scale between round numbers that includes both values. */
     public static Scale linear(double low, double high) {
         double room = high > low ? high - low : Math.max(1e-9, Math.abs(high) * 0.1);
         double step = step(room);
@@ -33,19 +33,19 @@ public record Scale(double low, double high, boolean logarithmic) {
         return new Scale(begin, end > begin ? end : begin + step, false);
     }
 
-    /** Between exact ends. */
+    /** Returns a linear scale between exactly these values. */
     public static Scale exactly(double low, double high) {
         return new Scale(low, high > low ? high : low + 1, false);
     }
 
-    /** Between powers of ten about positive values. */
+    /** Returns a logarithmic scale between powers of ten that includes both positive values. */
     public static Scale logarithmic(double low, double high) {
         double begin = Math.pow(10, Math.floor(Math.log10(low) + 1e-9));
         double end = Math.pow(10, Math.ceil(Math.log10(high) - 1e-9));
         return new Scale(begin, end > begin ? end : begin * 10, true);
     }
 
-    /** 1, 2 or 5 times a power of ten, about {@value #TICKS} of which fill the room. */
+    /** Returns the tick distance, 1, 2 or 5 times a power of ten, for about {@value #TICKS} ticks. */
     private static double step(double room) {
         double raw = room / TICKS;
         double power = Math.pow(10, Math.floor(Math.log10(raw)));
@@ -53,7 +53,7 @@ public record Scale(double low, double high, boolean logarithmic) {
         return (first < 1.5 ? 1 : first < 3.5 ? 2 : first < 7.5 ? 5 : 10) * power;
     }
 
-    /** Where a value lies; beyond the ends it is moved to them. */
+    /** Returns the position of a value, clamped to 0 to 1. */
     public double at(double value) {
         double place = logarithmic
                 ? (Math.log10(Math.max(low, value)) - Math.log10(low)) / (Math.log10(high) - Math.log10(low))
@@ -61,15 +61,15 @@ public record Scale(double low, double high, boolean logarithmic) {
         return Math.clamp(place, 0, 1);
     }
 
-    /** A label and where it lies. */
+    /** Position and label. */
     public record Tick(double at, String text) {}
 
-    /** Round numbers from one end to the other. */
+    /** Returns ticks at round numbers. */
     public List<Tick> ticks() {
         return logarithmic ? powers() : steps(step(high - low));
     }
 
-    /** The same of whole numbers only. */
+    /** Returns ticks at integers. */
     public List<Tick> wholeTicks() {
         return steps(Math.max(1, Math.rint(step(high - low))));
     }

@@ -1,16 +1,15 @@
 /**
- * Drawings for pages: records that hold coordinates, which a template sets as SVG. Nothing here knows of runs or images.
+ * Charts, independent of runs and images.
  *
- * <p>A {@link org.gramian.report.chart.Scale} places values along an axis, linear or logarithmic, and has its ticks. A
- * {@link org.gramian.report.chart.Chart} is two of them with {@link org.gramian.report.chart.Series}: lines and bands.
- * {@link org.gramian.report.chart.Marker} has a colour and a shape for each of many kinds.
+ * <p>A {@link org.gramian.report.chart.Scale} maps values to positions along an {@link org.gramian.report.chart.Axis}. A {@link
+ * org.gramian.report.chart.Chart} has two axes and {@linkplain org.gramian.report.chart.Line lines}; the template {@code
+ * run/chart.jte} draws it as SVG, {@link org.gramian.report.chart.ChartImage} as PNG. A {@link org.gramian.report.chart.Marker} has
+ * a colour and a shape for each of many classes.
  *
  * <pre>{@code
  * Chart chart = Chart.of("loss", Axis.of("epoch", Scale.linear(1, 9)), Axis.of("loss", Scale.linear(0, 2.3)))
  *         .with(Line.of("training", epochs, losses));
  * }</pre>
- *
- * <p>The y axis of SVG points down: {@code Chart} turns values round, so that everything else counts upwards.
  */
 @NullMarked
 package org.gramian.report.chart;

@@ -3,22 +3,22 @@ package org.gramian.report.embedding;
 import java.util.Arrays;
 
 /**
- * How much each point considers each other its neighbour: {@code p_ij = (p_j|i + p_i|j) / 2n} with {@code p_j|i ∝
- * exp(-β_i d²_ij)}, where {@code β_i} is chosen such that the entropy of {@code p_·|i} is the logarithm of the perplexity: so
- * many neighbours, in effect, are seen from every point, in dense and in sparse places.
+ * Joint probabilities of t-SNE: {@code p_ij = (p_j|i + p_i|j) / 2n} with {@code p_j|i ∝
+ * exp(-β_i d²_ij)}, where {@code β_i} is chosen such that the entropy of {@code p_·|i} is the logarithm of the perplexity, the
+ * effective number of neighbours.
  *
  * <p>van der Maaten and Hinton 2008, Visualizing Data using t-SNE, equations 1 and 10.
  */
 final class Affinities {
-    /** Halvings of the precision: the entropy is met to far below what a map shows. */
+    /** Most bisections of {@code β}. */
     private static final int MOST_ROUNDS = 100;
 
     private static final double TOLERANCE = 1e-9;
 
     private Affinities() {}
 
-    /** The symmetric table {@code [n][n]}, which sums to 1. */
-    static double[][] joint(Distances distances, double perplexity) {
+    /** Returns the symmetric matrix {@code [n, n]}, which sums to 1. */
+    static double[][] joint(PairwiseDistances distances, double perplexity) {
         int n = distances.size();
         double[][] conditional = new double[n][];
         Arrays.parallelSetAll(conditional, i -> conditional(distances.squares()[i], i, perplexity));
@@ -31,7 +31,7 @@ final class Affinities {
         return joint;
     }
 
-    /** {@code p_·|i} of the perplexity, by bisection: the entropy falls as {@code β} grows. */
+    /** Returns {@code p_·|i} of the perplexity, by bisection: the entropy decreases with {@code β}. */
     static double[] conditional(double[] squares, int self, double perplexity) {
         double target = Math.log(perplexity);
         double low = 0;
@@ -58,7 +58,7 @@ final class Affinities {
         return Arrays.stream(squares).sum() / Math.max(1, squares.length - 1);
     }
 
-    /** Fills the row and returns its entropy; distances are taken from the nearest on, so that nothing underflows to 0 / 0. */
+    /** Fills the row and returns its entropy; subtracts the smallest distance, so that nothing underflows to 0 / 0. */
     private static double entropy(double[] squares, int self, double beta, double[] row) {
         double nearest = Double.POSITIVE_INFINITY;
         for (int j = 0; j < row.length; j++) {

@@ -1,18 +1,17 @@
 /**
- * Long vectors as points of a plane, to look at: which images a model finds alike.
+ * Two-dimensional embeddings of descriptors: PCA and t-SNE.
  *
- * <p>{@link org.gramian.report.embedding.Distances} are computed once. {@link org.gramian.report.embedding.PrincipalPlane}
- * is the plane that keeps most of the variance: distances in it are true shadows. {@link
- * org.gramian.report.embedding.StochasticNeighbours} (t-SNE) keeps neighbours together and lets go of the rest; within it
- * an {@link org.gramian.report.embedding.Affinities} finds for every point how wide it must look to see so many neighbours.
+ * <p>{@link org.gramian.report.embedding.PairwiseDistances} are computed once. {@link
+ * org.gramian.report.embedding.PrincipalComponents} projects to the plane of largest variance, {@link
+ * org.gramian.report.embedding.Tsne} preserves neighbourhoods; {@code Affinities} calibrates its kernel widths to the perplexity.
  *
  * <pre>{@code
- * Distances distances = Distances.of(vectors);
- * double[][] shadow = PrincipalPlane.of(distances).points();
- * double[][] map = StochasticNeighbours.USUAL.embed(distances, shadow);
+ * PairwiseDistances distances = PairwiseDistances.of(vectors);
+ * double[][] plane = PrincipalComponents.of(distances).points();
+ * double[][] map = Tsne.DEFAULT.embed(distances, plane);
  * }</pre>
  *
- * <p>Both are deterministic and run on the processor in double precision: at most about a thousand points are meant.
+ * <p>Both are deterministic, run on the CPU in float64 and are meant for about a thousand points.
  */
 @NullMarked
 package org.gramian.report.embedding;

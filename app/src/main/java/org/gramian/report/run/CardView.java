@@ -8,26 +8,26 @@ import java.util.regex.Pattern;
 import org.gramian.evaluate.Setting;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelHeader;
-import org.gramian.report.run.material.FoldMaterial;
-import org.gramian.report.run.material.ModelMaterial;
-import org.gramian.report.run.material.RunMaterial;
+import org.gramian.report.run.data.FoldData;
+import org.gramian.report.run.data.ModelData;
+import org.gramian.report.run.data.RunData;
 
 /**
- * What the model is, what it was trained on, and what to do with it next.
+ * Model card: training data, model and next commands.
  *
- * @param trained images, division, fingerprint
- * @param model its file, its parts, what it expects
- * @param commands lines to copy, each with what it does
+ * @param trained images, protocol, fingerprint
+ * @param model file, parts, preprocessing
+ * @param commands commands to copy, labelled by their purpose
  */
 public record CardView(List<LabelledValue> trained, List<LabelledValue> model, List<LabelledValue> commands) {
-    /** Entries of the origin that other parts of the page show. */
+    /** Entries of the provenance that other parts of the page show. */
     private static final Pattern ELSEWHERE = Pattern.compile("config\\..*|protocol|fold|fingerprint|seed|pictures");
 
     private static final Pattern PLAIN = Pattern.compile("[\\p{L}\\p{N}_@%+=:,./-]+");
     private static final int CLASSES = 200;
 
-    static CardView of(RunMaterial run) {
-        Optional<ModelMaterial> model =
+    static CardView of(RunData run) {
+        Optional<ModelData> model =
                 run.folds().stream().flatMap(fold -> fold.model().stream()).findFirst();
         return new CardView(
                 trained(run),
@@ -35,8 +35,8 @@ public record CardView(List<LabelledValue> trained, List<LabelledValue> model, L
                 model.map(CardView::commands).orElse(List.of()));
     }
 
-    private static List<LabelledValue> trained(RunMaterial run) {
-        FoldMaterial first = run.folds().getFirst();
+    private static List<LabelledValue> trained(RunData run) {
+        FoldData first = run.folds().getFirst();
         Setting setting = first.evaluation().setting();
         List<LabelledValue> facts = new ArrayList<>();
         first.model()
@@ -46,7 +46,7 @@ public record CardView(List<LabelledValue> trained, List<LabelledValue> model, L
         facts.add(new LabelledValue("protocol", setting.protocol()));
         facts.add(new LabelledValue(
                 run.folds().size() == 1 ? "fold" : "folds",
-                String.join(", ", run.folds().stream().map(FoldMaterial::name).toList())));
+                String.join(", ", run.folds().stream().map(FoldData::name).toList())));
         facts.add(new LabelledValue("seed", Long.toString(setting.seed())));
         facts.add(new LabelledValue("fingerprint", setting.fingerprint().hex()));
         return facts;
@@ -57,7 +57,7 @@ public record CardView(List<LabelledValue> trained, List<LabelledValue> model, L
                 + (classes.size() > CLASSES ? " and " + (classes.size() - CLASSES) + " more" : "");
     }
 
-    private static List<LabelledValue> facts(ModelMaterial model) {
+    private static List<LabelledValue> facts(ModelData model) {
         ModelHeader header = model.header();
         ModelCard card = header.card();
         List<LabelledValue> facts = new ArrayList<>();
@@ -86,7 +86,7 @@ public record CardView(List<LabelledValue> trained, List<LabelledValue> model, L
         return facts;
     }
 
-    private static List<LabelledValue> commands(ModelMaterial model) {
+    private static List<LabelledValue> commands(ModelData model) {
         String file = quoted(model.file().toString());
         return List.of(
                 new LabelledValue("classify images", "./gramian predict " + file + " IMAGE..."),

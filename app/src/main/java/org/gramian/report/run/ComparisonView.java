@@ -1,6 +1,5 @@
 package org.gramian.report.run;
 
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
@@ -13,22 +12,19 @@ import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.model.ModelHeader;
-import org.gramian.report.chart.Axis;
+import org.gramian.report.TrainingCurves;
 import org.gramian.report.chart.Chart;
-import org.gramian.report.chart.Line;
-import org.gramian.report.chart.Scale;
-import org.gramian.report.run.material.FoldMaterial;
-import org.gramian.report.run.material.RunMaterial;
-import org.gramian.train.loop.TrainEvent.EpochDone;
+import org.gramian.report.run.data.FoldData;
+import org.gramian.report.run.data.RunData;
 
 /**
- * Several runs held against the first.
+ * Comparison of several runs with the first.
  *
  * @param names of the runs
- * @param rows figures of each
- * @param differences of each further run to the first
- * @param curves accuracies by epoch of all, where any has some
- * @param classes recall of every class; none where the runs have other classes
+ * @param rows metrics of each run
+ * @param differences of each further run from the first
+ * @param curves accuracies by epoch; empty if no run has a history
+ * @param classes recall of every class; empty if the classes differ
  */
 public record ComparisonView(
         List<String> names,
@@ -37,39 +33,39 @@ public record ComparisonView(
         Optional<Chart> curves,
         List<ClassRow> classes) {
     /**
-     * A run's figures.
+     * Metrics of a run.
      *
      * @param name of the run
-     * @param pooling what its model is made of
-     * @param accuracy with its interval, or mean and deviation over folds
-     * @param metrics the others
-     * @param parameters numbers in the model
+     * @param pooling backbone and pooling
+     * @param accuracy with its confidence interval, or mean and standard deviation over folds
+     * @param metrics values of {@link #OTHERS}
+     * @param parameters number of parameters
      */
     public record Row(String name, String pooling, String accuracy, List<String> metrics, String parameters) {}
 
     /**
-     * A run less the first.
+     * Paired difference of a run from the first.
      *
      * @param name of the run
-     * @param text the difference with its interval, or why there is none
-     * @param judgement what that means, in words
+     * @param text difference with its confidence interval
+     * @param judgement conclusion, or the reason why the runs are not comparable
      */
     public record Difference(String name, String text, String judgement) {}
 
     /**
-     * A class.
+     * Recall of a class.
      *
      * @param name of the class
-     * @param recalls of each run, in percent
-     * @param change of the last run to the first, in points
+     * @param recalls of each run in percent
+     * @param change from the first run to the last in points
      */
     public record ClassRow(String name, List<String> recalls, double change) {
-        /** As {@code +3.5}. */
+        /** Returns the change as {@code +3.5}. */
         public String changed() {
             return change == 0 ? "0.0" : String.format(Locale.ROOT, "%+.1f", change);
         }
 
-        /** The style of the change. */
+        /** Returns the CSS class of the change. */
         public String style() {
             return change > 0 ? "plus" : change < 0 ? "minus" : "soft";
         }
@@ -78,9 +74,9 @@ public record ComparisonView(
     /** Metrics besides the accuracy. */
     public static final List<Metric> OTHERS = List.of(Metric.MACRO_F1, Metric.LOG_LOSS, Metric.CALIBRATION_ERROR);
 
-    static ComparisonView of(List<RunMaterial> runs) {
+    static ComparisonView of(List<RunData> runs) {
         return new ComparisonView(
-                runs.stream().map(RunMaterial::name).toList(),
+                runs.stream().map(RunData::name).toList(),
                 runs.stream().map(ComparisonView::row).toList(),
                 runs.stream()
                         .skip(1)
@@ -90,11 +86,11 @@ public record ComparisonView(
                 classes(runs));
     }
 
-    private static List<Evaluation> evaluations(RunMaterial run) {
-        return run.folds().stream().map(FoldMaterial::evaluation).toList();
+    private static List<Evaluation> evaluations(RunData run) {
+        return run.folds().stream().map(FoldData::evaluation).toList();
     }
 
-    private static Row row(RunMaterial run) {
+    private static Row row(RunData run) {
         List<Evaluation> folds = evaluations(run);
         FoldSummary summary = FoldSummary.of(folds);
         Optional<ModelHeader> header = run.folds().stream()
@@ -112,9 +108,9 @@ public record ComparisonView(
                 header.map(model -> Figures.count(model.count(""))).orElse("unknown"));
     }
 
-    private static Difference difference(RunMaterial run, RunMaterial first) {
+    private static Difference difference(RunData run, RunData first) {
         try {
-            // In the order of the page, so that 'the first' of a refusal is the page's first.
+            // In the order of the page, so that 'the first' in an error message is the first of the page.
             Comparison comparison = Comparison.of(evaluations(first), evaluations(run));
             PairedTest test = comparison.test().reversed();
             String text = judgement(test, first.name());
@@ -133,45 +129,23 @@ public record ComparisonView(
                 : (test.difference() > 0 ? "significantly better than " : "significantly worse than ") + first;
     }
 
-    /** Held-back accuracies where there are any, otherwise those of the training, of each run's first fold. */
-    private static Optional<Chart> curves(List<RunMaterial> runs) {
-        List<Line> lines = new ArrayList<>();
-        int most = 1;
-        for (RunMaterial run : runs) {
-            List<EpochDone> epochs = run.folds().getFirst().epochs();
-            boolean judged = LearningView.judged(epochs);
-            most = Math.max(most, epochs.size());
-            if (!epochs.isEmpty()) {
-                lines.add(Line.of(
-                        run.name() + (judged ? ", validation" : ", training"),
-                        IntStream.rangeClosed(1, epochs.size())
-                                .mapToObj(number -> (double) number)
-                                .toList(),
-                        epochs.stream()
-                                .map(epoch ->
-                                        100 * (judged ? 1 - epoch.judgement().error() : epoch.accuracy()))
-                                .toList()));
-            }
-        }
-        if (lines.isEmpty()) {
-            return Optional.empty();
-        }
-        Chart chart = Chart.of(
-                "accuracy in % by epoch",
-                Axis.counting("epoch", Scale.exactly(1, most)), Axis.of("accuracy in %", Scale.exactly(0, 100)));
-        for (Line line : lines) {
-            chart = chart.with(line);
-        }
-        return Optional.of(chart);
+    /** Compares the first folds of the runs that have a history. */
+    private static Optional<Chart> curves(List<RunData> runs) {
+        List<TrainingCurves.Run> histories = runs.stream()
+                .filter(run -> !run.folds().getFirst().epochs().isEmpty())
+                .map(run -> new TrainingCurves.Run(
+                        run.name(), run.folds().getFirst().epochs()))
+                .toList();
+        return histories.isEmpty() ? Optional.empty() : Optional.of(TrainingCurves.comparison(histories));
     }
 
-    /** Those that changed most come first. */
-    private static List<ClassRow> classes(List<RunMaterial> runs) {
+    /** Returns the classes, largest change first. */
+    private static List<ClassRow> classes(List<RunData> runs) {
         if (runs.stream().anyMatch(run -> !run.classes().equals(runs.getFirst().classes()))) {
             return List.of();
         }
         List<List<ClassScore>> scores = runs.stream()
-                .map(run -> Outcomes.of(run).confusion().perClass())
+                .map(run -> PredictionSet.of(run).confusion().perClass())
                 .toList();
         return IntStream.range(0, runs.getFirst().classes().size())
                 .mapToObj(k -> new ClassRow(

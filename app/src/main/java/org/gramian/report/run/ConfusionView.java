@@ -3,57 +3,57 @@ package org.gramian.report.run;
 import java.util.ArrayList;
 import java.util.List;
 import org.gramian.evaluate.ConfusionMatrix;
-import org.gramian.report.run.Outcomes.Answered;
+import org.gramian.report.run.PredictionSet.ScoredPrediction;
 
 /**
- * A confusion matrix as a table, with the images behind every cell.
+ * Confusion matrix with the images of every cell.
  *
- * @param classes the names of rows and columns
- * @param rows a row for each true class; none where there are too many classes to see anything
- * @param popups the images of cells that are not empty
- * @param pairs the most frequent mistakes
+ * @param classes names of rows and columns
+ * @param rows one per true class; empty with more than {@value #MOST_CLASSES} classes
+ * @param popups images of the cells that are not empty
+ * @param pairs most frequent confusions
  */
 public record ConfusionView(
         List<String> classes, List<Row> rows, List<Popup> popups, List<ConfusionMatrix.Confusion> pairs) {
-    /** A matrix of more classes is left out. */
+    /** Most classes of a matrix that is shown. */
     public static final int MOST_CLASSES = 120;
 
-    /** A cell shows so many of its images. */
+    /** Most images shown of a cell. */
     public static final int OF_A_CELL = 24;
 
-    /** All cells together show so many: mistakes first. */
+    /** Most images shown of all cells, errors first. */
     public static final int OF_ALL = 4_000;
 
     private static final int PAIRS = 12;
     private static final int LEVELS = 8;
 
-    /** The answers to the images of a class. */
+    /** Predictions for the images of a class. */
     public record Row(String name, int support, List<Cell> cells) {}
 
     /**
-     * So many images of one class that were taken for one.
+     * Cell of the matrix.
      *
-     * @param count how many
+     * @param count number of images
      * @param level from 0 for none to 8 for all images of the row
-     * @param right whether it lies on the diagonal
+     * @param right whether the cell lies on the diagonal
      * @param id of its popup; empty without one
-     * @param text for those who cannot see where it lies
+     * @param text accessible name
      */
     public record Cell(int count, int level, boolean right, String id, String text) {}
 
     /**
-     * The images of a cell.
+     * Images of a cell.
      *
-     * @param id by which a cell opens it
-     * @param title what they have in common
+     * @param id referenced by the cell
+     * @param title heading
      * @param shown some of them
-     * @param more how many are not shown
+     * @param more number of images not shown
      */
     public record Popup(String id, String title, List<ShownImage> shown, int more) {}
 
-    /** Of all answers; identifiers begin with a prefix. */
-    static ConfusionView of(Outcomes outcomes, ImageSheet sheet, String prefix) {
-        ConfusionMatrix matrix = outcomes.confusion();
+    /** Returns the matrix of all predictions; element identifiers start with a prefix. */
+    static ConfusionView of(PredictionSet predictions, ImageSheet sheet, String prefix) {
+        ConfusionMatrix matrix = predictions.confusion();
         List<ConfusionMatrix.Confusion> pairs =
                 matrix.confusions().stream().limit(PAIRS).toList();
         int size = matrix.classes().size();
@@ -64,7 +64,7 @@ public record ConfusionView(
         for (int truth = 0; truth < size; truth++) {
             rows.add(row(matrix, truth, prefix));
         }
-        return new ConfusionView(matrix.classes(), rows, popups(outcomes, matrix, sheet, prefix), pairs);
+        return new ConfusionView(matrix.classes(), rows, popups(predictions, matrix, sheet, prefix), pairs);
     }
 
     private static Row row(ConfusionMatrix matrix, int truth, String prefix) {
@@ -95,18 +95,18 @@ public record ConfusionView(
                 : images + " predicted as " + matrix.classes().get(predicted);
     }
 
-    /** Mistakes first, for there may be no room for all. */
-    private static List<Popup> popups(Outcomes outcomes, ConfusionMatrix matrix, ImageSheet sheet, String prefix) {
+    /** Returns the popups, errors first, as the total is bounded. */
+    private static List<Popup> popups(PredictionSet predictions, ConfusionMatrix matrix, ImageSheet sheet, String prefix) {
         List<Popup> popups = new ArrayList<>();
         int room = OF_ALL;
         for (boolean right : new boolean[] {false, true}) {
             for (int truth = 0; truth < matrix.classes().size(); truth++) {
                 for (int predicted = 0; predicted < matrix.classes().size(); predicted++) {
                     if (matrix.count(truth, predicted) > 0 && (truth == predicted) == right) {
-                        List<Answered> all = outcomes.cell(truth, predicted);
+                        List<ScoredPrediction> all = predictions.cell(truth, predicted);
                         List<ShownImage> shown = all.stream()
                                 .limit(Math.min(OF_A_CELL, room))
-                                .map(answer -> outcomes.shown(answer, sheet))
+                                .map(one -> predictions.shown(one, sheet))
                                 .toList();
                         room -= shown.size();
                         popups.add(new Popup(
@@ -121,7 +121,7 @@ public record ConfusionView(
         return popups;
     }
 
-    /** A style for the size of cells. */
+    /** Returns the CSS class for the size of the cells. */
     public String size() {
         return classes.size() <= 12 ? "few" : classes.size() <= 30 ? "some" : "many";
     }

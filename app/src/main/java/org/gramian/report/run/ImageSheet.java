@@ -7,27 +7,26 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import org.gramian.image.Thumbnail;
-import org.gramian.report.run.material.Thumbnails;
+import org.gramian.report.run.data.Thumbnails;
 
 /**
- * The small images of a page, each stored once however often it is shown, in bounded number: those asked for first are
- * there, about 4 kB each.
+ * Thumbnails of a page, each stored once (about 4 kB) and referenced by number. First come, first served.
  */
 public final class ImageSheet {
-    /** So many at most on a page: about four megabytes. */
+    /** Most thumbnails of a page: about 4 MB. */
     public static final int MOST = 1_000;
 
-    /** An image is asked for many times, but got once: it may have to be decoded. */
-    private record Wanted(Thumbnails source, String name) {}
+    /** Key of the cache: an image may be requested many times, and decoding is slow. */
+    private record Key(Thumbnails source, String name) {}
 
-    private final Map<Wanted, OptionalInt> known = new HashMap<>();
+    private final Map<Key, OptionalInt> known = new HashMap<>();
     private final Map<String, Integer> places = new LinkedHashMap<>();
     private boolean overflowed;
 
-    /** An image's number on the page; none where it is not at hand or the page is full. */
+    /** Returns the number of a thumbnail; empty if the image is not available or the page is full. */
     OptionalInt place(String name, Thumbnails source) {
-        Wanted wanted = new Wanted(source, name);
-        OptionalInt before = known.get(wanted);
+        Key key = new Key(source, name);
+        OptionalInt before = known.get(key);
         if (before != null) {
             return before;
         }
@@ -37,7 +36,7 @@ public final class ImageSheet {
         } else {
             found = source.jpeg(name).map(Thumbnail::source).map(this::place).orElse(OptionalInt.empty());
         }
-        known.put(wanted, found);
+        known.put(key, found);
         return found;
     }
 
@@ -54,17 +53,17 @@ public final class ImageSheet {
         return OptionalInt.of(places.size() - 1);
     }
 
-    /** Whether no more images are taken. */
+    /** Returns whether the page takes no more images. */
     boolean full() {
         return places.size() >= MOST;
     }
 
-    /** Whether an image was turned away. */
+    /** Returns whether an image was left out because the page is full. */
     public boolean overflowed() {
         return overflowed;
     }
 
-    /** The sources of {@code image} elements, by number. */
+    /** Returns the data URIs by number. */
     public List<String> images() {
         return new ArrayList<>(places.keySet());
     }

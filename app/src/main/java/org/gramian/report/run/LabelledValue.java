@@ -1,9 +1,9 @@
 package org.gramian.report.run;
 
 /**
- * One line of what is known.
+ * Label and value, a row of a table.
  *
- * @param label what
- * @param value in words
+ * @param label name of the value
+ * @param value text
  */
 public record LabelledValue(String label, String value) {}

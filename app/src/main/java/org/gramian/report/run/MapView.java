@@ -11,31 +11,31 @@ import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Item;
 import org.gramian.gallery.Part;
 import org.gramian.report.chart.Marker;
-import org.gramian.report.embedding.Distances;
-import org.gramian.report.embedding.PrincipalPlane;
-import org.gramian.report.embedding.StochasticNeighbours;
-import org.gramian.report.run.Outcomes.Answered;
+import org.gramian.report.embedding.PairwiseDistances;
+import org.gramian.report.embedding.PrincipalComponents;
+import org.gramian.report.embedding.Tsne;
+import org.gramian.report.run.PredictionSet.ScoredPrediction;
 
 /**
- * Test images as points: what the model finds alike lies close together.
+ * Two-dimensional embeddings of the descriptors of test images.
  *
- * @param maps principal components and t-SNE of the same images
- * @param legend a marker for each class that is there
- * @param remark how many images, and of which fold
+ * @param maps t-SNE and PCA of the same images
+ * @param legend marker of each class
+ * @param remark number of images, fold and options of t-SNE
  */
 public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
-    /** More points than this hide each other. */
+    /** Most points: more would hide each other. */
     public static final int MOST = 1_000;
 
-    /** A class and how it is marked. */
+    /** Legend entry of a class. */
     public record Entry(int kind, String name, Marker marker) {}
 
     /**
-     * Of the test images of a fold; nothing where it kept none or too few.
+     * Embeds the test images of a fold; empty with fewer than 4 in the gallery.
      *
-     * @param outcomes of this fold alone: another's model may answer otherwise to the same image
+     * @param predictions of this fold only: the model of another fold may predict otherwise
      */
-    static Optional<MapView> of(Gallery gallery, String fold, Outcomes outcomes, ImageSheet sheet) {
+    static Optional<MapView> of(Gallery gallery, String fold, PredictionSet predictions, ImageSheet sheet) {
         List<Integer> test = IntStream.range(0, gallery.items().size())
                 .filter(i -> gallery.items().get(i).part() == Part.TEST)
                 .boxed()
@@ -44,11 +44,11 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
             return Optional.empty();
         }
         List<Integer> chosen = EvenSample.of(test, MOST); // every class keeps its share
-        Distances distances = Distances.of(chosen.stream().map(gallery::vector).toList());
-        PrincipalPlane plane = PrincipalPlane.of(distances);
-        double[][] map = StochasticNeighbours.USUAL.embed(distances, plane.points());
-        List<PointMap.Subject> subjects = subjects(gallery, chosen, outcomes, sheet);
-        String kept = Figures.percent(plane.kept()[0] + plane.kept()[1]);
+        PairwiseDistances distances = PairwiseDistances.of(chosen.stream().map(gallery::vector).toList());
+        PrincipalComponents plane = PrincipalComponents.of(distances);
+        double[][] map = Tsne.DEFAULT.embed(distances, plane.points());
+        List<PointMap.Subject> subjects = subjects(gallery, chosen, predictions, sheet);
+        String kept = Figures.percent(plane.explained()[0] + plane.explained()[1]);
         return Optional.of(new MapView(
                 List.of(
                         PointMap.of("t-SNE", map, subjects),
@@ -62,26 +62,26 @@ public record MapView(List<PointMap> maps, List<Entry> legend, String remark) {
                         ? "All " + Figures.count(all) + " test images"
                         : Figures.count(shown) + " of " + Figures.count(all) + " test images, sampled evenly,")
                 + " of the fold '" + fold + "'; t-SNE with perplexity "
-                + Figures.number(StochasticNeighbours.USUAL.perplexity(shown)) + ", seed "
-                + StochasticNeighbours.USUAL.seed() + ".";
+                + Figures.number(Tsne.DEFAULT.perplexity(shown)) + ", seed "
+                + Tsne.DEFAULT.seed() + ".";
     }
 
     private static List<PointMap.Subject> subjects(
-            Gallery gallery, List<Integer> chosen, Outcomes outcomes, ImageSheet sheet) {
-        Map<String, Answered> answers = new HashMap<>();
-        outcomes.answers().forEach(answer -> answers.put(answer.prediction().name(), answer));
+            Gallery gallery, List<Integer> chosen, PredictionSet predictions, ImageSheet sheet) {
+        Map<String, ScoredPrediction> scored = new HashMap<>();
+        predictions.predictions().forEach(one -> scored.put(one.prediction().name(), one));
         List<PointMap.Subject> subjects = new ArrayList<>();
         for (int index : chosen) {
             Item item = gallery.items().get(index);
-            Answered answer = answers.get(item.name());
-            String text = answer == null
+            ScoredPrediction prediction = scored.get(item.name());
+            String text = prediction == null
                     ? item.name() + ": " + gallery.classes().get(item.label())
-                    : outcomes.shown(answer, sheet).text();
+                    : predictions.shown(prediction, sheet).text();
             subjects.add(new PointMap.Subject(
                     item.label(),
                     text,
-                    sheet.place(item.name(), outcomes.material().thumbnails()).orElse(-1),
-                    answer != null && !answer.right()));
+                    sheet.place(item.name(), predictions.data().thumbnails()).orElse(-1),
+                    prediction != null && !prediction.right()));
         }
         return subjects;
     }

@@ -5,28 +5,28 @@ import java.util.List;
 import org.gramian.report.chart.Marker;
 
 /**
- * Points of a plane in a square, both axes in the same measure.
+ * Scatter plot in a square, both axes with the same scale.
  *
- * @param title what kind of map
- * @param dots the points; mistakes last, so that none is hidden
+ * @param title method of the embedding
+ * @param dots points, errors last, so that none is hidden
  */
 public record PointMap(String title, List<Dot> dots) {
-    /** The square's side. */
+    /** Side of the square. */
     public static final int SIDE = 400;
 
     /**
-     * What a point stands for.
+     * Image of a point.
      *
-     * @param kind its class
-     * @param text its name and what was answered
-     * @param image its number on the sheet; -1 without one
-     * @param wrong whether the answer was
+     * @param kind index of the class
+     * @param text name and prediction
+     * @param image number on the {@link ImageSheet}; -1 without one
+     * @param wrong whether the prediction is wrong
      */
     record Subject(int kind, String text, int image, boolean wrong) {}
 
-    /** A point: from the left, from the top, and what it stands for. */
+    /** Point in SVG coordinates. */
     public record Dot(double x, double y, int kind, Marker marker, String text, int image, boolean wrong) {
-        /** Its styles. */
+        /** Returns the CSS classes. */
         public String style() {
             return "k" + marker.colour() + (wrong ? " wrong" : "");
         }
@@ -61,7 +61,7 @@ public record PointMap(String title, List<Dot> dots) {
         return new PointMap(title, dots);
     }
 
-    /** In the middle where the other axis is longer. */
+    /** Centres the shorter axis. */
     private static double place(double value, double low, double high, double span) {
         double share = (value - low) / span + (1 - (high - low) / span) / 2;
         return Math.round((0.02 + 0.96 * share) * SIDE * 10) / 10.0;

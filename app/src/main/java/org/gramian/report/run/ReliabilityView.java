@@ -5,49 +5,48 @@ import java.util.List;
 import org.gramian.evaluate.Calibration;
 
 /**
- * A reliability diagram: for each bin of confidence, how many of its answers were right. Bars that reach the diagonal are
- * probabilities to believe; below it the model is too sure of itself.
+ * Reliability diagram: accuracy by bin of confidence. Bars below the diagonal show overconfidence.
  *
- * @param title which probabilities
- * @param error the expected calibration error, in percent
- * @param bars a bar for each bin with images
+ * @param title before or after temperature scaling
+ * @param error expected calibration error in percent
+ * @param bars one for each bin with images
  */
 public record ReliabilityView(String title, String error, List<Bar> bars) {
-    /** The square's side. */
+    /** Side of the square. */
     public static final int SIDE = 260;
 
     /**
-     * One bin.
+     * Bin of confidence.
      *
      * @param x from the left
      * @param width of the bar
-     * @param height of the bar: which part was right
-     * @param expected where it should end: the mean confidence
-     * @param text for people
+     * @param height accuracy
+     * @param expected mean confidence
+     * @param text tooltip
      */
     public record Bar(double x, double width, double height, double expected, String text) {
-        /** The bar's upper edge, from the top. */
+        /** Returns the upper edge of the bar, from the top. */
         public double top() {
             return round(SIDE - height);
         }
 
-        /** Where it should end, from the top. */
+        /** Returns the mean confidence, from the top. */
         public double aim() {
             return round(SIDE - expected);
         }
 
-        /** The upper end of what lies between both, from the top. */
+        /** Returns the upper edge of the gap, from the top. */
         public double gapTop() {
             return Math.min(top(), aim());
         }
 
-        /** How far the bar is from where it should end. */
+        /** Returns the gap between accuracy and confidence. */
         public double gap() {
             return round(Math.abs(height - expected));
         }
     }
 
-    /** The folds taken together: bins of the same bounds are added up; the error is the mean over folds. */
+    /** Pools the bins of all folds; the error is the mean over folds. */
     static ReliabilityView of(String title, List<Calibration> folds) {
         List<Bar> bars = new ArrayList<>();
         for (int b = 0; b < Calibration.BINS; b++) {

@@ -13,33 +13,33 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import org.gramian.basis.Sha256;
-import org.gramian.report.run.material.RunMaterial;
+import org.gramian.report.run.data.RunData;
 
 /**
- * One run or several as a page that needs nothing else: what the template {@code run.jte} sets.
+ * Self-contained HTML page of one or several runs, laid out by the template {@code run.jte}.
  *
- * @param runs what is shown of each
- * @param comparison of several
- * @param sheet the small images
- * @param version of the program that made it
+ * @param runs views of the runs
+ * @param comparison of several runs
+ * @param sheet thumbnails
+ * @param version of the program
  */
 public record ReportPage(List<RunView> runs, Optional<ComparisonView> comparison, ImageSheet sheet, String version) {
-    /** More runs than this are a table, not a page to read. */
+    /** Most runs of a report. */
     public static final int MOST_RUNS = 12;
 
     private static final String SCRIPT = readScript();
 
-    /** Lays out runs; images of mistakes have the first claim on the room for images. */
-    static ReportPage of(List<RunMaterial> runs, String version) {
+    /** Lays out runs; misclassified images get thumbnails first. */
+    static ReportPage of(List<RunData> runs, String version) {
         if (runs.isEmpty() || runs.size() > MOST_RUNS) {
             throw new IllegalArgumentException(
                     "expected 1 to " + MOST_RUNS + " runs in a report, found " + runs.size());
         }
         ImageSheet sheet = new ImageSheet();
-        for (RunMaterial run : runs) {
-            Outcomes.of(run).mistakes().stream()
+        for (RunData run : runs) {
+            PredictionSet.of(run).mistakes().stream()
                     .takeWhile(_ -> !sheet.full())
-                    .forEach(answer -> sheet.place(answer.prediction().name(), run.thumbnails()));
+                    .forEach(scored -> sheet.place(scored.prediction().name(), run.thumbnails()));
         }
         List<RunView> views = new ArrayList<>();
         for (int i = 0; i < runs.size(); i++) {
@@ -52,7 +52,7 @@ public record ReportPage(List<RunView> runs, Optional<ComparisonView> comparison
                 version);
     }
 
-    /** The whole page. */
+    /** Renders the page. */
     String html() {
         StringOutput out = new StringOutput();
         TemplateEngine.createPrecompiled(null, ContentType.Html, null, "org.gramian.report.page")
@@ -60,19 +60,19 @@ public record ReportPage(List<RunView> runs, Optional<ComparisonView> comparison
         return out.toString();
     }
 
-    /** What the page is called. */
+    /** Returns the title of the page. */
     public String title() {
         String names = String.join(
-                ", ", runs.stream().map(run -> run.material().name()).toList());
+                ", ", runs.stream().map(run -> run.data().name()).toList());
         return comparison.isPresent() ? "Comparison of " + names : "Report of " + names;
     }
 
-    /** The text of the only script. */
+    /** Returns the script of the page. */
     public String script() {
         return SCRIPT;
     }
 
-    /** What a browser may do with the page: run this very script, show images that are in it, and nothing else. */
+    /** Returns the content security policy: only this script and embedded images are allowed. */
     public String policy() {
         String hash = Base64.getEncoder().encodeToString(Sha256.of(SCRIPT.getBytes(StandardCharsets.UTF_8)));
         return "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-" + hash

@@ -7,30 +7,30 @@ import org.gramian.evaluate.Calibration;
 import org.gramian.evaluate.ClassScore;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Temperature;
-import org.gramian.report.run.material.ConfigRow;
-import org.gramian.report.run.material.FoldMaterial;
-import org.gramian.report.run.material.Missing.Part;
-import org.gramian.report.run.material.RunMaterial;
+import org.gramian.report.run.data.ConfigRow;
+import org.gramian.report.run.data.FoldData;
+import org.gramian.report.run.data.Missing.Part;
+import org.gramian.report.run.data.RunData;
 import org.gramian.train.loop.PoolingRace;
 
 /**
- * All that the page shows of one run.
+ * View of one run.
  *
- * @param prefix what its identifiers begin with
- * @param material what there is of it
- * @param summary sentence and table
- * @param learning the course of every fold
- * @param confusion who was taken for whom
- * @param classes every class
- * @param mistakes the surest ones
- * @param reliability with the temperature, and without it where one was fitted
- * @param map the test images of the first fold that kept some
- * @param spd the matrices of the first fold that has some
- * @param card the model
+ * @param prefix of its element identifiers
+ * @param data of the run
+ * @param summary verdict and metrics
+ * @param learning learning curves of every fold
+ * @param confusion confusion matrix
+ * @param classes precision, recall and F1 of every class
+ * @param mistakes most confident errors
+ * @param reliability before and, if a temperature was fitted, after temperature scaling
+ * @param map embeddings of the first fold with a gallery
+ * @param spd spectra of the first fold with SPD matrices
+ * @param card model card
  */
 public record RunView(
         String prefix,
-        RunMaterial material,
+        RunData data,
         SummaryView summary,
         List<LearningView> learning,
         ConfusionView confusion,
@@ -40,29 +40,29 @@ public record RunView(
         Optional<MapView> map,
         List<SpdView> spd,
         CardView card) {
-    /** So many of the surest mistakes have a place in the gallery. */
+    /** Most errors in the gallery. */
     public static final int MISTAKES = 48;
 
-    /** So many of these are seen at once: on a telephone all would fill ten screens. */
+    /** Errors shown before expanding: all would fill ten screens of a phone. */
     public static final int AT_ONCE = 12;
 
-    static RunView of(RunMaterial run, String prefix, ImageSheet sheet) {
-        Outcomes outcomes = Outcomes.of(run);
+    static RunView of(RunData run, String prefix, ImageSheet sheet) {
+        PredictionSet predictions = PredictionSet.of(run);
         Optional<MapView> map = run.folds().stream()
                 .flatMap(fold -> fold.gallery().stream()
                         .flatMap(gallery ->
-                                MapView.of(gallery, fold.name(), Outcomes.of(run, List.of(fold)), sheet).stream()))
+                                MapView.of(gallery, fold.name(), PredictionSet.of(run, List.of(fold)), sheet).stream()))
                 .findFirst();
         return new RunView(
                 prefix,
                 run,
-                SummaryView.of(run, outcomes),
+                SummaryView.of(run, predictions),
                 learning(run),
-                ConfusionView.of(outcomes, sheet, prefix),
-                outcomes.confusion().perClass(),
-                outcomes.mistakes().stream()
+                ConfusionView.of(predictions, sheet, prefix),
+                predictions.confusion().perClass(),
+                predictions.mistakes().stream()
                         .limit(MISTAKES)
-                        .map(answer -> outcomes.shown(answer, sheet))
+                        .map(scored -> predictions.shown(scored, sheet))
                         .toList(),
                 reliability(run),
                 map,
@@ -70,7 +70,7 @@ public record RunView(
                 CardView.of(run));
     }
 
-    private static List<SpdView> matrices(RunMaterial run) {
+    private static List<SpdView> matrices(RunData run) {
         return run.folds().stream()
                 .flatMap(fold -> fold.matrices().stream()
                         .filter(inspection -> !inspection.stages().isEmpty())
@@ -79,16 +79,16 @@ public record RunView(
                 .toList();
     }
 
-    private static List<LearningView> learning(RunMaterial run) {
+    private static List<LearningView> learning(RunData run) {
         return run.folds().stream()
                 .filter(fold -> !fold.epochs().isEmpty())
                 .map(fold -> LearningView.of(fold.name(), fold.epochs(), fold.stages(), fold.rateTests()))
                 .toList();
     }
 
-    private static List<ReliabilityView> reliability(RunMaterial run) {
+    private static List<ReliabilityView> reliability(RunData run) {
         List<Evaluation> folds =
-                run.folds().stream().map(FoldMaterial::evaluation).toList();
+                run.folds().stream().map(FoldData::evaluation).toList();
         List<Calibration> plain = folds.stream()
                 .map(fold -> fold.calibrated(Temperature.NONE).calibration())
                 .toList();
@@ -102,13 +102,13 @@ public record RunView(
         return views;
     }
 
-    /** How the temperatures of the folds came about. */
+    /** Returns the temperatures of the folds and how they were determined. */
     public String temperatures() {
         return String.join(
                 "; ",
-                material.folds().stream()
-                        .map(FoldMaterial::evaluation)
-                        .map(fold -> (material.folds().size() == 1
+                data.folds().stream()
+                        .map(FoldData::evaluation)
+                        .map(fold -> (data.folds().size() == 1
                                         ? ""
                                         : fold.setting().fold() + ": ")
                                 + "T = " + Figures.number(fold.temperature().value()) + ", "
@@ -116,55 +116,55 @@ public record RunView(
                         .toList());
     }
 
-    /** How many mistakes there are in all. */
+    /** Returns the number of errors. */
     public int mistaken() {
         return classes.stream()
                 .mapToInt(score -> score.support() - score.right())
                 .sum();
     }
 
-    /** The poolings that the first fold compared, the chosen one first; none where the pooling was given. */
+    /** Returns the poolings compared in the first fold, the selected one first; empty if the pooling was given. */
     public List<PoolingRace.Entry> poolings() {
-        return material.folds().getFirst().poolings();
+        return data.folds().getFirst().poolings();
     }
 
-    /** Why there are no curves; empty where there are. */
+    /** Returns why there are no curves. */
     public String withoutCurves() {
         return why(Part.CURVES, "the classifier was solved in closed form, without epochs");
     }
 
-    /** Why there are no images; empty where there are. */
+    /** Returns why there are no images. */
     public String withoutImages() {
-        return why(Part.PICTURES, "the gallery holds fewer than 4 test images");
+        return why(Part.IMAGES, "the gallery holds fewer than 4 test images");
     }
 
-    /** Why no matrices are shown. */
+    /** Returns why there are no matrices. */
     public String withoutMatrices() {
         return why(Part.SPD, "this pooling has no matrices");
     }
 
-    /** Why nothing is known of the model. */
+    /** Returns why there is no model. */
     public String withoutModel() {
         return why(Part.MODEL, "the run has no model");
     }
 
-    /** Why there is no configuration. */
+    /** Returns why there is no configuration. */
     public String withoutConfiguration() {
         return why(Part.CONFIGURATION, "it is empty");
     }
 
-    /** Why there is no audit. */
+    /** Returns why there is no audit. */
     public String withoutAudit() {
         return why(Part.AUDIT, "the run has no audit");
     }
 
     private String why(Part part, String otherwise) {
-        List<String> reasons = material.reasons(part);
+        List<String> reasons = data.reasons(part);
         return "Not shown: " + (reasons.isEmpty() ? otherwise : String.join("; ", reasons)) + ".";
     }
 
-    /** Every value of the configuration. */
+    /** Returns the configuration. */
     public List<ConfigRow> configuration() {
-        return material.configuration();
+        return data.configuration();
     }
 }

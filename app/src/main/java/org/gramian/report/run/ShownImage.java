@@ -3,40 +3,40 @@ package org.gramian.report.run;
 import java.util.OptionalInt;
 
 /**
- * A test image on the page.
+ * Test image with its prediction.
  *
- * @param name its whole name
- * @param truth its class
- * @param answer the class that the model named
- * @param probability how sure the model was of its answer, 0 to 1
- * @param ofTruth how probable it found the true class
- * @param image its number on the {@link ImageSheet}, where it is there
+ * @param name full name
+ * @param truth true class
+ * @param predicted predicted class
+ * @param probability of the predicted class, 0 to 1
+ * @param ofTruth probability of the true class
+ * @param image number on the {@link ImageSheet}, if present
  */
 public record ShownImage(
-        String name, String truth, String answer, double probability, double ofTruth, OptionalInt image) {
-    /** The name of its file; folders mostly say the class again. */
+        String name, String truth, String predicted, double probability, double ofTruth, OptionalInt image) {
+    /** Returns the file name; folders mostly repeat the class. */
     public String fileName() {
         return name.substring(name.lastIndexOf('/') + 1);
     }
 
-    /** Whether the answer is right. */
+    /** Returns whether the prediction is correct. */
     public boolean right() {
-        return truth.equals(answer);
+        return truth.equals(predicted);
     }
 
-    /** In a sentence, for those who cannot see it. */
+    /** Returns a description, for example as the accessible name. */
     public String text() {
         return name + ": " + truth
-                + (right() ? ", predicted correctly" : ", predicted as " + answer)
+                + (right() ? ", predicted correctly" : ", predicted as " + predicted)
                 + " (" + Figures.probability(probability) + ")";
     }
 
-    /** Whether there is an image. */
+    /** Returns whether there is a thumbnail. */
     public boolean imaged() {
         return image.isPresent();
     }
 
-    /** The reference to the image. */
+    /** Returns the reference to the thumbnail. */
     public String reference() {
         return "#t" + image.orElse(-1);
     }

@@ -13,33 +13,33 @@ import org.gramian.report.chart.Line;
 import org.gramian.report.chart.Scale;
 
 /**
- * The matrices of a pooling: how many directions they really use, and what is wrong with the maps that they are made of.
+ * Spectra of the matrices of an SPD pooling, and dead or duplicate feature maps.
  *
- * @param fold whose model
- * @param pooling its text
- * @param spectrum eigenvalues by rank, in magnitude, median with the band from 10 to 90 % of the images
- * @param stages figures of each matrix
- * @param channels dead and duplicate feature maps, in a sentence
+ * @param fold name of the fold
+ * @param pooling as written in options
+ * @param spectrum absolute eigenvalues by rank: median and 10th to 90th percentile over images
+ * @param stages statistics of each matrix
+ * @param channels dead and duplicate feature maps
  */
 public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> stages, String channels) {
-    /** Below this part of the largest eigenvalue, single precision has nothing left to say. */
+    /** Smallest eigenvalue relative to the largest that float32 can represent meaningfully. */
     private static final double FLOOR = 1e-9;
 
     private static final int LISTED = 20;
 
     /**
-     * A matrix.
+     * Statistics of a matrix.
      *
      * @param name of the stage, as {@code kernel rbf}
-     * @param size its rows
-     * @param images how many such matrices were looked at
-     * @param rank effective rank, median and the middle 80 %
-     * @param condition condition number, median and the middle 80 %
-     * @param indefinite which part of the images has a negative eigenvalue
+     * @param size number of rows
+     * @param images number of inspected matrices
+     * @param rank effective rank, median and 10th to 90th percentile
+     * @param condition condition number, median and 10th to 90th percentile
+     * @param indefinite fraction of images with a negative eigenvalue
      */
     public record Stage(String name, int size, int images, String rank, String condition, String indefinite) {}
 
-    /** Of an inspection with at least one matrix. */
+    /** Returns the view of an inspection with at least one matrix. */
     static SpdView of(String fold, SpdInspection inspection) {
         return new SpdView(
                 fold,
@@ -59,7 +59,7 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
                 Figures.percent(stage.indefinite()) + " %");
     }
 
-    /** Numbers that reach a limit lie beyond it: how far, nobody can tell. */
+    /** Formats a range; numbers at the limit of precision are shown as larger than it. */
     private static String text(Range range, double limit) {
         String median = text(range.median(), limit);
         return range.low() >= limit
@@ -95,7 +95,7 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
         return chart;
     }
 
-    /** By magnitude, as is shown: an inspection orders by value, negative ones last. */
+    /** Sorts by magnitude; an inspection sorts by value. */
     private static Line line(MatrixStage stage, double floor) {
         List<Range> ordered = stage.eigenvalues().stream()
                 .sorted(Comparator.comparingDouble(value -> -Math.abs(value.median())))
@@ -111,7 +111,7 @@ public record SpdView(String fold, String pooling, Chart spectrum, List<Stage> s
                 ordered.stream().map(value -> band(value, floor)).toList());
     }
 
-    /** A range that reaches over 0 begins at the floor. */
+    /** Returns the band of absolute values; a range that contains 0 starts at the floor. */
     private static Line.Range band(Range value, double floor) {
         double low =
                 value.low() < 0 && value.high() > 0 ? floor : Math.min(Math.abs(value.low()), Math.abs(value.high()));

@@ -10,63 +10,63 @@ import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.Proportion;
-import org.gramian.report.run.material.FoldMaterial;
-import org.gramian.report.run.material.Missing;
-import org.gramian.report.run.material.RunMaterial;
+import org.gramian.report.run.data.FoldData;
+import org.gramian.report.run.data.Missing;
+import org.gramian.report.run.data.RunData;
 
 /**
- * A run in a sentence and a table.
+ * Summary of a run.
  *
- * @param verdict the sentence
- * @param remarks what to bear in mind with it
- * @param tiles the figures to see first
- * @param folds their names, the columns of the table
- * @param rows a metric each
+ * @param verdict one sentence
+ * @param remarks caveats
+ * @param tiles key figures
+ * @param folds names of the folds, columns of the table
+ * @param rows one for each metric
  */
 public record SummaryView(
         String verdict, List<String> remarks, List<LabelledValue> tiles, List<String> folds, List<Row> rows) {
-    /** An interval wider than this, in points, hides what most comparisons look for. */
+    /** Width of a confidence interval from which a remark is shown. */
     private static final double WIDE = 0.1;
 
     /**
-     * One metric.
+     * Metric.
      *
      * @param name with its unit
-     * @param all over all folds, mean ± standard deviation
-     * @param each one fold
+     * @param all mean ± standard deviation over folds
+     * @param each value of each fold
      */
     public record Row(String name, String all, List<String> each) {}
 
-    static SummaryView of(RunMaterial run, Outcomes outcomes) {
+    static SummaryView of(RunData run, PredictionSet predictions) {
         List<Evaluation> evaluations =
-                run.folds().stream().map(FoldMaterial::evaluation).toList();
+                run.folds().stream().map(FoldData::evaluation).toList();
         FoldSummary summary = FoldSummary.of(evaluations);
         return new SummaryView(
-                verdict(evaluations, summary, outcomes),
+                verdict(evaluations, summary, predictions),
                 remarks(run, evaluations),
                 tiles(run, evaluations, summary),
                 evaluations.stream().map(fold -> fold.setting().fold()).toList(),
                 rows(evaluations, summary));
     }
 
-    private static String verdict(List<Evaluation> evaluations, FoldSummary summary, Outcomes outcomes) {
+    private static String verdict(List<Evaluation> evaluations, FoldSummary summary, PredictionSet predictions) {
         String begin = evaluations.size() == 1
                 ? "Test accuracy " + Figures.withInterval(evaluations.getFirst().accuracy()) + ", "
                         + Figures.count(evaluations.getFirst().accuracy().right()) + " of "
                         + Figures.count(evaluations.getFirst().accuracy().count(), "image") + " correct"
                 : "Test accuracy " + summary.text(Metric.ACCURACY) + " % over "
                         + Figures.count(evaluations.size(), "fold") + " (mean ± standard deviation)";
-        return begin + "; majority-class baseline " + Figures.percent(commonest(outcomes)) + " %. "
-                + confused(outcomes.confusion());
+        return begin + "; majority-class baseline " + Figures.percent(majority(predictions)) + " %. "
+                + confused(predictions.confusion());
     }
 
-    /** The share of the class with most test images: what needs no images to reach. */
-    private static double commonest(Outcomes outcomes) {
-        int most = outcomes.confusion().perClass().stream()
+    /** Returns the accuracy of always predicting the most frequent class. */
+    private static double majority(PredictionSet predictions) {
+        int most = predictions.confusion().perClass().stream()
                 .mapToInt(ClassScore::support)
                 .max()
                 .orElse(0);
-        return (double) most / outcomes.answers().size();
+        return (double) most / predictions.predictions().size();
     }
 
     private static String confused(ConfusionMatrix matrix) {
@@ -77,7 +77,7 @@ public record SummaryView(
                 .orElse("All test images are classified correctly.");
     }
 
-    private static List<String> remarks(RunMaterial run, List<Evaluation> evaluations) {
+    private static List<String> remarks(RunData run, List<Evaluation> evaluations) {
         List<String> remarks = new ArrayList<>();
         Proportion first = evaluations.getFirst().accuracy();
         if (evaluations.size() == 1 && first.interval().width() > WIDE) {
@@ -94,7 +94,7 @@ public record SummaryView(
         return remarks;
     }
 
-    private static Optional<String> afterFirst(RunMaterial run, List<Evaluation> evaluations) {
+    private static Optional<String> afterFirst(RunData run, List<Evaluation> evaluations) {
         List<Evaluation> first =
                 run.folds().stream().flatMap(fold -> fold.afterFirst().stream()).toList();
         return first.size() < run.folds().size()
@@ -103,7 +103,7 @@ public record SummaryView(
                         + FoldSummary.of(first).text(Metric.ACCURACY) + " %. " + second(evaluations, first));
     }
 
-    /** What stage 2 did, for better or worse, on the same images. */
+    /** Returns the effect of stage 2 on the same images. */
     private static String second(List<Evaluation> evaluations, List<Evaluation> first) {
         try {
             Comparison comparison = Comparison.of(evaluations, first);
@@ -114,7 +114,7 @@ public record SummaryView(
         }
     }
 
-    private static List<LabelledValue> tiles(RunMaterial run, List<Evaluation> evaluations, FoldSummary summary) {
+    private static List<LabelledValue> tiles(RunData run, List<Evaluation> evaluations, FoldSummary summary) {
         int tested =
                 evaluations.stream().mapToInt(fold -> fold.predictions().size()).sum();
         List<LabelledValue> tiles = new ArrayList<>();

@@ -19,7 +19,7 @@ import org.gramian.run.table.ResultTable.Line;
 import org.gramian.run.table.RowOutcome;
 import org.gramian.run.table.TableCell;
 
-/** A table as CSV: a line for every row on every dataset, accuracies from 0 to 1 in full, fields that are not known empty. */
+/** CSV: one line per method and dataset, accuracies from 0 to 1 in full precision, unknown fields empty. */
 final class CsvTable {
     private CsvTable() {}
 
@@ -76,7 +76,7 @@ final class CsvTable {
         return fields;
     }
 
-    /** One word and, where there is more to say, a sentence. */
+    /** Returns the state and its reason, if any. */
     static String status(TableReport report, RowOutcome outcome) {
         return switch (outcome) {
             case RowOutcome.Finished _ -> "finished";

@@ -4,15 +4,15 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.gramian.basis.JsonText;
 import org.gramian.evaluate.Comparison;
 import org.gramian.evaluate.PairedTest;
 import org.gramian.evaluate.Spread;
-import org.gramian.report.IndentedJson;
 import org.gramian.run.table.ResultTable.Column;
 import org.gramian.run.table.ResultTable.Line;
 import org.gramian.run.table.TableCell;
 
-/** A table as JSON: all numbers in full, accuracies from 0 to 1; what is not known is left out. */
+/** JSON: all numbers in full precision, accuracies from 0 to 1, unknown values omitted. */
 final class JsonTable {
     private JsonTable() {}
 
@@ -39,7 +39,7 @@ final class JsonTable {
         }
         document.put("rows", rows);
         document.put("notes", report.notes());
-        return IndentedJson.of(document) + "\n";
+        return JsonText.indented(document) + "\n";
     }
 
     private static Map<String, Object> column(Column column) {

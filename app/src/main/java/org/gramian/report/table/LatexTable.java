@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 import org.gramian.basis.QuotedText;
 import org.gramian.report.table.TableSection.Cell;
 
-/** A table as LaTeX that needs no package: plain rules, the best of a column in bold. */
+/** LaTeX without packages: plain rules, the best value of a column in bold. */
 final class LatexTable {
     private static final Map<Integer, String> SIGNS = Map.ofEntries(
             sign('&', "\\&"),
@@ -30,7 +30,7 @@ final class LatexTable {
             sign('−', "$-$"),
             sign('"', "''"));
 
-    /** A hyphen that stands for a minus, not one within a word or a number like 1e-4. */
+    /** Hyphen used as a minus sign, not within a word or a number like 1e-4. */
     private static final Pattern MINUS = Pattern.compile("(?<![\\p{L}\\p{N}])-(?=[\\d.])");
 
     private LatexTable() {}
@@ -60,7 +60,7 @@ final class LatexTable {
         return text.toString();
     }
 
-    /** What is in a comment needs no escape, but must stay in its line. */
+    /** Keeps a comment in its line. */
     private static void comment(StringBuilder text, String line) {
         text.append("% ").append(QuotedText.visible(line)).append('\n');
     }
@@ -73,7 +73,7 @@ final class LatexTable {
         return cell.best() ? "\\textbf{" + escaped(cell.text()) + "}" : escaped(cell.text());
     }
 
-    /** Every sign that LaTeX would obey as one that it prints. A row that begins with a bracket must not be an argument. */
+    /** Escapes LaTeX. A row that begins with a bracket must not become an argument. */
     static String escaped(String text) {
         String plain = MINUS.matcher(QuotedText.visible(text))
                 .replaceAll("−")

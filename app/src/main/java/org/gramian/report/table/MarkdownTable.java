@@ -5,7 +5,7 @@ import java.util.stream.Collectors;
 import org.gramian.basis.QuotedText;
 import org.gramian.report.table.TableSection.Cell;
 
-/** A table as Markdown, the best of a column in bold. */
+/** Markdown, with the best value of a column in bold. */
 final class MarkdownTable {
     private MarkdownTable() {}
 
@@ -37,7 +37,7 @@ final class MarkdownTable {
         return cell.best() ? "**" + escaped(cell.text()) + "**" : escaped(cell.text());
     }
 
-    /** A fence longer than any row of backticks inside. */
+    /** Uses a fence longer than any run of backticks inside. */
     private static void fenced(StringBuilder text, String title, List<String> lines) {
         String all = lines.stream().map(QuotedText::visible).collect(Collectors.joining("\n"));
         String fence = "```";
@@ -48,7 +48,7 @@ final class MarkdownTable {
         text.append(all).append('\n').append(fence).append('\n');
     }
 
-    /** Nothing of a name may be taken for Markdown or HTML, or end a cell. */
+    /** Escapes Markdown and HTML. */
     static String escaped(String text) {
         return QuotedText.visible(text).replaceAll("[\\\\|*_`<>\\[\\]#~&]", "\\\\$0");
     }

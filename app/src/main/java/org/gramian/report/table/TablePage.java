@@ -7,13 +7,12 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A table as a page that needs nothing else: method by dataset in the order of the table, then each dataset with the best row
- * first.
+ * Self-contained HTML page of a table: methods by dataset in the order of the table, then each dataset with the best method first.
  *
- * @param report what is shown
+ * @param report the table
  */
 public record TablePage(TableReport report) {
-    /** The whole page. */
+    /** Renders the page. */
     public String html() {
         StringOutput out = new StringOutput();
         TemplateEngine.createPrecompiled(null, ContentType.Html, null, "org.gramian.report.page")
@@ -21,14 +20,14 @@ public record TablePage(TableReport report) {
         return out.toString();
     }
 
-    /** What is set one below the other. */
+    /** Returns the sections from the top to the bottom. */
     public List<TableSection> sections() {
         return IntStream.range(-1, report.table().columns().size())
                 .mapToObj(column -> column < 0 ? report.overview() : report.ranking(column))
                 .toList();
     }
 
-    /** What was compared on what. */
+    /** Returns the title of the page. */
     public String title() {
         int methods = report.table().lines().size();
         return methods

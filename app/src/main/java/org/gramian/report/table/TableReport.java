@@ -3,30 +3,41 @@ package org.gramian.report.table;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.gramian.evaluate.Comparison;
+import org.gramian.evaluate.Interval;
+import org.gramian.evaluate.Metric;
+import org.gramian.evaluate.PairedTest;
+import org.gramian.evaluate.Spread;
 import org.gramian.report.table.TableSection.Cell;
-import org.gramian.run.table.ResultTable;
 import org.gramian.run.table.ResultTable.Column;
 import org.gramian.run.table.ResultTable.Line;
+import org.gramian.run.table.ResultTable;
 import org.gramian.run.table.RowOutcome;
 import org.gramian.run.table.TableCell;
 
 /**
- * A table as texts, the same for all forms.
+ * Text of a table, shared by all formats.
  *
  * @param table the numbers
  * @param command that made it
- * @param machine what it was computed with, in words
- * @param wording why a row could not be trained, in a sentence
+ * @param machine description of the hardware
+ * @param wording message for a row that failed
  */
 public record TableReport(ResultTable table, String command, String machine, Function<Throwable, String> wording) {
     private static final String METHOD = "method";
 
-    /** Accuracies of all datasets, if there are several; then each dataset with all its numbers. */
+    /** Text of an unknown value. */
+    private static final String NONE = "–";
+
+    private static final double SMALLEST_P = 0.001;
+
+    /** Returns the overview, if there are several datasets, and the details of each dataset. */
     public List<TableSection> sections() {
         return Stream.concat(
                         table.columns().size() > 1 ? Stream.of(overview()) : Stream.of(),
@@ -34,25 +45,25 @@ public record TableReport(ResultTable table, String command, String machine, Fun
                 .toList();
     }
 
-    /** Method by dataset. */
+    /** Returns the accuracies, methods by dataset. */
     public TableSection overview() {
         List<String> head = new ArrayList<>(List.of(METHOD));
         table.columns().forEach(column -> head.add(column.title()));
         List<List<Cell>> rows = new ArrayList<>();
         for (Line line : table.lines()) {
             List<Cell> row = new ArrayList<>(List.of(Cell.plain(line.title())));
-            line.cells().forEach(cell -> row.add(CellTexts.accuracy(cell)));
+            line.cells().forEach(cell -> row.add(accuracy(cell)));
             rows.add(row);
         }
         return new TableSection("Accuracy in percent", head, rows);
     }
 
-    /** All numbers on a dataset, in the order of the table. */
+    /** Returns all numbers of a dataset in the order of the table. */
     TableSection details(int column) {
         return details(column, table.lines());
     }
 
-    /** All numbers on a dataset, the best row first, those without numbers last. */
+    /** Returns all numbers of a dataset, best row first, rows without numbers last. */
     public TableSection ranking(int column) {
         Comparator<Line> best = Comparator.comparingDouble(line -> line.cells()
                 .get(column)
@@ -77,16 +88,16 @@ public record TableReport(ResultTable table, String command, String machine, Fun
             TableCell cell = line.cells().get(column);
             List<Cell> row = new ArrayList<>(List.of(Cell.plain(line.title())));
             if (stages) {
-                row.add(Cell.plain(CellTexts.afterFirst(cell)));
+                row.add(Cell.plain(afterFirst(cell)));
             }
-            row.add(CellTexts.accuracy(cell));
-            row.add(Cell.plain(CellTexts.difference(cell)));
-            row.add(Cell.plain(CellTexts.p(cell)));
-            row.add(Cell.plain(CellTexts.descriptor(cell)));
-            row.add(Cell.plain(CellTexts.parameters(cell)));
-            row.add(Cell.plain(CellTexts.seconds(cell)));
+            row.add(accuracy(cell));
+            row.add(Cell.plain(difference(cell)));
+            row.add(Cell.plain(p(cell)));
+            row.add(Cell.plain(descriptor(cell)));
+            row.add(Cell.plain(parameters(cell)));
+            row.add(Cell.plain(seconds(cell)));
             if (paper) {
-                row.add(Cell.plain(cell.published().orElse(CellTexts.NONE)));
+                row.add(Cell.plain(cell.published().orElse(NONE)));
             }
             rows.add(row);
         }
@@ -104,7 +115,7 @@ public record TableReport(ResultTable table, String command, String machine, Fun
                         column.fingerprint().substring(0, 12));
     }
 
-    /** What the columns mean, and why cells are empty. */
+    /** Returns explanations of the columns and of empty cells. */
     public List<String> notes() {
         List<String> notes = new ArrayList<>();
         if (table.hasSecondStage()) {
@@ -153,7 +164,7 @@ public record TableReport(ResultTable table, String command, String machine, Fun
         return table.lines().stream().flatMap(line -> line.cells().stream());
     }
 
-    /** Every setting, said once: a line each. */
+    /** Returns every setting once, one per line. */
     public List<String> configuration() {
         List<String> lines = new ArrayList<>();
         add(lines, "all trained rows", table.common());
@@ -171,5 +182,75 @@ public record TableReport(ResultTable table, String command, String machine, Fun
 
     private static void add(List<String> lines, String what, Map<String, String> settings) {
         settings.forEach((key, text) -> lines.add(what + ": " + key + "=" + text));
+    }
+
+    /** Returns the final accuracy, mean and standard deviation. */
+    private static Cell accuracy(TableCell cell) {
+        return cell.numbers()
+                .map(numbers -> new Cell(text(numbers.accuracy()), numbers.best()))
+                .orElseGet(() -> Cell.plain(cell.outcome() instanceof RowOutcome.Failed ? "not trained" : NONE));
+    }
+
+    private static String afterFirst(TableCell cell) {
+        return cell.numbers()
+                .flatMap(TableCell.Numbers::afterFirst)
+                .map(TableReport::text)
+                .orElse(NONE);
+    }
+
+    private static String text(Spread accuracy) {
+        return accuracy.text(Metric.ACCURACY);
+    }
+
+    /** Returns the difference in percentage points, as {@code +3.2 (0.4, 6.1)}. */
+    private static String difference(TableCell cell) {
+        return cell.numbers()
+                .flatMap(TableCell.Numbers::against)
+                .map(against -> difference(against.test()))
+                .orElse(NONE);
+    }
+
+    private static String difference(PairedTest test) {
+        Interval interval = test.differenceInterval();
+        return String.format(
+                Locale.ROOT,
+                "%+.1f (%.1f, %.1f)",
+                100 * test.difference(),
+                100 * interval.low(),
+                100 * interval.high());
+    }
+
+    private static String p(TableCell cell) {
+        return cell.numbers()
+                .flatMap(TableCell.Numbers::against)
+                .map(against -> against.test().exactP())
+                .map(p -> p < SMALLEST_P ? "< 0.001" : String.format(Locale.ROOT, "%.3f", p))
+                .orElse(NONE);
+    }
+
+    private static String descriptor(TableCell cell) {
+        return cell.size()
+                .map(size -> String.format(Locale.ROOT, "%,d", size.descriptor()))
+                .orElse(NONE);
+    }
+
+    private static String parameters(TableCell cell) {
+        return cell.size().map(size -> count(size.parameters())).orElse(NONE);
+    }
+
+    private static String count(long number) {
+        return number < 1_000_000
+                ? String.format(Locale.ROOT, "%,d", number)
+                : String.format(Locale.ROOT, "%.2f M", number / 1e6);
+    }
+
+    /** Returns three significant digits. */
+    private static String seconds(TableCell cell) {
+        OptionalDouble seconds = cell.secondsPerEpoch();
+        if (seconds.isEmpty()) {
+            return NONE;
+        }
+        double value = seconds.getAsDouble();
+        return String.format(Locale.ROOT, value < 1 ? "%.3f" : value < 10 ? "%.2f" : "%.1f", value);
     }
 }

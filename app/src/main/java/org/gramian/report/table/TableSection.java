@@ -3,10 +3,10 @@ package org.gramian.report.table;
 import java.util.List;
 
 /**
- * A part of a table that is set as one: head and rows of equal length.
+ * Table with a header and rows of equal length.
  *
- * @param title above it
- * @param head names of the columns
+ * @param title heading
+ * @param head column names
  * @param rows from top to bottom
  */
 public record TableSection(String title, List<String> head, List<List<Cell>> rows) {
@@ -16,10 +16,10 @@ public record TableSection(String title, List<String> head, List<List<Cell>> row
     }
 
     /**
-     * A cell.
+     * Table cell.
      *
-     * @param text what stands in it
-     * @param best whether it is the best of its column
+     * @param text content
+     * @param best whether it is the best value of its column
      */
     public record Cell(String text, boolean best) {
         static Cell plain(String text) {

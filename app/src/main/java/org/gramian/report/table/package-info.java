@@ -1,11 +1,11 @@
 /**
- * A table of trained methods in every form that people paste: one {@link org.gramian.report.table.TableReport} holds the cells,
- * the notes, the command and the configuration as texts; each form only sets them, and escapes what it must.
+ * Tables of trained methods in several file formats. A {@link org.gramian.report.table.TableReport} holds the cells, the notes,
+ * the command and the configuration as text; each {@link org.gramian.report.table.TableFormat} lays them out and escapes them.
  *
  * <pre>{@code
  * TableReport report = new TableReport(run.table(), "gramian compare photos --methods average,bcnn", machine, wording);
- * for (TableForm form : TableForm.values()) {
- *     ReportFile.of(out.resolve(form.file())).write(form.render(report));
+ * for (TableFormat format : TableFormat.values()) {
+ *     ReportFile.of(out.resolve(format.file())).write(format.render(report));
  * }
  * }</pre>
  */

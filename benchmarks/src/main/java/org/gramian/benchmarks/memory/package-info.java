@@ -1,8 +1,6 @@
 /**
- * How much memory a method takes at its peak: {@code benchmarks/memory} starts {@link
- * org.gramian.benchmarks.memory.Main}, which runs one {@link org.gramian.benchmarks.memory.Worker} per method, a process
- * of its own, and writes what they found ({@link org.gramian.benchmarks.memory.Usage}) as a page ({@link
- * org.gramian.benchmarks.memory.Page}).
+ * Peak memory of every method: {@code benchmarks/memory} starts {@link org.gramian.benchmarks.memory.MemoryBenchmark}, which runs
+ * a {@code MemoryWorker} process for each method and writes their {@code MemoryUsage} as Markdown.
  */
 @NullMarked
 package org.gramian.benchmarks.memory;

@@ -29,7 +29,7 @@ class MemoryTest {
     }
 
     private int execute(Path page, String... arguments) {
-        CommandLine line = Main.commandLine();
+        CommandLine line = MemoryBenchmark.commandLine();
         line.setErr(new PrintWriter(err));
         return line.execute(
                 Stream.concat(Arrays.stream(arguments), Stream.of("--threads", "1", "--markdown", page.toString()))

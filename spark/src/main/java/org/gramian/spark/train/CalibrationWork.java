@@ -6,17 +6,17 @@ import java.util.List;
 import org.gramian.model.Logits;
 
 /**
- * The scores of a group's held-back images, to fit a temperature to.
+ * Scores validation images of a group, for temperature scaling.
  *
- * @param batch crops that are computed at once
- * @param most images of one group
+ * @param batch batch size in crops
+ * @param most most images of a group
  */
 record CalibrationWork(int batch, int most) implements HeadTask.Work<CalibrationWork.Scores> {
-    /** The scores of an image. */
-    @SuppressWarnings("ArrayRecordComponent") // handed on and never compared
+    /** Scores of an image. */
+    @SuppressWarnings("ArrayRecordComponent") // never compared
     record Scored(int label, double[] logits) implements Serializable {}
 
-    /** The scores of some images. */
+    /** Scores of several images. */
     record Scores(List<Scored> images) implements Serializable {}
 
     @Override
@@ -24,7 +24,7 @@ record CalibrationWork(int batch, int most) implements HeadTask.Work<Calibration
         List<Scored> some = new ArrayList<>();
         while (some.size() < most && sight.shards().hasNext()) {
             FeatureShard shard = sight.shards().next();
-            List<Logits> scores = JudgeWork.scores(sight, shard, batch);
+            List<Logits> scores = ValidationWork.scores(sight, shard, batch);
             for (int i = 0; i < scores.size() && some.size() < most; i++) {
                 int label = shard.labels()[i * sight.form().crops()];
                 some.add(new Scored(label, scores.get(i).toArray()));

@@ -17,14 +17,13 @@ import org.gramian.train.feature.FeatureRecipe;
 import org.gramian.train.feature.FrozenBackbone;
 
 /**
- * The features of a run: those of the training crops of images that are learned from, and those of the test crops of images
- * that judge epochs.
+ * Features of a run: training crops of the training set and test crops of the validation set.
  *
  * @param path folder of both tables
  * @param catalogue the images
  * @param config how they are seen
  * @param training where features to train on are kept
- * @param heldBack where features to judge by are kept
+ * @param heldBack feature store of the validation set
  */
 record DistributedFeatures(
         String path, ImageCatalog catalogue, RunConfig config, FeatureStore training, FeatureStore heldBack) {
@@ -32,7 +31,7 @@ record DistributedFeatures(
     private static final int PICTURE = 3;
 
     /** Names the tables of a run: nothing is computed yet. */
-    static DistributedFeatures in(RunFolder folder, ImageCatalog catalogue, RunConfig config, FrozenBackbone network) {
+    static DistributedFeatures in(RemoteRunFolder folder, ImageCatalog catalogue, RunConfig config, FrozenBackbone network) {
         FeatureRecipe recipe = new FeatureRecipe(
                 network.backbone().name(),
                 network.backbone().layer(),
@@ -63,7 +62,7 @@ record DistributedFeatures(
                 config.data().featureType());
     }
 
-    /** Whether some images judge. */
+    /** Returns whether there is a validation set. */
     boolean judges() {
         return catalogue.training() < catalogue.all();
     }

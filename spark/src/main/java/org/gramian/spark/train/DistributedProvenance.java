@@ -28,7 +28,7 @@ record DistributedProvenance(SequencedMap<String, String> entries) {
      * Images that took part.
      *
      * @param training learned from
-     * @param heldBack judged epochs
+     * @param heldBack number of validation images
      */
     record Counted(long training, long heldBack) {
         private static final Pattern TEXT = Pattern.compile("(\\d{1,18}) training, (\\d{1,18}) validation");
@@ -62,7 +62,7 @@ record DistributedProvenance(SequencedMap<String, String> entries) {
     /**
      * The images that took part in a finished model, whose origin is to be that of these images and settings.
      *
-     * @param found what the model file says
+     * @param found provenance in the model file
      * @throws IOException if it is another one
      */
     static Counted countedOf(

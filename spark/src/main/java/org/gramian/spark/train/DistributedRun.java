@@ -2,20 +2,29 @@ package org.gramian.spark.train;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Optional;
+import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.apache.spark.sql.SparkSession;
+import org.gramian.autodiff.ParameterSet;
 import org.gramian.evaluate.Temperature;
+import org.gramian.image.crop.CropPlan;
+import org.gramian.model.Head;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
+import org.gramian.pooling.Pooling;
 import org.gramian.run.History;
 import org.gramian.run.InitialModel;
 import org.gramian.run.config.RunConfig;
 import org.gramian.run.config.Settings;
+import org.gramian.spark.executor.ModelContent;
 import org.gramian.spark.executor.SharedModel;
+import org.gramian.tensor.DType;
 import org.gramian.train.feature.FrozenBackbone;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.CheckpointPolicy;
@@ -25,8 +34,11 @@ import org.gramian.train.loop.TrainEvent;
 import org.gramian.train.loop.TrainingSession;
 import org.gramian.train.recipe.LossRecipe;
 
-/** One training from a catalogue to a model in a folder, or the rest of it. */
+/** Distributed training from an image catalog to a model in a run folder, resuming if possible. */
 final class DistributedRun {
+    /** Classes of the placeholder head. */
+    private static final List<String> CLASSES = List.of("one", "other");
+
     private final TrainingJob job;
     private final Settings settings;
     private final RunConfig config;
@@ -41,18 +53,18 @@ final class DistributedRun {
         this.control = control;
     }
 
-    TrainingOutcome run(ImageCatalog catalogue, RunFolder folder) throws IOException {
+    TrainingOutcome run(ImageCatalog catalogue, RemoteRunFolder folder) throws IOException {
         SparkSession spark = catalogue.numbered().sparkSession();
         DistributedFeatures features = DistributedFeatures.in(folder, catalogue, config, network);
-        if (folder.has(RunFolder.MODEL) && !folder.has(RunFolder.CHECKPOINT)) {
+        if (folder.has(RemoteRunFolder.MODEL) && !folder.has(RemoteRunFolder.CHECKPOINT)) {
             return finished(features, folder);
         }
-        if (!folder.has(RunFolder.CHECKPOINT)) { // whether settings are those of a run that was begun, that one tells
+        if (!folder.has(RemoteRunFolder.CHECKPOINT)) { // the checkpoint verifies the settings of a resumed run
             folder.keep(settings);
         }
-        SharedModel backbone = SharedBackbone.of(network, config.data().crops()).share(spark.sparkContext());
+        SharedModel backbone = backboneFile(network, config.data().crops()).share(spark.sparkContext());
         features.complete(backbone, job.device(), this::computed);
-        backbone.content().destroy(); // its place is wanted for features
+        backbone.content().destroy(); // frees memory for features
         int groups = folder.groups(spark.sparkContext().defaultParallelism());
         long heldBack = catalogue.all() - catalogue.training();
         try (Shards training =
@@ -71,7 +83,7 @@ final class DistributedRun {
             Optional<Cancellation.Reason> early = train(features, training, judges, folder);
             boolean asked = early.filter(Cancellation.Reason.ASKED::equals).isPresent();
             return new TrainingOutcome(
-                    asked ? Optional.empty() : Optional.of(folder.path(RunFolder.MODEL)),
+                    asked ? Optional.empty() : Optional.of(folder.path(RemoteRunFolder.MODEL)),
                     early,
                     training.images(),
                     judges.map(Shards::images).orElse(0L),
@@ -81,18 +93,18 @@ final class DistributedRun {
     }
 
     /** What a run that is at its end came to, by its model alone: features may have been removed since. */
-    private TrainingOutcome finished(DistributedFeatures features, RunFolder folder) throws IOException {
+    private TrainingOutcome finished(DistributedFeatures features, RemoteRunFolder folder) throws IOException {
         ImageCatalog catalogue = features.catalogue();
-        ModelCard card = ModelFile.header(folder.fetch(RunFolder.MODEL)).card();
+        ModelCard card = ModelFile.header(folder.fetch(RemoteRunFolder.MODEL)).card();
         DistributedProvenance.Counted counted;
         try {
             counted = DistributedProvenance.countedOf(card.origin(), catalogue, settings, network);
         } catch (IOException other) {
-            throw new IOException(folder.path(RunFolder.MODEL) + ": " + other.getMessage(), other);
+            throw new IOException(folder.path(RemoteRunFolder.MODEL) + ": " + other.getMessage(), other);
         }
         control.remarks().accept("this run was finished already");
         return new TrainingOutcome(
-                Optional.of(folder.path(RunFolder.MODEL)),
+                Optional.of(folder.path(RemoteRunFolder.MODEL)),
                 Optional.empty(),
                 counted.training(),
                 counted.heldBack(),
@@ -108,7 +120,7 @@ final class DistributedRun {
     }
 
     private Optional<Cancellation.Reason> train(
-            DistributedFeatures features, Shards training, Optional<Shards> judges, RunFolder folder)
+            DistributedFeatures features, Shards training, Optional<Shards> judges, RemoteRunFolder folder)
             throws IOException {
         long[] counts = features.counts();
         int images = Math.toIntExact(training.images());
@@ -128,26 +140,26 @@ final class DistributedRun {
                     config.recipe().batching().batch());
             SparkWorkers workers = new SparkWorkers(model, training, judges.orElse(null), work, job.device());
             CheckpointPolicy keeper = new CheckpointPolicy(
-                    folder.fetch(RunFolder.CHECKPOINT), origin.identity(), control.keepEvery(), folder::put);
+                    folder.fetch(RemoteRunFolder.CHECKPOINT), origin.identity(), control.keepEvery(), folder::put);
             TrainingSession session = new TrainingSession(told(folder), control.breaks(), Optional.of(keeper));
             Optional<Cancellation.Reason> early = new DistributedStage(model, config.recipe(), workers, session).run();
             if (early.filter(Cancellation.Reason.ASKED::equals).isEmpty()) {
                 ModelCard card = card(features.catalogue(), workers.temperature(), origin);
                 folder.keep(settings);
-                Path file = folder.fetch(RunFolder.MODEL);
+                Path file = folder.fetch(RemoteRunFolder.MODEL);
                 ModelFile.write(file, model, card);
                 folder.put(file);
             }
             if (early.isEmpty()) {
-                folder.remove(RunFolder.CHECKPOINT);
+                folder.remove(RemoteRunFolder.CHECKPOINT);
             }
             return early;
         }
     }
 
     /** Listeners, and the history, which is never behind the checkpoint. */
-    private Consumer<TrainEvent> told(RunFolder folder) throws IOException {
-        Path file = folder.fetch(RunFolder.HISTORY);
+    private Consumer<TrainEvent> told(RemoteRunFolder folder) throws IOException {
+        Path file = folder.fetch(RemoteRunFolder.HISTORY);
         History history = History.open(file);
         return event -> {
             if (event instanceof TrainEvent.EpochDone done) {
@@ -170,5 +182,24 @@ final class DistributedRun {
                 temperature.value(),
                 origin.entries(),
                 new LinkedHashMap<>());
+    }
+
+    /**
+     * Returns a frozen backbone as a model file, the form in which executors load models. It has the smallest possible head: the
+     * head to train may have no parameters before it is fitted to features.
+     */
+    private static ModelContent backboneFile(FrozenBackbone network, CropPlan crops) throws IOException {
+        Head head = new Head(Pooling.parse("average"), CLASSES.size(), false);
+        Path file = Files.createTempFile("gramian-backbone-", ".safetensors");
+        try (ParameterSet parameters = ParameterSet.initialize(
+                head.parameters(network.backbone().channels()), new SplittableRandom(0), DType.F32, network.device())) {
+            Model model = new Model(network.backbone(), network.parameters(), head, parameters, network.device());
+            ModelCard card = new ModelCard(
+                    CLASSES, network.preprocessing(), crops, 1, new LinkedHashMap<>(), new LinkedHashMap<>());
+            ModelFile.write(file, model, card);
+            return ModelContent.of(Files.readAllBytes(file), "the backbone " + network.backbone());
+        } finally {
+            Files.delete(file);
+        }
     }
 }

@@ -5,20 +5,20 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 
 /**
- * What features of crops look like in memory.
+ * Layout of the features of crops.
  *
- * @param crops of each image
+ * @param crops per image
  * @param shape {@code [c, h, w]}
- * @param type in which they are kept
+ * @param type of the elements
  */
-@SuppressWarnings("ArrayRecordComponent") // handed on and never compared
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record FeatureForm(int crops, long[] shape, DType type) implements Serializable {
-    /** Of so many rows {@code [n, c, h, w]}. */
+    /** Returns the shape of a number of crops, {@code [n, c, h, w]}. */
     Shape rows(int count) {
         return Shape.of(count, shape[0], shape[1], shape[2]);
     }
 
-    /** Bytes of one feature. */
+    /** Returns the bytes of one crop. */
     long bytes() {
         return rows(1).elements() * type.bytes();
     }

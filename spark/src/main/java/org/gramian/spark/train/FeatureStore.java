@@ -71,7 +71,7 @@ record FeatureStore(String path, FeatureForm form) {
      * @param numbered images, {@code name, label, number}
      * @param seen some of them with their column {@code image}
      * @param task what executors do
-     * @param progress told how many images are done, after each append; may throw to stop it
+     * @param progress receives the number of images done after each append; may throw to cancel
      * @throws IOException if the table holds other rows than one for each crop in the end
      */
     void complete(Dataset<Row> numbered, UnaryOperator<Dataset<Row>> seen, FeatureTask task, Progress progress)
@@ -172,7 +172,7 @@ record FeatureStore(String path, FeatureForm form) {
         return new Path(path).getFileSystem(spark.sessionState().newHadoopConf());
     }
 
-    /** All rows, those without a feature included. */
+    /** Returns all rows, including those without a feature. */
     Dataset<Row> rows(SparkSession spark) {
         return spark.read().schema(schema()).parquet(path);
     }

@@ -32,8 +32,8 @@ record FeatureTask(SharedModel model, ImageColumn input, CropText crops, DType t
      * Crops in words.
      *
      * @param plan as {@code center:224}
-     * @param seed of random ones; of no use where they are those to test with
-     * @param training whether they are those to train on
+     * @param seed of random crops; ignored for test crops
+     * @param training whether the crops are training crops
      */
     record CropText(String plan, long seed, boolean training) implements Serializable {
         Crops crops() {

@@ -49,7 +49,7 @@ record ImageCatalog(
     private static final StructType NUMBERED =
             StructType.fromDDL("name STRING, label INT, held BOOLEAN, number BIGINT");
 
-    /** How images are held back where no column says it: a share of every class, by hashes of their names. */
+    /** Selects the validation set without a column: a fraction of every class, by hashes of the names. */
     record Holding(double share, long seed) {}
 
     /**

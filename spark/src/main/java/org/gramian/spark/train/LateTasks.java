@@ -6,8 +6,8 @@ import org.apache.spark.SparkContext;
 import org.apache.spark.SparkExecutorInfo;
 
 /**
- * Tasks that run on for a moment after their job was cancelled or failed: what they write then comes after what Spark's committer
- * removed.
+ * Waits for tasks that keep running after their job was cancelled or failed: they may write files after the committer of Spark
+ * has cleaned up.
  */
 public final class LateTasks {
     private static final long LONGEST_MILLISECONDS = 10_000;
@@ -15,9 +15,9 @@ public final class LateTasks {
 
     private LateTasks() {}
 
-    /** Does something by jobs; where it fails, it waits until no task of the program runs, for ten seconds at most. */
+    /** Runs jobs; on failure waits until no task runs, for at most ten seconds. */
     public static void outlived(SparkContext program, Runnable jobs) {
-        boolean done = false; // what Spark throws is often no RuntimeException
+        boolean done = false; // Spark often throws checked exceptions undeclared
         try {
             jobs.run();
             done = true;

@@ -10,20 +10,20 @@ import org.apache.parquet.hadoop.util.HadoopInputFile;
 import org.apache.spark.sql.SparkSession;
 
 /**
- * What is wrong with paths of one machine on a cluster: every executor writes to the disk of its own, Spark's committer finds nothing
- * on the driver's, and the job is called a success.
+ * Check for local paths on a cluster: every executor writes to its own disk, the committer finds nothing on the disk of the driver,
+ * and Spark reports success.
  */
 public final class LocalPathCheck {
-    /** Of paths on the machine that opens them. */
+    /** URI scheme of local paths. */
     public static final String SCHEME = "file";
 
-    /** Why rows are missing there, most likely. */
+    /** Most likely reason of missing rows. */
     static final String WHY =
             "executors on other machines wrote to their local disks; use a path that is shared by all machines";
 
     private LocalPathCheck() {}
 
-    /** Whether a place may be another one on every machine of a program. */
+    /** Returns whether a path may refer to different disks on different machines. */
     public static boolean isDoubtful(SparkSession session, String place) throws IOException {
         return isDoubtful(
                 session.sparkContext().master(),
@@ -36,10 +36,10 @@ public final class LocalPathCheck {
         return !master.startsWith("local") && SCHEME.equals(scheme);
     }
 
-    /** Says so before the work, where it is so. */
-    public static void warn(SparkSession session, String place, Consumer<String> told) throws IOException {
+    /** Warns about a local path before the work. */
+    public static void warn(SparkSession session, String place, Consumer<String> warnings) throws IOException {
         if (isDoubtful(session, place)) {
-            told.accept(place + " is a local path, and "
+            warnings.accept(place + " is a local path, and "
                     + session.sparkContext().master()
                     + " may have several machines: it must be the same mounted folder on every machine, or results are"
                     + " lost; otherwise use a shared path, e.g. hdfs://host/folder");

@@ -9,8 +9,8 @@ import java.io.Serializable;
 import java.io.UncheckedIOException;
 
 /**
- * Objects as bytes, by Java's own serialization: what goes between driver and executors is always bytes, for {@code
- * spark.serializer} may be Kryo, which can neither write nor make a record.
+ * Java serialization of objects sent between driver and executors: {@code spark.serializer} may be Kryo, which does not support
+ * records.
  */
 final class ObjectBytes {
     private ObjectBytes() {}
@@ -20,12 +20,12 @@ final class ObjectBytes {
         try (ObjectOutputStream stream = new ObjectOutputStream(bytes)) {
             stream.writeObject(object);
         } catch (IOException impossible) {
-            throw new UncheckedIOException(impossible); // into memory, and of types of ours
+            throw new UncheckedIOException(impossible); // in memory, of serializable types
         }
         return bytes.toByteArray();
     }
 
-    /** The object that these are the bytes of. */
+    /** Deserializes an object. */
     static <T> T read(byte[] bytes, Class<T> type) {
         try (ObjectInputStream stream = new ObjectInputStream(new ByteArrayInputStream(bytes))) {
             return type.cast(stream.readObject());

@@ -2,14 +2,20 @@ package org.gramian.spark.train;
 
 import static org.apache.spark.sql.functions.col;
 
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.stream.IntStream;
+import org.apache.spark.Partition;
 import org.apache.spark.Partitioner;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.rdd.PartitionCoalescer;
+import org.apache.spark.rdd.PartitionGroup;
+import org.apache.spark.rdd.RDD;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.storage.StorageLevel;
@@ -17,41 +23,41 @@ import scala.Option;
 import scala.Tuple2;
 
 /**
- * All features of some images, dealt out to shards by their places: image p, with all its crops, lies in shard {@code p mod
- * s}. Shards stay in the executors' memory, or on their disks where there is less; one that is lost is read again.
+ * Features of images, partitioned into shards: image p, with all its crops, is in shard {@code p mod s}. Shards are cached in
+ * memory or on disk of the executors; lost ones are recomputed.
  *
- * <p>A shard is small, for Spark keeps or drops it as a whole; a task goes through a group of them, and there are as many groups as
- * cores. Of s shards, a multiple of the number n of groups, image p lies in group {@code p mod n}: what a group computes depends
- * neither on the number of shards nor on where they are.
+ * <p>A shard is small, as Spark caches or drops it as a whole; a task processes a group of shards, one group per core. As s is a
+ * multiple of the number n of groups, image p is in group {@code p mod n}: the result of a group depends neither on the number of
+ * shards nor on their location.
  *
  * @param rdd one shard in each partition, as {@link FeatureShard} packs it
- * @param groups that all shards make
- * @param count of all crops
- * @param form of the features
+ * @param groups number of groups
+ * @param count number of crops
+ * @param form layout of the features
  */
 record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) implements AutoCloseable {
-    /** A shard is one object of Java, which Spark keeps or drops as a whole. */
+    /** Target size of a shard. */
     private static final long MOST_BYTES = 64L << 20;
 
     /**
-     * Some images of a table.
+     * Range of images of a table.
      *
-     * @param first number of the first one; places count from it on, without the unreadable ones
-     * @param images how many numbers there are from it on
+     * @param first number of the first image; places count from it, without unreadable images
+     * @param images length of the range
      */
     record Range(long first, long images) {}
 
     /**
-     * Deals out the readable images of a table, at once: so that all shards of a group lie with one executor.
+     * Partitions the readable images of a table eagerly, so that all shards of a group are on one executor.
      *
-     * @param groups how many groups they make, one for each core
-     * @throws IllegalArgumentException if they have more crops than an epoch can have
+     * @param groups number of groups, one per core
+     * @throws IllegalArgumentException if there are too many crops
      */
     static Shards of(FeatureStore store, SparkSession spark, Range range, int groups) {
         return of(store, spark, range, groups, MOST_BYTES);
     }
 
-    /** The same with shards of about that many bytes. */
+    /** Partitions into shards of a target size. */
     static Shards of(FeatureStore store, SparkSession spark, Range range, int groups, long mostBytes) {
         long first = range.first;
         long[] unreadable = Arrays.stream(store.unreadable(spark))
@@ -64,24 +70,24 @@ record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) impl
                     + count + "; use fewer crops per image");
         }
         long ofGroup = Math.max(1, Math.ceilDiv(count * form.bytes(), mostBytes * groups));
-        Dealing dealing = new Dealing(Math.toIntExact(groups * ofGroup), form.crops());
+        ShardPartitioner partitioner = new ShardPartitioner(Math.toIntExact(groups * ofGroup), form.crops());
         JavaRDD<byte[]> shards = store.rows(spark)
                 .where(col("reason").isNull())
                 .select("number", "crop", "label", "feature")
                 .javaRDD()
                 .mapToPair(row -> crop(row, first, unreadable, form))
-                .partitionBy(dealing)
+                .partitionBy(partitioner)
                 .mapPartitions(crops -> List.of(shard(crops, form)).iterator(), true)
                 .persist(StorageLevel.MEMORY_AND_DISK());
-        Shards dealt = new Shards(shards, groups, (int) count, form);
-        dealt.grouped(dealt.all()).count();
-        return dealt;
+        Shards result = new Shards(shards, groups, (int) count, form);
+        result.grouped(result.all()).count();
+        return result;
     }
 
     private static Tuple2<Integer, Tuple2<Integer, byte[]>> crop(
             Row row, long first, long[] unreadable, FeatureForm form) {
         long number = row.getLong(0);
-        int before = -1 - Arrays.binarySearch(unreadable, number); // of those without features
+        int before = -1 - Arrays.binarySearch(unreadable, number); // unreadable images before this one
         int place = Math.toIntExact((number - first - before) * form.crops() + row.getInt(1));
         return new Tuple2<>(place, new Tuple2<>(row.getInt(2), row.<byte[]>getAs(3)));
     }
@@ -93,23 +99,23 @@ record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) impl
         return FeatureShard.pack(crops, form);
     }
 
-    /** These shards, each group of them in a partition; groups without any are left out. */
+    /** Returns shards with one partition per group; groups without shards are omitted. */
     JavaRDD<byte[]> grouped(int[] shards) {
         PartitionCoalescer fixed = new FixedGroups(shards, groups);
         return rdd.rdd().coalesce(groups, false, Option.apply(fixed), null).toJavaRDD();
     }
 
-    /** How many images they are of. */
+    /** Returns the number of images. */
     long images() {
         return count / form.crops();
     }
 
-    /** All shards, ascending. */
+    /** Returns all shard numbers, ascending. */
     int[] all() {
         return IntStream.range(0, rdd.getNumPartitions()).toArray();
     }
 
-    /** The shards that hold some of the crops at these places, ascending. */
+    /** Returns the shards of the crops at these places, ascending. */
     int[] holding(int[] places) {
         int shards = rdd.getNumPartitions();
         return Arrays.stream(places)
@@ -119,14 +125,14 @@ record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) impl
                 .toArray();
     }
 
-    /** Which shard a place belongs to. */
-    private static final class Dealing extends Partitioner {
+    /** Maps places to shards. */
+    private static final class ShardPartitioner extends Partitioner {
         private static final long serialVersionUID = 1;
 
         private final int shards;
         private final int crops;
 
-        Dealing(int shards, int crops) {
+        ShardPartitioner(int shards, int crops) {
             this.shards = shards;
             this.crops = crops;
         }
@@ -139,6 +145,40 @@ record Shards(JavaRDD<byte[]> rdd, int groups, int count, FeatureForm form) impl
         @Override
         public int getPartition(Object place) {
             return (Integer) place / crops % shards;
+        }
+    }
+
+    /**
+     * Assigns shard s to group {@code s mod n}, independent of where shards lie at the time; shards that are not requested are in no
+     * group. Groups have no preferred location: Spark then uses that of their first shard.
+     */
+    private static final class FixedGroups implements PartitionCoalescer, Serializable {
+        private static final long serialVersionUID = 1;
+
+        private final int[] shards;
+        private final int groups;
+
+        /**
+         * Groups some shards.
+         *
+         * @param shards ascending
+         * @param groups number of groups
+         */
+        FixedGroups(int[] shards, int groups) {
+            this.shards = shards;
+            this.groups = groups;
+        }
+
+        @Override
+        public PartitionGroup[] coalesce(int most, RDD<?> parent) {
+            Partition[] all = parent.partitions();
+            SortedMap<Integer, PartitionGroup> found = new TreeMap<>();
+            for (int shard : shards) {
+                found.computeIfAbsent(shard % groups, _ -> new PartitionGroup(Option.empty()))
+                        .partitions()
+                        .addOne(all[shard]);
+            }
+            return found.values().toArray(PartitionGroup[]::new);
         }
     }
 

@@ -28,32 +28,32 @@ import org.gramian.train.loop.TrainEvent;
  * table, and every step's gradient is gathered from them. What comes out is what one machine would find with the same images,
  * settings and batches, up to the order in which gradients are added.
  *
- * <p>A broken run goes on where it was: features that are there are not computed again, and steps go on from the last checkpoint.
+ * <p>An interrupted run resumes: existing features are not recomputed, and steps continue from the last checkpoint.
  * What a lost executor was computing, Spark has computed again by others.
  *
  * @param workshop where weights are found; its device is the driver's
- * @param control who is told, and who may stop it
+ * @param control listeners and cancellation
  */
 public record SparkTrainer(RunResources workshop, Control control) {
-    /** The layout and protocol that settings must name and nobody looks at: a table has neither. */
+    /** Placeholders for layout and protocol, which a table does not have. */
     private static final String LAYOUT = "folders";
 
     /**
-     * Who is told, and who may stop it.
+     * Listeners and cancellation.
      *
-     * @param events told what happens
-     * @param remarks told what should be known, in one sentence each
-     * @param breaks asked before each step, and between two appends of features
+     * @param events receives training events
+     * @param remarks receives warnings, one sentence each
+     * @param breaks checked before each step and between two appends of features
      * @param keepEvery how much work may be lost when the driver fails; besides, each epoch ends with a checkpoint
      */
     public record Control(
             Consumer<TrainEvent> events, Consumer<String> remarks, Cancellation breaks, Duration keepEvery) {
-        /** Nobody. */
+        /** No listeners, no cancellation. */
         public static final Control NONE =
                 new Control(_ -> {}, _ -> {}, Cancellation.whenAsked(), CheckpointPolicy.DEFAULT_INTERVAL);
     }
 
-    /** With the weights of the usual folder, told to nobody; the driver itself computes on the processor. */
+    /** Returns a trainer with the default weights folder and without listeners; the driver computes on the CPU. */
     public static SparkTrainer usual() {
         return new SparkTrainer(RunResources.usual(Device.CPU), Control.NONE);
     }
@@ -67,16 +67,16 @@ public record SparkTrainer(RunResources workshop, Control control) {
      * Trains into the folder of a job. A run that is at its end is not trained again: what it came to is returned, and a remark
      * says so.
      *
-     * @throws IllegalArgumentException if the table or what is asked for does not allow it; the message says what to try
+     * @throws IllegalArgumentException if the table or the options are invalid; the message has advice
      * @throws IOException if the folder holds a run that may not be resumed, or one with other images or settings
-     * @throws InterruptedTrainingException if somebody asked for a break before the first step
+     * @throws InterruptedTrainingException if cancelled before the first step
      * @throws org.gramian.train.loop.NonFiniteLossException if the loss, or a gradient, is no number any more
      */
     public TrainingOutcome train(TrainingJob job) throws IOException {
         SparkSession spark = job.images().sparkSession();
         Settings settings = settings(job);
         RunConfig config = RunConfig.of(settings);
-        try (RunFolder folder = RunFolder.open(
+        try (RemoteRunFolder folder = RemoteRunFolder.open(
                         job.folder(), job.resume(), spark.sessionState().newHadoopConf());
                 FrozenBackbone network = InitialModel.network(config.network(), workshop, control.remarks)) {
             DistributedStage.requireSpreadable(config.recipe(), config.network().head(2, Integer.MAX_VALUE));

@@ -39,7 +39,7 @@ final class SparkWorkers implements HeadWorkers {
     private final StepWork work;
     private final String device;
 
-    /** @param heldBack null where no images judge epochs */
+    /** @param heldBack validation set, or null */
     SparkWorkers(Model model, Shards training, @Nullable Shards heldBack, StepWork work, String device) {
         this.model = model;
         this.training = training;
@@ -86,13 +86,13 @@ final class SparkWorkers implements HeadWorkers {
     @Override
     public ValidationScore judge() {
         Shards shards = Objects.requireNonNull(heldBack, "the validation set");
-        return ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), new JudgeWork(work.batch()))
+        return ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), new ValidationWork(work.batch()))
                 .stream()
                 .reduce(ValidationCounts.NONE, ValidationCounts::plus)
                 .judgement();
     }
 
-    /** A temperature for the probabilities, fitted to held-back images; none where there are none. */
+    /** Fits a temperature to the validation set; empty without one. */
     Temperature temperature() {
         Shards shards = heldBack;
         if (shards == null) {
@@ -122,7 +122,7 @@ final class SparkWorkers implements HeadWorkers {
                     .map(bytes -> ObjectBytes.read(bytes, wanted.result()))
                     .toList();
         } finally {
-            sent.destroy(); // nobody asks for it again: of thousands of steps not one may stay in the executors' memory
+            sent.destroy(); // not used again: broadcasts of thousands of steps would fill the memory of the executors
         }
     }
 }

@@ -20,17 +20,17 @@ import org.gramian.train.loop.Dropout;
 import org.gramian.train.loop.StepPart;
 
 /**
- * What every executor is told of a step: the head with its parameters as they are now, and which crops are wanted.
+ * Input of a training step for executors: the head with its current parameters, and the crops of the step.
  *
- * @param head what it computes
- * @param values of the head's parameters by name, row by row
+ * @param head architecture
+ * @param values of the parameters by name, row-major
  * @param places of all crops of the step
- * @param dropout of their descriptors
+ * @param dropout of the descriptors
  */
-@SuppressWarnings("ArrayRecordComponent") // handed on and never compared
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record StepOrder(HeadText head, SequencedMap<String, float[]> values, int[] places, Dropout dropout)
         implements Serializable {
-    /** A head in words, as model files have it. */
+    /** Architecture of a head, as in model files. */
     record HeadText(String backbone, String layer, String pooling, int classes) implements Serializable {
         static HeadText of(Model model) {
             return new HeadText(
@@ -41,7 +41,7 @@ record StepOrder(HeadText head, SequencedMap<String, float[]> values, int[] plac
         }
     }
 
-    /** An order by the parameters of a model as they are now. */
+    /** Copies the current parameters of a model. */
     static StepOrder of(Model model, int[] places, Dropout dropout) {
         SequencedMap<String, float[]> values = new LinkedHashMap<>();
         model.headParameters()
@@ -51,12 +51,12 @@ record StepOrder(HeadText head, SequencedMap<String, float[]> values, int[] plac
         return new StepOrder(HeadText.of(model), values, places, dropout);
     }
 
-    /** What all parts of the step share. */
+    /** Returns what all contributions of the step share. */
     StepPart.Step step() {
         return new StepPart.Step(places.length, dropout);
     }
 
-    /** The head as a model whose backbone has no weights, for nobody asks for them; close it. */
+    /** Returns the head as a model whose backbone has no parameters; the caller closes it. */
     Model model(Device device) {
         Backbone backbone = Backbone.of(head.backbone, head.layer);
         Head layers = new Head(Pooling.parse(head.pooling), head.classes, false);
@@ -70,12 +70,12 @@ record StepOrder(HeadText head, SequencedMap<String, float[]> values, int[] plac
                                 DType.F32,
                                 shape)))
                 .toList();
-        SplittableRandom nobody = new SplittableRandom(0);
+        SplittableRandom unused = new SplittableRandom(0);
         return new Model(
                 backbone,
-                ParameterSet.initialize(List.of(), nobody, DType.F32, device),
+                ParameterSet.initialize(List.of(), unused, DType.F32, device),
                 layers,
-                ParameterSet.initialize(specs, nobody, DType.F32, device),
+                ParameterSet.initialize(specs, unused, DType.F32, device),
                 device);
     }
 }

@@ -11,23 +11,23 @@ import org.gramian.train.loop.Targets;
 import org.gramian.train.recipe.LossRecipe;
 
 /**
- * A group's part of a step: all its crops of the step are computed together, whichever of its shards they lie in.
+ * Contribution of a group to a training step: the gradient of its crops, from all its shards.
  *
- * @param smoothing of labels
- * @param weights of classes
- * @param counts training images of each class
- * @param batch crops that are computed at once
+ * @param smoothing label smoothing
+ * @param weights class weights
+ * @param counts training images by class
+ * @param batch batch size in crops
  */
-@SuppressWarnings("ArrayRecordComponent") // handed on and never compared
+@SuppressWarnings("ArrayRecordComponent") // never compared
 record StepWork(double smoothing, LossRecipe.ClassWeights weights, long[] counts, int batch)
         implements HeadTask.Work<StepPart> {
     @Override
     public StepPart on(HeadTask.Sight sight) {
         Targets targets = Targets.of(new LossRecipe(smoothing, weights), counts);
-        List<FeatureShard.Crop> crops = wanted(sight);
+        List<FeatureShard.Crop> crops = crops(sight);
         List<StepPart> parts = new ArrayList<>();
         for (int start = 0; start < crops.size(); start += batch) {
-            try (Scope _ = Scope.open()) { // nothing of a batch is held while the next one is computed
+            try (Scope _ = Scope.open()) { // frees the memory of a batch before the next
                 List<FeatureShard.Crop> some = crops.subList(start, Math.min(crops.size(), start + batch));
                 Minibatch minibatch = new Minibatch(
                         FeatureShard.tensor(some, sight.form(), sight.model().device()),
@@ -40,21 +40,21 @@ record StepWork(double smoothing, LossRecipe.ClassWeights weights, long[] counts
         return parts.size() == 1 ? parts.getFirst() : StepPart.sum(parts);
     }
 
-    /** Those crops of the group that are wanted, in the order of the step, so that they are computed together. */
-    private static List<FeatureShard.Crop> wanted(HeadTask.Sight sight) {
+    /** Returns the crops of the group in the order of the step. */
+    private static List<FeatureShard.Crop> crops(HeadTask.Sight sight) {
         int[] places = sight.order().places();
         Map<Integer, FeatureShard.Crop> here = new HashMap<>();
         sight.shards()
                 .forEachRemaining(
                         shard -> shard.pick(places, sight.form()).forEach(crop -> here.put(crop.place(), crop)));
-        List<FeatureShard.Crop> wanted = new ArrayList<>();
+        List<FeatureShard.Crop> ordered = new ArrayList<>();
         for (int place : places) {
             FeatureShard.Crop crop = here.get(place);
             if (crop != null) {
-                wanted.add(crop);
+                ordered.add(crop);
             }
         }
-        return wanted;
+        return ordered;
     }
 
     @Override

@@ -8,24 +8,24 @@ import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 
 /**
- * Which columns of a table say what of labelled images.
+ * Columns of a table of labelled images.
  *
- * @param image its bytes (binary), or its path (string) in any file system that executors reach
- * @param name of the image, a string, each its own: decides the order of all images and where random crops lie
- * @param label of its class: a name (string), or the index of the class (a number), whose name may stand in the column's metadata as
- *     {@code StringIndexer} writes it
- * @param heldBack whether it judges epochs instead of being learned from (boolean); empty where a share is to be chosen for that
+ * @param image bytes (binary) or path (string) in a file system that executors reach
+ * @param name unique name (string); determines the order of images and their random crops
+ * @param label class name (string), or class index (number) with names in the metadata of the column, as {@code StringIndexer}
+ *     writes them
+ * @param heldBack marks validation images (boolean); empty to select a fraction
  */
 public record TrainingColumns(String image, String name, String label, String heldBack) {
-    /** Images by their paths, which are their names; a share is chosen to judge epochs. */
+    /** Returns columns of images by path, which is also the name; a fraction becomes the validation set. */
     public static TrainingColumns of(String path, String label) {
         return new TrainingColumns(path, path, label, "");
     }
 
     /**
-     * Looks for the columns in a table's schema.
+     * Checks the schema of a table.
      *
-     * @throws IllegalArgumentException if one is missing, or cannot hold what it should
+     * @throws IllegalArgumentException if a column is missing or has a wrong type
      */
     public void requireIn(StructType schema) {
         List<String> there = Arrays.asList(schema.fieldNames());

@@ -5,25 +5,25 @@ import org.apache.spark.sql.Row;
 import org.gramian.run.config.Settings;
 
 /**
- * What is to be trained on a cluster: labelled images, what is asked for, and a folder for what comes of it.
+ * Distributed training: labelled images, options and a run folder.
  *
  * <pre>{@code
  * Dataset<Row> images = spark.read().parquet("hdfs:///photos");     // path STRING, label STRING
  * TrainingJob job = new TrainingJob(
  *         images, TrainingColumns.of("path", "label"), Settings.NONE.with(Keys.BATCH, 256), "hdfs:///runs/7", true, "auto");
- * Trained trained = SparkTrainer.usual().train(job);                  // trained.model() is a path
+ * TrainingOutcome trained = SparkTrainer.usual().train(job);          // trained.model() is a path
  * }</pre>
  *
- * <p>All rows are learned from, but for those that judge epochs. Who is to test is kept out of the table by the caller, as Spark's
- * estimators have it.
+ * <p>All rows are training images, except those of the validation set. As with all estimators of Spark, the caller keeps test
+ * images out of the table.
  *
- * @param images labelled images, one a row
- * @param columns where names, labels and images stand in a row
- * @param asked what is asked for, by the keys of {@code gramian train}; the rest is chosen. Layout and protocol mean nothing here
- * @param folder in any file system that driver and executors reach: gets the model, the history, the settings, features and, while
- *     it is not finished, a checkpoint
- * @param resume whether to go on with a run that was begun in the folder; where none was, it is begun
- * @param device where executors compute: {@code cpu}, {@code cuda:1}, or {@code auto} for the GPU that Spark gave the task
+ * @param images labelled images, one per row
+ * @param columns of names, labels and images
+ * @param asked options by the keys of {@code gramian train}; unset ones get defaults. Layout and protocol are ignored
+ * @param folder run folder in a file system that driver and executors reach, for model, history, configuration, features and
+ *     checkpoint
+ * @param resume whether to resume an unfinished run in the folder, if any
+ * @param device of the executors: {@code cpu}, {@code cuda:1}, or {@code auto} for the GPU that Spark assigns to the task
  */
 public record TrainingJob(
         Dataset<Row> images, TrainingColumns columns, Settings asked, String folder, boolean resume, String device) {}

@@ -4,16 +4,15 @@ import java.util.Optional;
 import org.gramian.train.loop.Cancellation;
 
 /**
- * What came of a training.
+ * Result of a distributed training.
  *
- * @param model path of the model file; nothing where somebody asked for a break: it goes on when the job is run again with {@code
- *     resume}
- * @param early why it stopped before its end; nothing if it came there
- * @param training images that were learned from
- * @param heldBack images that judged epochs
- * @param unreadable images that took no part, because they cannot be read
- * @param features folder of the tables of features, {@code training} and, where images are held back, {@code held-back}, with the
- *     reason of each unreadable image in their column {@code reason}
+ * @param model path of the model file; empty if interrupted: run the job again with {@code resume}
+ * @param early reason of an interruption; empty if finished
+ * @param training number of training images
+ * @param heldBack number of validation images
+ * @param unreadable number of unreadable images
+ * @param features folder of the feature tables, {@code training} and, with a validation set, {@code held-back}; their column
+ *     {@code reason} has the error of each unreadable image
  */
 public record TrainingOutcome(
         Optional<String> model,

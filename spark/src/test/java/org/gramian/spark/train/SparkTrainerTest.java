@@ -49,7 +49,7 @@ class SparkTrainerTest {
     }
 
     private static TrainingJob job(List<Path> files, Settings asked, String run) {
-        Dataset<Row> table = SmallTraining.table(spark, files, JUDGING);
+        Dataset<Row> table = SmallDistributedTraining.table(spark, files, JUDGING);
         return new TrainingJob(table, JUDGED, asked, folder.resolve(run).toString(), true, "auto");
     }
 
@@ -60,7 +60,7 @@ class SparkTrainerTest {
                 .with(Keys.POOLING, "pca:4/bilinear/triu")
                 .with(Keys.CROPS, CropPlan.parse("paper:48"))
                 .with(Keys.STAGE1_EPOCHS, 3);
-        SmallTraining.Losses losses = new SmallTraining.Losses();
+        SmallDistributedTraining.Losses losses = new SmallDistributedTraining.Losses();
         List<TrainEvent.EpochDone> epochs = new ArrayList<>();
         Control control = new Control(
                 event -> {
@@ -76,7 +76,7 @@ class SparkTrainerTest {
         RunConfig config = RunConfig.of(ConfigFile.read(folder.resolve("fitted").resolve("config.yaml")));
 
         assertThat(config.recipe().stage1().perLength()).isTrue();
-        assertThat(losses.all()).containsExactly(SmallTraining.onOneMachine(whole, JUDGING, config), within(1e-4));
+        assertThat(losses.all()).containsExactly(SmallDistributedTraining.onOneMachine(whole, JUDGING, config), within(1e-4));
         assertThat(epochs)
                 .hasSize(3)
                 .allSatisfy(
@@ -94,7 +94,7 @@ class SparkTrainerTest {
     void aShareOfEveryClassIsHeldBackByTheSeedAlone() {
         ImageCatalog.Holding holding = new ImageCatalog.Holding(0.25, 3);
         TrainingColumns columns = TrainingColumns.of("path", "label");
-        Dataset<Row> table = SmallTraining.table(spark, whole, 0);
+        Dataset<Row> table = SmallDistributedTraining.table(spark, whole, 0);
         ImageCatalog one = ImageCatalog.of(table, columns, holding);
         ImageCatalog same = ImageCatalog.of(table.repartition(5), columns, holding);
         ImageCatalog other = ImageCatalog.of(table, columns, new ImageCatalog.Holding(0.25, 4));
@@ -118,8 +118,8 @@ class SparkTrainerTest {
 
     @Test
     void whatCannotBeTrainedIsSaidBeforeAnythingIsComputed() {
-        Settings asked = SmallTraining.asked("center:48", 1);
-        Dataset<Row> table = SmallTraining.table(spark, whole, 0);
+        Settings asked = SmallDistributedTraining.asked("center:48", 1);
+        Dataset<Row> table = SmallDistributedTraining.table(spark, whole, 0);
         assertRefused(table.union(table), asked, "72", "'path'", "36");
         assertRefused(table.drop("label"), asked, "'label'", "path, judges");
         assertRefused(table.where("label = 'glass'"), asked, "2 classes", "1");

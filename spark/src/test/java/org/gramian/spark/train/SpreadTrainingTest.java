@@ -58,7 +58,7 @@ class SpreadTrainingTest {
     @Timeout(900)
     void theLossOfEveryStepOnTwoWorkersIsThatOfOneMachineAndAKilledWorkerChangesNoBit() throws Exception {
         List<Path> images = Stripes.write(folder.resolve("pictures"), PICTURES);
-        Settings asked = SmallTraining.asked(CROPS, EPOCHS);
+        Settings asked = SmallDistributedTraining.asked(CROPS, EPOCHS);
         try (SparkSession spark = SparkSession.builder()
                 .config(cluster.conf("train")
                         .set("spark.serializer", KryoSerializer.class.getName())
@@ -69,13 +69,13 @@ class SpreadTrainingTest {
                     RunConfig.of(ConfigFile.read(folder.resolve("left-alone").resolve("config.yaml")));
 
             assertThat(losses).hasSizeGreaterThanOrEqualTo(50);
-            double[] alone = SmallTraining.onOneMachine(images, 0, config);
+            double[] alone = SmallDistributedTraining.onOneMachine(images, 0, config);
             assertThat(losses).hasSameSizeAs(alone);
             assertThat(Arrays.copyOf(losses, SAME_STEPS))
                     .containsExactly(Arrays.copyOf(alone, SAME_STEPS), within(1e-4));
             assertThat(last(losses, 50)).isCloseTo(last(alone, 50), withinPercentage(10));
             if (FULL) {
-                double[] nudged = SmallTraining.onOneMachine(images, 0, config, SmallTraining::nudge);
+                double[] nudged = SmallDistributedTraining.onOneMachine(images, 0, config, SmallDistributedTraining::nudge);
                 assertThat(furthest(losses, alone))
                         .as("one machine does not come nearer to itself after a last bit is changed")
                         .isLessThan(3 * furthest(nudged, alone));
@@ -118,7 +118,7 @@ class SpreadTrainingTest {
 
     private static double[] train(SparkSession spark, List<Path> images, Settings asked, Path run, IntConsumer stepped)
             throws IOException {
-        SmallTraining.Losses losses = new SmallTraining.Losses();
+        SmallDistributedTraining.Losses losses = new SmallDistributedTraining.Losses();
         Control control = new Control(
                 event -> {
                     int before = losses.count();
@@ -131,7 +131,7 @@ class SpreadTrainingTest {
                 Cancellation.whenAsked(),
                 CheckpointPolicy.DEFAULT_INTERVAL);
         TrainingJob job = new TrainingJob(
-                SmallTraining.table(spark, images, 0),
+                SmallDistributedTraining.table(spark, images, 0),
                 TrainingColumns.of("path", "label"),
                 asked,
                 run.toString(),

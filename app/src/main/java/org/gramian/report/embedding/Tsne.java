@@ -1,0 +1,158 @@
+package org.gramian.report.embedding;
+
+import java.util.Arrays;
+import java.util.SplittableRandom;
+
+/**
+ * Exact t-SNE: points {@code y_i} of the plane whose similarities {@code q_ij ∝ 1 / (1 + ‖y_i - y_j‖²)} come close to
+ * those of the vectors, {@code p_ij} of {@link Affinities}, in the Kullback-Leibler divergence {@code C = sum p_ij log(p_ij /
+ * q_ij)}. Its gradient is {@code 4 sum_j (p_ij - q_ij)(y_i - y_j) / (1 + ‖y_i - y_j‖²)}.
+ *
+ * <p>van der Maaten and Hinton 2008, Visualizing Data using t-SNE, with their momentum, gains and early exaggeration; initialized
+ * with scaled-down principal components, which preserve the global structure (Kobak and Berens 2019), and a little noise,
+ * without which equal vectors would never separate.
+ *
+ * @param perplexity effective number of neighbours, lowered for few points
+ * @param iterations of gradient descent
+ * @param seed of the noise
+ */
+public record Tsne(double perplexity, int iterations, long seed) {
+    /** Usual perplexity; a thousand points converge in these iterations. */
+    public static final Tsne DEFAULT = new Tsne(30, 500, 0);
+
+    /** Largest perplexity relative to the number of points. */
+    private static final double SHARE = 1.0 / 3;
+
+    private static final double INITIAL_SCALE = 1e-4;
+    private static final int EXAGGERATED = 100;
+    private static final double EXAGGERATION = 12;
+
+    public Tsne {
+        if (!(perplexity >= 1) || iterations < 1) {
+            throw new IllegalArgumentException(
+                    "expected perplexity and iterations of at least 1, found " + perplexity + " and " + iterations);
+        }
+    }
+
+    /** Returns the perplexity used for a number of points. */
+    public double perplexity(int points) {
+        return Math.max(1, Math.min(perplexity, (points - 1) * SHARE));
+    }
+
+    /**
+     * Returns the embedding {@code [n, 2]}, starting from a plane {@code [n, 2]}. Fewer than 4 points are returned unchanged.
+     */
+    public double[][] embed(PairwiseDistances distances, double[][] plane) {
+        int n = distances.size();
+        if (n < 4) {
+            return plane;
+        }
+        double[][] affinities = Affinities.joint(distances, perplexity(n));
+        double[][] points = initial(plane);
+        Descent descent = new Descent(n, Math.max(50, n / EXAGGERATION / 4)); // Belkina et al. 2019
+        for (int iteration = 0; iteration < iterations; iteration++) {
+            boolean early = iteration < EXAGGERATED;
+            double[][] gradient = gradient(affinities, points, early ? EXAGGERATION : 1);
+            descent.step(points, gradient, early ? 0.5 : 0.8);
+        }
+        return points;
+    }
+
+    private double[][] initial(double[][] plane) {
+        double spread = 0;
+        for (double[] point : plane) {
+            spread += point[0] * point[0] / plane.length;
+        }
+        double scale = INITIAL_SCALE / Math.max(1e-300, Math.sqrt(spread));
+        SplittableRandom random = new SplittableRandom(seed);
+        double[][] points = new double[plane.length][2];
+        for (int i = 0; i < plane.length; i++) {
+            for (int axis = 0; axis < 2; axis++) {
+                points[i][axis] = plane[i][axis] * scale + 0.01 * INITIAL_SCALE * random.nextGaussian();
+            }
+        }
+        return points;
+    }
+
+    /** Gradient descent with momentum and per-coordinate gains, which grow while the gradient keeps its sign. */
+    private static final class Descent {
+        private final double[][] last;
+        private final double[][] gains;
+        private final double rate;
+
+        Descent(int points, double rate) {
+            this.last = new double[points][2];
+            this.gains = new double[points][2];
+            this.rate = rate;
+            for (double[] gain : gains) {
+                Arrays.fill(gain, 1);
+            }
+        }
+
+        /** Moves the points and centres them. */
+        void step(double[][] points, double[][] gradient, double momentum) {
+            double[] mean = new double[2];
+            for (int i = 0; i < points.length; i++) {
+                for (int axis = 0; axis < 2; axis++) {
+                    boolean on = gradient[i][axis] > 0 != last[i][axis] > 0;
+                    gains[i][axis] = on ? gains[i][axis] + 0.2 : Math.max(0.01, gains[i][axis] * 0.8);
+                    last[i][axis] = momentum * last[i][axis] - rate * gains[i][axis] * gradient[i][axis];
+                    points[i][axis] += last[i][axis];
+                    mean[axis] += points[i][axis] / points.length;
+                }
+            }
+            for (double[] point : points) {
+                point[0] -= mean[0];
+                point[1] -= mean[1];
+            }
+        }
+    }
+
+    /** Returns {@code dC/dy}, {@code [n, 2]}, with the affinities times a factor. */
+    static double[][] gradient(double[][] affinities, double[][] points, double factor) {
+        double total = kernelSum(points);
+        double[][] gradient = new double[points.length][2];
+        for (int i = 0; i < points.length; i++) {
+            for (int j = i + 1; j < points.length; j++) {
+                double dx = points[i][0] - points[j][0];
+                double dy = points[i][1] - points[j][1];
+                double kernel = 1 / (1 + dx * dx + dy * dy);
+                double force = 4 * (factor * affinities[i][j] - kernel / total) * kernel;
+                gradient[i][0] += force * dx;
+                gradient[i][1] += force * dy;
+                gradient[j][0] -= force * dx;
+                gradient[j][1] -= force * dy;
+            }
+        }
+        return gradient;
+    }
+
+    /** Returns {@code sum_{i≠j} 1 / (1 + ‖y_i - y_j‖²)}. */
+    private static double kernelSum(double[][] points) {
+        double sum = 0;
+        for (int i = 0; i < points.length; i++) {
+            for (int j = i + 1; j < points.length; j++) {
+                double dx = points[i][0] - points[j][0];
+                double dy = points[i][1] - points[j][1];
+                sum += 2 / (1 + dx * dx + dy * dy);
+            }
+        }
+        return sum;
+    }
+
+    /** Returns {@code C}. */
+    static double divergence(double[][] affinities, double[][] points) {
+        double total = kernelSum(points);
+        double sum = 0;
+        for (int i = 0; i < points.length; i++) {
+            for (int j = 0; j < points.length; j++) {
+                if (i != j && affinities[i][j] > 0) {
+                    double dx = points[i][0] - points[j][0];
+                    double dy = points[i][1] - points[j][1];
+                    sum += affinities[i][j] * Math.log(affinities[i][j] * total * (1 + dx * dx + dy * dy));
+                }
+            }
+        }
+        return sum;
+    }
+}

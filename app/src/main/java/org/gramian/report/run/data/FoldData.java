@@ -1,0 +1,61 @@
+package org.gramian.report.run.data;
+
+import java.util.List;
+import java.util.Optional;
+import org.gramian.evaluate.Evaluation;
+import org.gramian.gallery.Gallery;
+import org.gramian.inspect.SpdInspection;
+import org.gramian.run.StageResult;
+import org.gramian.train.loop.LearningRateFinder;
+import org.gramian.train.loop.PoolingRace;
+import org.gramian.train.loop.TrainEvent.EpochDone;
+
+/**
+ * Files of one fold.
+ *
+ * @param evaluation on the test images
+ * @param afterFirst evaluation after stage 1, if stage 2 followed
+ * @param epochs training history
+ * @param stages results of the training stages
+ * @param gallery thumbnails and descriptors
+ * @param model model file
+ * @param matrices inspection of the matrices of the pooling
+ * @param poolings compared on the training images, the selected one first; empty if the pooling was given
+ * @param rateTests learning-rate range tests, one per stage; empty if the rates were given
+ */
+public record FoldData(
+        Evaluation evaluation,
+        Optional<Evaluation> afterFirst,
+        List<EpochDone> epochs,
+        List<StageResult> stages,
+        Optional<Gallery> gallery,
+        Optional<ModelData> model,
+        Optional<SpdInspection> matrices,
+        List<PoolingRace.Entry> poolings,
+        List<LearningRateFinder.Result> rateTests) {
+    public FoldData {
+        epochs = List.copyOf(epochs);
+        stages = List.copyOf(stages);
+        poolings = List.copyOf(poolings);
+        rateTests = List.copyOf(rateTests);
+    }
+
+    /** Returns a fold with an evaluation only. */
+    public static FoldData of(Evaluation evaluation, Optional<ModelData> model) {
+        return new FoldData(
+                evaluation,
+                Optional.empty(),
+                List.of(),
+                List.of(),
+                Optional.empty(),
+                model,
+                Optional.empty(),
+                List.of(),
+                List.of());
+    }
+
+    /** Returns the name of the fold. */
+    public String name() {
+        return evaluation.setting().fold();
+    }
+}

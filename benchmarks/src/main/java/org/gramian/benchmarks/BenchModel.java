@@ -1,0 +1,135 @@
+package org.gramian.benchmarks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SequencedMap;
+import java.util.SplittableRandom;
+import java.util.stream.LongStream;
+import org.gramian.autodiff.Arithmetic;
+import org.gramian.autodiff.Bindings;
+import org.gramian.autodiff.Classification;
+import org.gramian.autodiff.ParameterSet;
+import org.gramian.autodiff.Tape;
+import org.gramian.autodiff.Var;
+import org.gramian.backbone.Backbone;
+import org.gramian.model.Head;
+import org.gramian.pooling.Pooling;
+import org.gramian.tensor.DType;
+import org.gramian.tensor.Device;
+import org.gramian.tensor.Shape;
+import org.gramian.tensor.Tensor;
+import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
+import org.gramian.train.ParameterGroup;
+
+/**
+ * Model of a workload: a head on feature maps, a backbone with a head, or a backbone, with a batch of input and parameters from
+ * {@link SyntheticValues}.
+ *
+ * <p>The loss is the cross-entropy of the scores; for a backbone without a head, the mean of its feature maps. A head without a
+ * backbone also computes the gradient of its feature maps, as fine-tuning does.
+ */
+final class BenchModel implements AutoCloseable {
+    /** Variable name of the feature maps of a head without a backbone. */
+    static final String FEATURES = "features";
+
+    /** Learning rate factor of the backbone: its random weights would diverge at the rate of the head. */
+    private static final double BACKBONE_RATE = 0.01;
+
+    private final Optional<Backbone> backbone;
+    private final Optional<Head> head;
+    private final ParameterSet parameters;
+    private final Precision precision;
+    private final Tensor input;
+    private final Tensor labels;
+    private final Tensor targets;
+
+    private BenchModel(Optional<Backbone> backbone, Optional<Head> head, TaskSpec spec) {
+        this.backbone = backbone;
+        this.head = head;
+        this.precision = Precision.parse(spec.text("precision"));
+        Device device = spec.device();
+        parameters = ParameterSet.initialize(
+                InitialParameters.of(backbone, head, spec.number("channels")), new SplittableRandom(0), DType.F32, device);
+        int batch = spec.number("batch");
+        input = input(batch, spec);
+        int classes = spec.number("classes");
+        long[] classOf = LongStream.range(0, batch).map(i -> i % classes).toArray();
+        labels = Tensors.to(Tensors.ofLongs(classOf, Shape.of(batch)), device);
+        targets = Tensors.to(Classification.oneHot(classOf, classes, DType.F32), device);
+    }
+
+    static BenchModel of(BenchWorkload workload, TaskSpec spec) {
+        Optional<Backbone> backbone =
+                workload.hasBackbone() ? Optional.of(Backbone.of(spec.text("backbone"))) : Optional.empty();
+        Optional<Head> head = workload.hasHead()
+                ? Optional.of(new Head(Pooling.parse(spec.text("pooling")), spec.number("classes"), false))
+                : Optional.empty();
+        return new BenchModel(backbone, head, spec);
+    }
+
+    private Tensor input(int batch, TaskSpec spec) {
+        int pixels = spec.number("pixels");
+        int side = spec.number("side");
+        Shape shape = backbone.isPresent()
+                ? Shape.of(batch, 3, pixels, pixels)
+                : Shape.of(batch, spec.number("channels"), side, side);
+        Tensor made = SyntheticValues.uniform(shape, 1, 1, spec.device());
+        return precision == Precision.BF16 ? Views.channelsLast(made) : made;
+    }
+
+    /**
+     * Forward pass.
+     *
+     * @param output scores {@code [n, k]}, or feature maps without a head
+     * @param variables parameters and, without a backbone, {@link #FEATURES}, by name
+     */
+    record Forward(Var output, SequencedMap<String, Var> variables) {}
+
+    Forward forward(Tape tape) {
+        SequencedMap<String, Var> variables = parameters.variables(tape);
+        Bindings bindings = Bindings.of(variables);
+        Var maps;
+        if (backbone.isPresent()) {
+            Var images = tape.constant(input);
+            Var entering = precision == Precision.BF16 ? Arithmetic.cast(images, DType.BF16) : images;
+            maps = Arithmetic.cast(backbone.get().apply(entering, bindings), DType.F32);
+        } else {
+            maps = tape.variable(input);
+            variables.put(FEATURES, maps);
+        }
+        Var output =
+                head.map(each -> each.apply(maps, bindings, Head.Mode.TRAINING)).orElse(maps);
+        return new Forward(output, variables);
+    }
+
+    Var loss(Var output) {
+        return head.isPresent() ? Classification.crossEntropy(output, targets) : Arithmetic.mean(output);
+    }
+
+    /** Returns the labels of the batch, I64 {@code [n]}. */
+    Tensor labels() {
+        return labels;
+    }
+
+    /** Returns the trained parameters by learning rate; empty without a head. */
+    List<ParameterGroup> groups() {
+        List<ParameterGroup> groups = new ArrayList<>();
+        if (head.isPresent()) {
+            backbone.ifPresent(
+                    _ -> groups.add(new ParameterGroup(parameters.only(name -> !isHeads(name)), BACKBONE_RATE, 1)));
+            groups.add(ParameterGroup.of(parameters.only(BenchModel::isHeads)));
+        }
+        return groups;
+    }
+
+    private static boolean isHeads(String name) {
+        return name.startsWith("pooling.") || name.startsWith(Head.CLASSIFIER + ".");
+    }
+
+    @Override
+    public void close() {
+        parameters.close();
+    }
+}

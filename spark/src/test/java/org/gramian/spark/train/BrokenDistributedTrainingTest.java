@@ -1,0 +1,242 @@
+package org.gramian.spark.train;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.apache.spark.sql.Dataset;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.SparkSession;
+import org.apache.spark.sql.functions;
+import org.gramian.run.config.Keys;
+import org.gramian.run.config.Settings;
+import org.gramian.spark.testing.LocalSpark;
+import org.gramian.spark.testing.SmallModel;
+import org.gramian.spark.testing.Stripes;
+import org.gramian.spark.train.SparkTrainer.Control;
+import org.gramian.train.loop.Cancellation;
+import org.gramian.train.loop.CheckpointPolicy;
+import org.gramian.train.loop.TrainEvent;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a run finds in its folder that another, broken or whole, left there. */
+class BrokenDistributedTrainingTest {
+    private static final int PICTURES = 36;
+    private static final int BROKEN = 7;
+    private static final int JUDGING = 5;
+    private static final TrainingColumns JUDGED = new TrainingColumns("path", "path", "label", "judges");
+
+    @TempDir
+    private static Path folder;
+
+    private static SparkSession spark;
+    private static List<Path> images;
+    private static List<Path> whole;
+
+    @BeforeAll
+    static void begin() throws IOException {
+        spark = LocalSpark.session();
+        images = SmallModel.images(folder.resolve("pictures"), PICTURES, BROKEN);
+        whole = Stripes.write(folder.resolve("whole"), PICTURES);
+    }
+
+    private static TrainingJob job(List<Path> files, Settings asked, String run) {
+        Dataset<Row> table = SmallDistributedTraining.table(spark, files, JUDGING);
+        return new TrainingJob(table, JUDGED, asked, folder.resolve(run).toString(), true, "auto");
+    }
+
+    private static byte[] model(String run) throws IOException {
+        return Files.readAllBytes(folder.resolve(run).resolve("model.safetensors"));
+    }
+
+    /** What lies below a folder, with the times of its files. */
+    private static Map<String, Long> files(String path) throws IOException {
+        Map<String, Long> found = new TreeMap<>();
+        try (Stream<Path> all = Files.walk(Path.of(path.replaceFirst("^file:", "")))) {
+            for (Path file :
+                    all.filter(each -> each.toString().endsWith(".parquet")).toList()) {
+                found.put(file.toString(), Files.getLastModifiedTime(file).toMillis());
+            }
+        }
+        return found;
+    }
+
+    @Test
+    void aTrainingThatWasBrokenEndsAsOneThatWasNotAndComputesNoFeatureTwice() throws IOException {
+        Settings asked = SmallDistributedTraining.asked("paper:48", 2);
+        TrainingOutcome alone = SparkTrainer.usual().train(job(images, asked, "alone"));
+        Cancellation breaks = Cancellation.whenAsked();
+        int[] steps = {0};
+        Control control = new Control(
+                event -> {
+                    if (event instanceof TrainEvent.Stepped && ++steps[0] == 17) {
+                        breaks.ask();
+                    }
+                },
+                _ -> {},
+                breaks,
+                CheckpointPolicy.DEFAULT_INTERVAL);
+        TrainingOutcome broken = SparkTrainer.usual().under(control).train(job(images, asked, "broken"));
+        Map<String, Long> features = files(broken.features());
+
+        assertThat(broken.early()).contains(Cancellation.Reason.ASKED);
+        assertThat(broken.model()).isEmpty();
+        assertThat(folder.resolve("broken").resolve("checkpoint.safetensors")).exists();
+
+        TrainingOutcome resumed = SparkTrainer.usual().train(job(images, asked, "broken"));
+
+        assertThat(files(resumed.features())).isEqualTo(features).isNotEmpty();
+        assertThat(resumed)
+                .usingRecursiveComparison()
+                .ignoringFields("model", "features")
+                .isEqualTo(alone);
+        assertThat(model("broken")).isEqualTo(model("alone"));
+        assertThat(folder.resolve("broken").resolve("history.csv"))
+                .hasSameBinaryContentAs(folder.resolve("alone").resolve("history.csv"));
+        assertThat(folder.resolve("broken").resolve("checkpoint.safetensors")).doesNotExist();
+        assertThat(alone.unreadable()).isEqualTo(PICTURES / BROKEN);
+        assertThat(alone.training() + alone.heldBack()).isEqualTo(PICTURES - PICTURES / BROKEN);
+        assertReasons(alone);
+    }
+
+    /** Each image that cannot be read is one row with its reason, in the words of {@code audit}. */
+    private static void assertReasons(TrainingOutcome trained) {
+        List<Row> rows = spark.read()
+                .parquet(trained.features() + "/training", trained.features() + "/held-back")
+                .where("reason IS NOT NULL")
+                .collectAsList();
+        assertThat(rows)
+                .allSatisfy(row -> assertThat(row.<Object>getAs("feature")).isNull());
+        assertThat(rows)
+                .allSatisfy(row -> assertThat(row.<String>getAs("reason")).isNotBlank());
+    }
+
+    @Test
+    void aFolderWithARunIsTakenOnlyToGoOnWithIt() throws IOException {
+        Settings asked = SmallDistributedTraining.asked("center:48", 1);
+        TrainingJob first = job(whole, asked, "begun");
+        Cancellation breaks = Cancellation.whenAsked();
+        SparkTrainer stopped = SparkTrainer.usual()
+                .under(new Control(
+                        event -> {
+                            if (event instanceof TrainEvent.Stepped) {
+                                breaks.ask();
+                            }
+                        },
+                        _ -> {},
+                        breaks,
+                        CheckpointPolicy.DEFAULT_INTERVAL));
+        stopped.train(first);
+
+        assertThatThrownBy(() -> SparkTrainer.usual()
+                        .train(new TrainingJob(first.images(), JUDGED, asked, first.folder(), false, "auto")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("begun");
+        assertThatThrownBy(() -> SparkTrainer.usual().train(job(whole, asked.with(Keys.MOMENTUM, 0.5), "begun")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("begun");
+    }
+
+    @Test
+    void aFeatureTableHasEachCropOnceWhateverAKilledDriverLeft() throws IOException {
+        Settings asked = SmallDistributedTraining.asked("center:48", 1);
+        TrainingOutcome first = SparkTrainer.usual().train(job(whole, asked, "left"));
+        List<String> rows = rows(first);
+        byte[] before = model("left");
+        Path table = Path.of(first.features().replaceFirst("^file:", ""), "training");
+
+        Map<String, Long> features = files(table.toString());
+        features.remove(part(table).toString());
+        loseAPart(table);
+        Path task =
+                Files.createDirectories(table.resolve("_temporary/0/task_202601010000000000000000000_0001_m_000000"));
+        Files.copy(part(table), task.resolve("part-00000-stale.snappy.parquet"));
+        assertThat(rows(trainedAgain(asked))).isEqualTo(rows);
+        assertThat(model("left")).isEqualTo(before);
+        assertThat(files(table.toString())).containsAllEntriesOf(features).hasSizeGreaterThan(features.size());
+
+        Files.delete(table.resolve("_SUCCESS")); // as if it had been killed while the first append was committed
+        loseAPart(table);
+        assertThat(rows(trainedAgain(asked))).isEqualTo(rows);
+        assertThat(model("left")).isEqualTo(before);
+
+        Files.copy(part(table), table.resolve("part-00000-again.snappy.parquet"));
+        assertThatThrownBy(() -> trainedAgain(asked))
+                .isInstanceOf(IOException.class)
+                .hasMessageMatching("(?s).*\\b29\\b.*\\b29\\b.*\\b29\\b.*");
+    }
+
+    /** Trains once more, for the model was lost. */
+    private static TrainingOutcome trainedAgain(Settings asked) throws IOException {
+        Files.delete(folder.resolve("left").resolve("model.safetensors"));
+        return SparkTrainer.usual().train(job(whole, asked, "left"));
+    }
+
+    private static Path part(Path table) throws IOException {
+        return Path.of(files(table.toString()).keySet().iterator().next());
+    }
+
+    private static void loseAPart(Path table) throws IOException {
+        Path gone = part(table);
+        Files.delete(gone);
+        Files.delete(gone.resolveSibling("." + gone.getFileName() + ".crc"));
+    }
+
+    @Test
+    void aRunThatIsAtItsEndIsNotTrainedAgain() throws IOException {
+        Settings asked = SmallDistributedTraining.asked("center:48", 1);
+        TrainingOutcome first = SparkTrainer.usual().train(job(images, asked, "finished"));
+        byte[] before = model("finished");
+        deleteAll(Path.of(first.features().replaceFirst("^file:", ""))); // they are not needed any more
+        List<TrainEvent> events = new ArrayList<>();
+        List<String> remarks = new ArrayList<>();
+        SparkTrainer told = SparkTrainer.usual()
+                .under(new Control(
+                        events::add, remarks::add, Cancellation.whenAsked(), CheckpointPolicy.DEFAULT_INTERVAL));
+
+        TrainingOutcome again = told.train(job(images, asked, "finished"));
+
+        assertThat(again).isEqualTo(first);
+        assertThat(first.unreadable()).isEqualTo(PICTURES / BROKEN);
+        assertThat(events).isEmpty();
+        assertThat(remarks).hasSize(1);
+        assertThat(model("finished")).isEqualTo(before);
+        assertThatThrownBy(() -> told.train(job(images, asked.with(Keys.MOMENTUM, 0.5), "finished")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContainingAll("model.safetensors: ", "config.optimizer.momentum", "0.5", "0.9");
+        assertThatThrownBy(() -> told.train(job(whole, asked, "finished")))
+                .isInstanceOf(IOException.class)
+                .hasMessageContainingAll("model.safetensors: ", "fingerprint");
+        assertThat(model("finished")).isEqualTo(before);
+    }
+
+    private static void deleteAll(Path path) throws IOException {
+        try (Stream<Path> all = Files.walk(path)) {
+            for (Path each : all.sorted((a, b) -> b.compareTo(a)).toList()) {
+                Files.delete(each);
+            }
+        }
+    }
+
+    /** All rows in words, features by their hashes. */
+    private static List<String> rows(TrainingOutcome trained) {
+        return spark
+                .read()
+                .parquet(trained.features() + "/training")
+                .withColumn("feature", functions.sha2(functions.col("feature"), 256))
+                .orderBy("number", "crop")
+                .collectAsList()
+                .stream()
+                .map(Row::toString)
+                .toList();
+    }
+}

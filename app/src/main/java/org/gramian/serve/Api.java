@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import org.gramian.explain.HeatMap;
 import org.gramian.explain.View;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.model.Answer;
 import org.gramian.model.Engine;
+import org.gramian.model.Prediction;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -82,15 +82,17 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
 
     private CompletableFuture<ObjectNode> prediction(Asked asked, Upload upload, Order.Computed computed) {
         LoadedModel model = asked.lease().model();
-        Answer answer = ImageAnswers.answer(model, computed);
+        Prediction prediction =
+                Prediction.of(computed.result().logits(), model.header().card());
         ObjectNode result =
-                ImageAnswers.prediction(upload, answer, asked.question().top());
+                ImageAnswers.prediction(upload, prediction, asked.question().top());
         if (asked.question().nearest() > 0) {
             ArrayNode list = result.putArray("nearest");
             model.nearest()
-                    .ifPresent(images -> images.tell(
+                    .ifPresent(images -> ImageAnswers.nearest(
                             list,
-                            computed.of(Engine.Rows.DESCRIPTORS),
+                            images,
+                            computed.result().of(Engine.Rows.DESCRIPTORS),
                             asked.question().nearest()));
         }
         return asked.question().explain()

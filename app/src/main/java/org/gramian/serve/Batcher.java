@@ -1,15 +1,9 @@
 package org.gramian.serve;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
-import org.gramian.model.Engine;
-import org.gramian.tensor.Shape;
+import org.gramian.model.Classifier;
+import org.gramian.model.ImageResult;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,9 +15,6 @@ import org.slf4j.LoggerFactory;
  */
 final class Batcher {
     private static final Logger LOG = LoggerFactory.getLogger(Batcher.class);
-
-    /** What tensors are aligned to, and the processor's caches. */
-    private static final long ALIGNMENT = 64;
 
     private final WorkQueue queue;
     private final Listener listener;
@@ -88,25 +79,13 @@ final class Batcher {
     private void computeCrops(List<Work.Crops> batch) {
         long start = System.nanoTime();
         Work.Crops first = batch.getFirst();
-        int each = first.count();
-        int size = first.model().header().card().crops().size();
-        int crops = each * batch.size();
-        Map<Engine.Rows, float[][]> rows;
-        try (Arena arena = Arena.ofConfined()) {
-            long bytes = (long) Float.BYTES * first.crops().length;
-            MemorySegment memory = arena.allocate(bytes * batch.size(), ALIGNMENT);
-            for (int i = 0; i < batch.size(); i++) {
-                float[] numbers = batch.get(i).crops();
-                MemorySegment.copy(numbers, 0, memory, ValueLayout.JAVA_FLOAT, i * bytes, numbers.length);
-            }
-            rows = first.model().computing().engine().compute(memory, Shape.of(crops, 3, size, size), first.wanted());
-        }
+        Classifier classifier = first.model().classifier();
+        List<ImageResult.Computed> results =
+                classifier.compute(batch.stream().map(Work.Crops::crops).toList(), first.wanted());
+        int crops = classifier.crops() * batch.size();
         listener.computed(batch.size(), crops, Duration.ofNanos(System.nanoTime() - start));
         for (int i = 0; i < batch.size(); i++) {
-            int from = i * each;
-            Map<Engine.Rows, float[][]> own = new EnumMap<>(Engine.Rows.class);
-            rows.forEach((kind, all) -> own.put(kind, Arrays.copyOfRange(all, from, from + each)));
-            batch.get(i).rows().complete(own);
+            batch.get(i).result().complete(results.get(i));
         }
     }
 

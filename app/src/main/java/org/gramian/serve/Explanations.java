@@ -39,10 +39,10 @@ final class Explanations {
     static void require(LoadedModel loaded) throws HttpError {
         if (loaded.explained().isEmpty()) {
             throw HttpError.wrong("explain=true is not supported by this model: "
-                    + loaded.computing()
+                    + loaded.opened()
                             .model()
                             .flatMap(Explainer::refusal)
-                            .orElse("its engine, " + loaded.computing().name() + ", computes no gradients"));
+                            .orElse("its engine, " + loaded.opened().engineName() + ", computes no gradients"));
         }
     }
 }

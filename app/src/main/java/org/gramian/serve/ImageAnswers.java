@@ -1,20 +1,21 @@
 package org.gramian.serve;
 
+import java.util.Base64;
 import java.util.Locale;
+import org.gramian.gallery.NearestImages;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.model.Answer;
-import org.gramian.model.Engine;
-import org.gramian.model.Logits;
-import org.gramian.model.Scoring;
+import org.gramian.model.Prediction;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What a server tells of an image. */
+/** JSON results of one image. */
 final class ImageAnswers {
+    private static final String JPEG = "data:image/jpeg;base64,";
+
     private ImageAnswers() {}
 
-    /** Of an image that cannot be read. */
+    /** Returns the error of an unreadable image. */
     static ObjectNode unreadable(Upload upload, Unreadable reason, Limits limits) {
         ObjectNode result = Json.object().put("name", upload.name());
         result.putObject("error")
@@ -24,12 +25,12 @@ final class ImageAnswers {
         return result;
     }
 
-    /** The status of a request that is this image and nothing else. */
+    /** Returns the HTTP status of a request with this image only. */
     static int status(Unreadable reason) {
         return reason.problem() == Problem.TOO_LARGE ? 413 : 422;
     }
 
-    /** The reader's sentence, but for those that may hold words of a decoder or of this machine. */
+    /** Returns the reader's message, except where it may contain text of a decoder or of this machine. */
     private static String message(Unreadable reason, Limits limits) {
         return switch (reason.problem()) {
             case CORRUPT -> "expected an image that can be decoded, found damaged data";
@@ -41,27 +42,34 @@ final class ImageAnswers {
         };
     }
 
-    /** Its likeliest classes. */
-    static ObjectNode prediction(Upload upload, Answer answer, int count) {
+    /** Returns the most probable classes of an image. */
+    static ObjectNode prediction(Upload upload, Prediction prediction, int count) {
         ObjectNode result = Json.object()
                 .put("name", upload.name())
-                .put("class", answer.best().name())
-                .put("probability", answer.best().probability());
+                .put("class", prediction.className())
+                .put("probability", prediction.probability());
         ArrayNode top = result.putArray("top");
-        for (Answer.Guess guess : answer.top(count)) {
-            top.addObject().put("class", guess.name()).put("probability", guess.probability());
+        for (Prediction.ClassProbability candidate : prediction.top(count)) {
+            top.addObject().put("class", candidate.name()).put("probability", candidate.probability());
         }
         return result;
     }
 
-    static Answer answer(LoadedModel model, Order.Computed computed) {
-        return Answer.of(
-                Logits.ofCrops(computed.of(Engine.Rows.SCORES)), model.header().card());
+    /** Adds the training images nearest to an image with these descriptors of its crops. */
+    static void nearest(ArrayNode list, NearestImages images, float[][] crops, int count) {
+        for (NearestImages.Match match : images.nearest(crops, count)) {
+            byte[] thumbnail = images.gallery().thumbnail(match.index());
+            list.addObject()
+                    .put("name", match.name())
+                    .put("class", match.className())
+                    .put("distance", match.distance())
+                    .put("thumbnail", JPEG + Base64.getEncoder().encodeToString(thumbnail));
+        }
     }
 
-    /** Its descriptor: the mean over its crops. */
+    /** Returns the descriptor of an image: the mean over its crops. */
     static ObjectNode descriptor(Upload upload, Order.Computed computed) {
-        float[] mean = Scoring.mean(computed.of(Engine.Rows.DESCRIPTORS));
-        return Json.object().put("name", upload.name()).putPOJO("descriptor", mean); // no object for each number
+        float[] mean = computed.result().descriptor();
+        return Json.object().put("name", upload.name()).putPOJO("descriptor", mean); // an array, not a node per number
     }
 }

@@ -16,7 +16,7 @@ final class ModelDescription {
         document.put("backbone", header.backbone().name())
                 .put("layer", header.backbone().layer())
                 .put("pooling", header.head().pooling().text())
-                .put("engine", model.computing().name())
+                .put("engine", model.opened().engineName())
                 .put("descriptorSize", header.descriptorSize())
                 .put("parameters", header.count(""));
         ObjectNode metrics = document.putObject("metrics");

@@ -6,9 +6,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.gramian.export.OpenModel;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.GalleryFileException;
+import org.gramian.gallery.NearestImages;
+import org.gramian.inference.OpenModel;
 import org.gramian.tensor.Device;
 
 /** Where a server gets its model from, as often as the files change. */
@@ -53,11 +54,7 @@ public interface ModelSource {
                     say.accept("nearest images are unavailable: the model file changed while it was loaded");
                     gallery = Optional.empty();
                 }
-                return new LoadedModel(
-                        name(file),
-                        opened.header(),
-                        new LoadedModel.Computing(opened.engineName(), opened.engine(), opened.model(), opened::close),
-                        gallery.map(NearestImages::of));
+                return new LoadedModel(name(file), opened, gallery.map(NearestImages::of));
             }
         };
     }

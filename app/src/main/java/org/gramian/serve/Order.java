@@ -1,11 +1,11 @@
 package org.gramian.serve;
 
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.gramian.explain.View;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
 
 /**
  * What is wanted of one image.
@@ -26,7 +26,7 @@ record Order(byte[] content, ModelSlot.Lease lease, Wish wish, Admission.Ticket 
     record Wish(Set<Engine.Rows> rows, boolean explained) {
         /** What an image's rows take until they are told; its scores are too few to count. */
         long bytes(LoadedModel model) {
-            long crops = model.header().card().crops().testing().count();
+            long crops = model.classifier().crops();
             long numbers =
                     rows.contains(Engine.Rows.DESCRIPTORS) ? model.header().descriptorSize() : 0;
             return Float.BYTES * (crops + 1) * numbers; // those of the crops, and their mean
@@ -44,18 +44,10 @@ record Order(byte[] content, ModelSlot.Lease lease, Wish wish, Admission.Ticket 
     record Unread(Unreadable reason) implements Outcome {}
 
     /**
-     * Rows of each crop.
+     * An image that was computed.
      *
-     * @param rows of every kind that was wanted
-     * @param view what an explanation needs, where one is wanted
+     * @param result rows of every requested kind
+     * @param view input of the explanation, if one is requested
      */
-    record Computed(Map<Engine.Rows, float[][]> rows, Optional<View> view) implements Outcome {
-        float[][] of(Engine.Rows wanted) {
-            float[][] found = rows.get(wanted);
-            if (found == null) {
-                throw new IllegalStateException("a result was requested that was not computed: " + wanted);
-            }
-            return found;
-        }
-    }
+    record Computed(ImageResult.Computed result, Optional<View> view) implements Outcome {}
 }

@@ -1,10 +1,8 @@
 package org.gramian.serve;
 
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
@@ -12,11 +10,12 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.gramian.explain.View;
 import org.gramian.image.Image;
-import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.image.batch.Rendering;
-import org.gramian.model.Engine;
+import org.gramian.image.ReadResult;
+import org.gramian.image.batch.ImageSource;
+import org.gramian.model.Classifier;
+import org.gramian.model.ImageResult;
 
 /**
  * From the bytes of an image to its rows: a few threads decode, images of different requests in turns; each image's crops
@@ -73,7 +72,8 @@ final class Pipeline {
             ahead.acquire();
             var _ = outcome.whenComplete((_, _) -> ahead.release());
             if (!outcome.isDone()) {
-                switch (order.model().rendering().crops().seen(reader.apply(order.content()))) {
+                Classifier classifier = order.model().classifier();
+                switch (classifier.read(ImageSource.of("upload", () -> reader.apply(order.content())))) {
                     case Unreadable(Problem problem, var _)
                     when problem == Problem.NO_MEMORY -> throw HttpError.noMemory();
                     case Unreadable reason -> outcome.complete(new Order.Unread(reason));
@@ -86,22 +86,18 @@ final class Pipeline {
     }
 
     private void compute(Order order, Image image, CompletableFuture<Order.Outcome> outcome) throws HttpError {
-        Rendering rendering = order.model().rendering();
-        float[] crops =
-                new float[Math.toIntExact(rendering.bytes() * rendering.crops().count() / Float.BYTES)];
-        // Test crops do not depend on a name: none of them is drawn.
-        rendering.write(image, "", MemorySegment.ofArray(crops));
+        float[] crops = order.model().classifier().render(image);
         Optional<View> kept = view(order, image);
-        CompletableFuture<Map<Engine.Rows, float[][]>> rows = new CompletableFuture<>();
-        var _ = rows.whenComplete((computed, failed) -> {
+        CompletableFuture<ImageResult.Computed> result = new CompletableFuture<>();
+        var _ = result.whenComplete((computed, failed) -> {
             if (failed == null) {
                 outcome.complete(new Order.Computed(computed, kept));
             } else {
                 outcome.completeExceptionally(failed);
             }
         });
-        var _ = outcome.whenComplete((_, _) -> rows.cancel(false));
-        queue.add(new Work.Crops(order.lease().share(), order.wish().rows(), crops, rows));
+        var _ = outcome.whenComplete((_, _) -> result.cancel(false));
+        queue.add(new Work.Crops(order.lease().share(), order.wish().rows(), crops, result));
     }
 
     /** What is kept of an image: a large one itself would fill memory while it waits for its explanation. */

@@ -1,9 +1,9 @@
 package org.gramian.serve;
 
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
 
 /** Something for the one thread that computes. */
 sealed interface Work {
@@ -22,14 +22,14 @@ sealed interface Work {
      * @param lease of the model whose rows are wanted
      * @param wanted which rows, all computed in one pass
      * @param crops {@code [count, 3, size, size]}, one after the other
-     * @param rows where they go
+     * @param result completed with the rows
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
     record Crops(
             ModelSlot.Lease lease,
             Set<Engine.Rows> wanted,
             float[] crops,
-            CompletableFuture<Map<Engine.Rows, float[][]>> rows)
+            CompletableFuture<ImageResult.Computed> result)
             implements Work {
         LoadedModel model() {
             return lease.model();
@@ -37,7 +37,7 @@ sealed interface Work {
 
         /** How many crops there are. */
         int count() {
-            return model().header().card().crops().testing().count();
+            return model().classifier().crops();
         }
 
         /** Whether both can be computed in one batch. */
@@ -48,12 +48,12 @@ sealed interface Work {
 
         @Override
         public boolean isDone() {
-            return rows.isDone();
+            return result.isDone();
         }
 
         @Override
         public void fail(Throwable problem) {
-            rows.completeExceptionally(problem);
+            result.completeExceptionally(problem);
         }
     }
 

@@ -12,7 +12,6 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
-import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
 import org.gramian.image.batch.Prefetch;
@@ -21,16 +20,16 @@ import org.gramian.image.batch.Work;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.model.Engine;
 import org.gramian.model.Head;
+import org.gramian.model.ImageResult;
+import org.gramian.model.InferencePipeline;
 import org.gramian.model.Model;
-import org.gramian.model.RowSink;
-import org.gramian.model.Scoring;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 
 /**
- * Scores of images in batches of {@value Scoring#DEFAULT_BATCH}, as {@code gramian predict} computes them: from their files,
+ * Scores of images in batches of {@value InferencePipeline#DEFAULT_BATCH}, as {@code gramian predict} computes them: from their files,
  * or, to compare with, from crops that lie in memory already. How the two rates compare tells what decoding costs beside the
  * network.
  */
@@ -38,11 +37,11 @@ final class PredictionTask implements Task {
     /** The name of the task that begins with crops in memory. */
     static final String IN_MEMORY = "prediction-in-memory";
 
-    private static final int BATCH = Scoring.DEFAULT_BATCH;
+    private static final int BATCH = InferencePipeline.DEFAULT_BATCH;
 
     private final SyntheticImageFolder images;
     private final Model model;
-    private final Scoring scoring;
+    private final InferencePipeline pipeline;
     private final Arena arena = Arena.ofShared();
     private final Optional<MemorySegment> crops;
     private double sum;
@@ -54,7 +53,7 @@ final class PredictionTask implements Task {
                 new ImageReader(ImageLimits.DEFAULT)::read,
                 CropPlan.parse("center").withSize(spec.number("pixels")).testing(),
                 model.backbone().preprocessing());
-        this.scoring = new Scoring(Engine.of(model), rendering, Prefetch.of(BATCH));
+        this.pipeline = new InferencePipeline(Engine.of(model), rendering, Prefetch.of(BATCH));
         this.crops = spec.name().equals(IN_MEMORY) ? Optional.of(loaded(rendering)) : Optional.empty();
     }
 
@@ -80,7 +79,7 @@ final class PredictionTask implements Task {
         long batches = Math.ceilDiv(images.samples().size(), BATCH);
         MemorySegment all = arena.allocate(batches * bytes, 64);
         List<Work> list = Work.all(images.samples(), rendering.crops());
-        try (BatchLoader loader = new BatchLoader(rendering, list, scoring.prefetch())) {
+        try (BatchLoader loader = new BatchLoader(rendering, list, pipeline.prefetch())) {
             for (long i = 0; i < batches; i++) {
                 try (Batch batch = loader.next()) {
                     all.asSlice(i * bytes, bytes).copyFrom(batch.memory());
@@ -104,18 +103,23 @@ final class PredictionTask implements Task {
         if (crops.isPresent()) {
             fromMemory(crops.get());
         } else {
-            scoring.run(images.samples(), Engine.Rows.SCORES, new Adding(), _ -> {});
+            pipeline.run(images.samples(), Engine.Rows.SCORES, (_, result) -> {
+                switch (result) {
+                    case ImageResult.Computed computed -> add(computed.of(Engine.Rows.SCORES)[0]);
+                    case ImageResult.Failed failed -> throw new IllegalStateException(failed.reason());
+                }
+            });
         }
     }
 
     private void fromMemory(MemorySegment all) {
-        int size = scoring.rendering().crops().size();
-        long bytes = BATCH * scoring.rendering().bytes();
+        int size = pipeline.rendering().crops().size();
+        long bytes = BATCH * pipeline.rendering().bytes();
         Shape shape = Shape.of(BATCH, 3, size, size);
         int count = images.samples().size();
         for (int start = 0; start < count; start += BATCH) {
             float[][] rows =
-                    scoring.engine().compute(all.asSlice(start / BATCH * bytes, bytes), shape, Engine.Rows.SCORES);
+                    pipeline.engine().compute(all.asSlice(start / BATCH * bytes, bytes), shape, Engine.Rows.SCORES);
             for (int i = 0; i < Math.min(BATCH, count - start); i++) {
                 add(rows[i]);
             }
@@ -125,19 +129,6 @@ final class PredictionTask implements Task {
     private void add(float[] row) {
         for (float score : row) {
             sum += Math.abs(score);
-        }
-    }
-
-    /** What is done with scores, so that both tasks do the same. */
-    private final class Adding implements RowSink {
-        @Override
-        public void rows(int sample, float[][] rows) {
-            add(rows[0]);
-        }
-
-        @Override
-        public void unreadable(int sample, Unreadable problem) {
-            throw new IllegalStateException(problem.reason());
         }
     }
 

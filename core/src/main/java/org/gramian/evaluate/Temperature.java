@@ -62,7 +62,7 @@ public record Temperature(double value, Outcome outcome) {
      *
      * @param heldBack predictions for at least one image; their order plays no part
      */
-    public static Temperature fit(List<Prediction> heldBack) {
+    public static Temperature fit(List<ImagePrediction> heldBack) {
         return new TemperatureFit(heldBack).fit();
     }
 }

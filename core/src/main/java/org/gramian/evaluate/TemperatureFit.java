@@ -7,16 +7,16 @@ import org.gramian.linear.SoftmaxTemperature;
 
 /** Fits a temperature to predictions: {@link SoftmaxTemperature} with the truths as targets. */
 final class TemperatureFit {
-    private final List<Prediction> predictions;
+    private final List<ImagePrediction> predictions;
     private final SoftmaxTemperature softmax;
 
-    TemperatureFit(List<Prediction> heldBack) {
+    TemperatureFit(List<ImagePrediction> heldBack) {
         if (heldBack.isEmpty()) {
             throw new IllegalArgumentException("expected validation images to fit a temperature on, found none");
         }
         // In the order of an evaluation, so that sums are rounded alike.
         this.predictions =
-                heldBack.stream().sorted(Comparator.comparing(Prediction::name)).toList();
+                heldBack.stream().sorted(Comparator.comparing(ImagePrediction::name)).toList();
         List<double[]> scores =
                 predictions.stream().map(TemperatureFit::centred).toList();
         double[] truths = new double[predictions.size()];
@@ -27,7 +27,7 @@ final class TemperatureFit {
     }
 
     /** Scores below their maximum, which changes no probability and lets no exponential overflow. */
-    private static double[] centred(Prediction prediction) {
+    private static double[] centred(ImagePrediction prediction) {
         double[] centred = prediction.logits().toArray();
         double max = centred[prediction.predicted()];
         for (int k = 0; k < centred.length; k++) {

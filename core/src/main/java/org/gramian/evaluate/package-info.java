@@ -13,7 +13,7 @@
  * measured.evaluation().accuracy().text();                                // 75.3 (71.9–78.4)
  * }</pre>
  *
- * <p>A {@link org.gramian.evaluate.Prediction} is an image's name, its class, and the {@link
+ * <p>A {@link org.gramian.evaluate.ImagePrediction} is an image's name, its class, and the {@link
  * org.gramian.model.Logits} that a model gave it. All predictions of one fold, with the {@link
  * org.gramian.evaluate.Setting} they were made in, are an {@link org.gramian.evaluate.Evaluation}; every number follows
  * from it:

@@ -1,6 +1,7 @@
 package org.gramian.model;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
@@ -16,6 +17,7 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.SingleThreadWorkers;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 
 /** What computes rows of crops: libtorch by a {@link Model}, or another runtime that was given the same network. */
 @FunctionalInterface
@@ -52,6 +54,18 @@ public interface Engine {
         return Objects.requireNonNull(computed.get(wanted), () -> wanted + " were not computed");
     }
 
+    /** Copies a matrix {@code [n, length]} to float32 arrays, one per row. */
+    static float[][] toRows(Tensor matrix) {
+        Tensor host = Views.contiguous(Tensors.to(Tensors.to(matrix, DType.F32), Device.CPU));
+        int columns = Math.toIntExact(host.size(1));
+        MemorySegment data = host.data();
+        float[][] rows = new float[Math.toIntExact(host.size(0))][columns];
+        for (int i = 0; i < rows.length; i++) {
+            MemorySegment.copy(data, ValueLayout.JAVA_FLOAT, 4L * i * columns, rows[i], 0, columns);
+        }
+        return rows;
+    }
+
     /** Libtorch, on the device of the model, which stays the caller's to close. */
     static Engine of(Model model) {
         return new OfModel(model);
@@ -80,7 +94,7 @@ public interface Engine {
                         case SCORES -> model.head().classify(descriptors, head, Head.Mode.PREDICTING);
                         case DESCRIPTORS -> descriptors;
                     };
-                    rows.put(each, Scoring.toRows(found.value()));
+                    rows.put(each, Engine.toRows(found.value()));
                 }
                 return rows;
             }

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * <p>All is computed in log space, so that a probability too small for a double still has its logarithm, and by {@link
  * StrictMath}, so that every machine finds the same numbers. Ties go to the lower class index. That the scores are finite
- * is checked where they get a name, in {@link Prediction}.
+ * is checked in {@link Prediction}.
  */
 public final class Logits {
     private final double[] scores;

@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.Prediction;
+import org.gramian.evaluate.ImagePrediction;
 import org.gramian.report.run.material.FoldMaterial;
 import org.gramian.report.run.material.RunMaterial;
 
@@ -20,7 +20,7 @@ import org.gramian.report.run.material.RunMaterial;
  */
 record Outcomes(List<String> classes, List<Answered> answers, RunMaterial material) {
     /** A prediction with its probability under the fold's temperature. */
-    record Answered(Prediction prediction, double probability, double ofTruth) {
+    record Answered(ImagePrediction prediction, double probability, double ofTruth) {
         boolean right() {
             return prediction.right();
         }
@@ -35,7 +35,7 @@ record Outcomes(List<String> classes, List<Answered> answers, RunMaterial materi
         List<Answered> answers = new ArrayList<>();
         for (FoldMaterial fold : folds) {
             Evaluation evaluation = fold.evaluation();
-            for (Prediction prediction : evaluation.predictions()) {
+            for (ImagePrediction prediction : evaluation.predictions()) {
                 double[] probabilities = prediction
                         .logits()
                         .probabilities(evaluation.temperature().value());
@@ -79,7 +79,7 @@ record Outcomes(List<String> classes, List<Answered> answers, RunMaterial materi
 
     /** An answer with its image, if the page has room for it. */
     ShownImage shown(Answered answer, ImageSheet sheet) {
-        Prediction prediction = answer.prediction();
+        ImagePrediction prediction = answer.prediction();
         return new ShownImage(
                 prediction.name(),
                 classes.get(prediction.truth()),

@@ -11,12 +11,12 @@ import org.gramian.model.Logits;
  * @param logits finite, one per class, of magnitude at most {@value #MOST}; of several crops, {@link
  *     Logits#meanProbability}
  */
-public record Prediction(String name, int truth, Logits logits) {
+public record ImagePrediction(String name, int truth, Logits logits) {
     /** Far beyond any network, and small enough that no sum or quotient of scores overflows. */
     public static final double MOST = 1e100;
 
     /** @throws IllegalArgumentException with the image's name, if a score is not finite or the truth is no class */
-    public Prediction {
+    public ImagePrediction {
         if (name.isEmpty()) {
             throw new IllegalArgumentException("expected the name of an image, found an empty one");
         }

@@ -8,10 +8,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread that computes: it takes batches from a queue and hands every image its rows.
+ * The computing thread: takes batches from the queue, runs the classifier, completes the result of each image.
  *
- * <p>One, because a batch has all cores through libtorch already; decoding, which other threads do meanwhile, costs a small
- * part of what a network does. A batch that fails fails for its own images only.
+ * <p>It is one thread because libtorch uses all cores for a batch; decoding, on other threads, costs little beside it. A batch
+ * that fails does not affect other batches.
  */
 final class Batcher {
     private static final Logger LOG = LoggerFactory.getLogger(Batcher.class);
@@ -20,7 +20,7 @@ final class Batcher {
     private final Listener listener;
     private final Thread thread;
 
-    /** Is told of what was done. */
+    /** Receives the size and time of each batch. */
     @FunctionalInterface
     interface Listener {
         void computed(int images, int crops, Duration time);
@@ -43,7 +43,7 @@ final class Batcher {
                 }
             } catch (InterruptedException _) {
                 more = false;
-            } catch (Throwable failed) { // even telling of a failure may fail; without this thread nobody is answered
+            } catch (Throwable failed) { // reporting may fail too; without this thread no request is served
                 report(failed);
             }
         }
@@ -53,11 +53,11 @@ final class Batcher {
         try {
             LOG.error("a batch failed; the server continues with the next one", failed);
         } catch (Throwable _) {
-            // As when there is no memory left even for a line: the next batch is worth more than the line.
+            // E.g. no memory for a log line: the next batch is more important.
         }
     }
 
-    /** Whether it computes still. */
+    /** Returns whether the thread runs. */
     boolean isAlive() {
         return thread.isAlive();
     }
@@ -69,7 +69,7 @@ final class Batcher {
             } else {
                 computeCrops(batch.stream().map(work -> (Work.Crops) work).toList());
             }
-        } catch (Throwable failed) { // whatever it is, nobody must wait for ever, and the next batch gets its chance
+        } catch (Throwable failed) { // every request ends, and the next batch is computed
             batch.forEach(work -> work.fail(failed));
         } finally {
             batch.forEach(work -> work.lease().close());
@@ -89,7 +89,7 @@ final class Batcher {
         }
     }
 
-    /** Computes what is left in the queue, and ends; does not wait longer for it than told. */
+    /** Computes the rest of the queue and stops; waits at most this long. */
     void close(Duration longest) {
         queue.close();
         try {

@@ -6,7 +6,7 @@
  * the bytes, {@code Uploads} finds the images in them. {@code Pipeline} decodes and renders each image on the {@code
  * FairThreads} and adds it to the {@code WorkQueue}. The {@code Batcher}, one thread, takes batches from the queue and
  * computes them, with explanations in between; its times are the {@code ComputeTimes} of {@code Admission}. {@code
- * ImageAnswers} makes JSON of the results, {@code Json} sends it, {@code Problems} reports errors.
+ * ResponseJson} makes JSON of the results, {@code Json} sends it, {@code Problems} reports errors.
  *
  * <p>The server schedules; the steps from an image to its result (read, render, compute) are those of {@link
  * org.gramian.model.Classifier}.

@@ -4,7 +4,7 @@ import org.gramian.basis.QuotedText;
 import org.gramian.model.Logits;
 
 /**
- * What a model said about one image, beside what is true.
+ * Prediction for one labelled image.
  *
  * @param name the image's name in its dataset
  * @param truth index of its class
@@ -12,7 +12,7 @@ import org.gramian.model.Logits;
  *     Logits#meanProbability}
  */
 public record ImagePrediction(String name, int truth, Logits logits) {
-    /** Far beyond any network, and small enough that no sum or quotient of scores overflows. */
+    /** Above the scores of any network, and small enough that no sum or quotient of scores overflows. */
     public static final double MOST = 1e100;
 
     /** @throws IllegalArgumentException with the image's name, if a score is not finite or the truth is no class */
@@ -34,12 +34,12 @@ public record ImagePrediction(String name, int truth, Logits logits) {
         }
     }
 
-    /** The predicted class. */
+    /** Returns the index of the predicted class. */
     public int predicted() {
         return logits.top();
     }
 
-    /** Whether the predicted class is the true one. */
+    /** Returns whether the predicted class is the true one. */
     public boolean right() {
         return predicted() == truth;
     }

@@ -19,37 +19,38 @@ import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 import org.gramian.tensor.Views;
 
-/** What computes rows of crops: libtorch by a {@link Model}, or another runtime that was given the same network. */
+/** Computes scores and descriptors of crops: libtorch with a {@link Model}, or another runtime with the same network. */
 @FunctionalInterface
 public interface Engine {
-    /** Which rows are wanted. */
+    /** Kinds of rows. */
     enum Rows {
         /** Scores before the softmax, one per class. */
         SCORES,
-        /** Descriptors, what the pooling ends with. */
+        /** Descriptors: the output of the pooling. */
         DESCRIPTORS
     }
 
     /**
-     * Rows of crops, in their order, of every wanted kind in one pass. Any number of threads may ask at once.
+     * Computes rows of crops, in their order, of every requested kind in one pass. Thread-safe.
      *
-     * @param crops single precision, rows of pixels after each other
+     * @param crops float32, row-major
      * @param shape {@code [n, 3, height, width]}
      * @param wanted at least one kind
+     * @return {@code [n, classes]} scores, {@code [n, d]} descriptors
      */
     Map<Rows, float[][]> compute(MemorySegment crops, Shape shape, Set<Rows> wanted);
 
-    /** The same for one kind of rows. */
+    /** Computes rows of one kind. */
     default float[][] compute(MemorySegment crops, Shape shape, Rows wanted) {
         return rowsOf(compute(crops, shape, Set.of(wanted)), wanted);
     }
 
-    /** How many batches are best computed at once, each on one thread of {@link SingleThreadWorkers}; 1: one by all threads. */
+    /** Returns how many batches to compute at once, each on one thread of {@link SingleThreadWorkers}; 1 for one on all threads. */
     default int workers() {
         return 1;
     }
 
-    /** The rows of a kind that was wanted, out of what was computed. */
+    /** Returns the rows of one requested kind. */
     static float[][] rowsOf(Map<Rows, float[][]> computed, Rows wanted) {
         return Objects.requireNonNull(computed.get(wanted), () -> wanted + " were not computed");
     }
@@ -66,7 +67,7 @@ public interface Engine {
         return rows;
     }
 
-    /** Libtorch, on the device of the model, which stays the caller's to close. */
+    /** Returns libtorch with a model, on its device. The caller closes the model. */
     static Engine of(Model model) {
         return new OfModel(model);
     }
@@ -74,7 +75,7 @@ public interface Engine {
     /**
      * Libtorch.
      *
-     * @param model computed with, on its device
+     * @param model runs on its device
      */
     record OfModel(Model model) implements Engine {
         @Override

@@ -1,20 +1,30 @@
 package org.gramian.cli;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import org.gramian.basis.AtomicFile;
-import org.gramian.export.OpenModel;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
+import org.gramian.image.batch.ImageSource;
 import org.gramian.image.dataset.Dataset;
+import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.layout.Layouts;
+import org.gramian.inference.OpenModel;
+import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
+import org.gramian.model.InferencePipeline;
 import org.gramian.model.ModelHeader;
-import org.gramian.model.Scoring;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +33,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian embed}: descriptors of a folder of images, for search, clustering or another classifier. */
+/** {@code gramian embed}: writes descriptors of a folder of images, for search, clustering or another classifier. */
 @Command(
         name = "embed",
         mixinStandardHelpOptions = true,
@@ -37,6 +47,14 @@ import picocli.CommandLine.Parameters;
             "Unreadable images are skipped and listed; the exit code is then 3."
         })
 final class EmbedCommand implements Callable<Integer> {
+    /** Rows of an image in the output. */
+    enum CropRows {
+        /** One row: the mean of the crops. */
+        MEAN,
+        /** One row per crop. */
+        EACH
+    }
+
     @Mixin
     private final Console console = new Console();
 
@@ -47,7 +65,7 @@ final class EmbedCommand implements Callable<Integer> {
             description = "mean: a row per image, the mean of its crops; each: a row per crop"
                     + " (default: ${DEFAULT-VALUE})")
     @SuppressWarnings("NullAway.Init") // set by picocli
-    private DescriptorSink.Crops crops;
+    private CropRows crops;
 
     @Option(
             names = "--layout",
@@ -92,18 +110,53 @@ final class EmbedCommand implements Callable<Integer> {
         FeatureOutput.requireSpace(out, bytes(header, dataset, form), 0);
         try (OpenModel model = engine.open(file);
                 FeatureOutput rows = new FeatureOutput(out, "descriptors", dataset.samples())) {
-            Scoring scoring = Scoring.of(model.engine(), model.card(), new ImageReader(ImageLimits.DEFAULT)::read);
+            Classifier classifier = model.classifier()
+                    .withCrops(model.card().crops())
+                    .withBatch(InferencePipeline.DEFAULT_BATCH);
             try (Progress progress =
                     console.progress("descriptors", dataset.samples().size())) {
-                scoring.run(dataset.samples(), Engine.Rows.DESCRIPTORS, new DescriptorSink(rows, crops), progress);
+                embed(classifier, dataset.samples(), rows, progress);
             }
             rows.unreadable().forEach((name, reason) -> console.say("skipping " + name + ": " + reason));
             return finish(rows, header, dataset, form);
         }
     }
 
+    private void embed(Classifier classifier, List<Sample> samples, FeatureOutput file, Progress progress) {
+        ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
+        List<ImageSource> images = samples.stream()
+                .map(sample -> ImageSource.of(sample, reader::read))
+                .toList();
+        classifier.run(images, Set.of(Engine.Rows.DESCRIPTORS), (index, result) -> {
+            switch (result) {
+                case ImageResult.Computed computed -> write(index, computed, file);
+                case ImageResult.Failed failed -> file.unreadable(index, failed.unreadable());
+            }
+            progress.accept(index + 1L);
+        });
+    }
+
+    private void write(int index, ImageResult.Computed computed, FeatureOutput file) {
+        float[][] kept = crops == CropRows.MEAN
+                ? new float[][] {computed.descriptor()}
+                : computed.of(Engine.Rows.DESCRIPTORS);
+        try {
+            for (int crop = 0; crop < kept.length; crop++) {
+                file.feature(index, crop, bytes(kept[crop]));
+            }
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+
+    private static MemorySegment bytes(float[] row) {
+        ByteBuffer bytes = ByteBuffer.allocate(Float.BYTES * row.length).order(ByteOrder.LITTLE_ENDIAN);
+        bytes.asFloatBuffer().put(row);
+        return MemorySegment.ofArray(bytes.array());
+    }
+
     private long bytes(ModelHeader header, Dataset dataset, EmbedFormat form) {
-        long each = crops == DescriptorSink.Crops.EACH
+        long each = crops == CropRows.EACH
                 ? header.card().crops().testing().count()
                 : 1;
         long rows = Math.multiplyExact(each, dataset.samples().size());
@@ -119,7 +172,7 @@ final class EmbedCommand implements Callable<Integer> {
         if (form == EmbedFormat.SAFETENSORS) {
             rows.write(Shape.of(header.descriptorSize()), DType.F32, about);
         } else {
-            boolean each = crops == DescriptorSink.Crops.EACH;
+            boolean each = crops == CropRows.EACH;
             int length = Math.toIntExact(header.descriptorSize());
             rows.writeTable(form, length, dataset.classes(), each, about);
         }

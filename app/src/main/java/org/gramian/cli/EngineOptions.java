@@ -2,12 +2,12 @@ package org.gramian.cli;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.gramian.export.OpenModel;
+import org.gramian.inference.OpenModel;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** Parameter and options of every command that runs a trained model: which, what computes, and how. */
+/** Parameter and options of every command that runs a trained model: file, engine, device and threads. */
 final class EngineOptions {
     @Parameters(
             index = "0",
@@ -29,15 +29,15 @@ final class EngineOptions {
     private final TorchOptions torch = new TorchOptions();
 
     /**
-     * The file that is meant.
+     * Returns the model file.
      *
-     * @throws IOException if a folder has none, or several below it
+     * @throws IOException if the argument is a folder with no model, or with several
      */
     Path model() throws IOException {
         return ModelPlace.of(typed);
     }
 
-    /** Opens a model of either kind of file. */
+    /** Opens a model file of either kind. */
     OpenModel open(Path file) throws IOException {
         return OpenModel.open(file, runtime, torch::prepare, torch.threads());
     }

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.function.Function;
 import org.gramian.basis.AtomicFile;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationCsv;
@@ -17,18 +16,15 @@ import org.gramian.evaluate.Evaluator;
 import org.gramian.evaluate.Measurement;
 import org.gramian.evaluate.TestImages;
 import org.gramian.evaluate.TestRequest;
-import org.gramian.export.OpenModel;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
-import org.gramian.image.ReadResult;
-import org.gramian.image.batch.Prefetch;
-import org.gramian.image.batch.Rendering;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.image.dataset.protocol.Protocols;
+import org.gramian.inference.OpenModel;
+import org.gramian.model.InferencePipeline;
 import org.gramian.model.ModelHeader;
-import org.gramian.model.Scoring;
 import org.gramian.report.ReportFile;
 import org.gramian.report.run.RunReport;
 import org.gramian.report.run.data.FoldData;
@@ -41,7 +37,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian evaluate}: how good a model is, on images whose classes are known. */
+/** {@code gramian evaluate}: evaluates a model on labelled images. */
 @Command(
         name = "evaluate",
         mixinStandardHelpOptions = true,
@@ -83,7 +79,7 @@ final class EvaluateCommand implements Callable<Integer> {
     @Option(
             names = {"--batch", "--batch-size"},
             paramLabel = "N",
-            defaultValue = "" + Scoring.DEFAULT_BATCH,
+            defaultValue = "" + InferencePipeline.DEFAULT_BATCH,
             description = "batch size (default: ${DEFAULT-VALUE})")
     private int batch;
 
@@ -142,7 +138,7 @@ final class EvaluateCommand implements Callable<Integer> {
         }
     }
 
-    /** Says before the work, not after it, that a file could not be written. */
+    /** Checks before the evaluation that its files can be written. */
     private void requireWritable() throws IOException {
         requireWritable("--json", json);
         requireWritable("--html", html);
@@ -168,10 +164,8 @@ final class EvaluateCommand implements Callable<Integer> {
                     + "; evaluate the model that it was exported from");
         }
         opened.header().backbone().features(taken.size(), taken.size());
-        Function<Path, ReadResult> reader = new ImageReader(ImageLimits.DEFAULT)::read;
-        Rendering rendering =
-                new Rendering(reader, taken.testing(), opened.card().preprocessing());
-        return new Evaluator(new Scoring(opened.engine(), rendering, Prefetch.of(batch)), opened.card());
+        return new Evaluator(
+                opened.classifier().withCrops(taken).withBatch(batch), new ImageReader(ImageLimits.DEFAULT)::read);
     }
 
     private Measurement measure(Evaluator evaluator, Dataset dataset, TestImages images) throws IOException {
@@ -196,7 +190,7 @@ final class EvaluateCommand implements Callable<Integer> {
         measured.unreadable().forEach((name, reason) -> console.warn("skipping " + name + ": " + reason));
         Evaluation evaluation = measured.evaluation();
         int lost = measured.unreadable().size();
-        // Before the files: the work is not lost if one of them cannot be written.
+        // Printed before the files are written: a file that fails does not lose the result.
         console.out().print(new EvaluationTable(evaluation).text());
         if (lost > 0) {
             console.out()

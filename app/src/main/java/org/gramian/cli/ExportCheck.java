@@ -1,50 +1,45 @@
 package org.gramian.cli;
 
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
 import org.gramian.export.EngineDifference;
 import org.gramian.export.OnnxEngine;
 import org.gramian.image.Image;
-import org.gramian.image.ImageLimits;
-import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
-import org.gramian.image.batch.Rendering;
+import org.gramian.image.batch.ImageSource;
+import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;
 import org.gramian.tensor.Shape;
 
-/** Runs an exported file in ONNX Runtime and its model in libtorch on the crops of the same images. */
+/** Compares an exported file in ONNX Runtime with its model in libtorch, on crops of the same images. */
 final class ExportCheck {
-    private static final long ALIGNMENT = 64;
-
     private final ModelFile.Stored stored;
     private final List<Path> files;
     private final Console console;
     private EngineDifference found = EngineDifference.none();
     private int images;
 
-    /** @param files images to compare on; made-up ones where there are none */
+    /** @param files images to compare on; synthetic ones if empty */
     ExportCheck(ModelFile.Stored stored, List<Path> files, Console console) {
         this.stored = stored;
         this.files = files;
         this.console = console;
     }
 
-    /** How much they differ. */
+    /** Returns the largest differences. */
     EngineDifference found() {
         return found;
     }
 
-    /** On what they were compared, in words. */
+    /** Returns the number of images and crops as text. */
     String text() {
         return (files.isEmpty() ? images + " synthetic images" : images + " images") + ", " + found.crops() + " crops";
     }
 
-    /** Whether all images could be read. */
+    /** Returns whether all images are readable. */
     boolean complete() {
         return files.isEmpty() || images == files.size();
     }
@@ -53,22 +48,20 @@ final class ExportCheck {
         int count = files.isEmpty() ? SyntheticImages.COUNT : files.size();
         try (OnnxEngine engine = OnnxEngine.open(file, threads);
                 Progress progress = console.progress("checking", count)) {
-            ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
-            Rendering rendering = new Rendering(
-                    reader::read,
-                    stored.card().crops().whole().testing(),
-                    stored.card().preprocessing());
-            List<Image> painted = files.isEmpty() ? SyntheticImages.all() : List.of();
+            // Not closed: the model stays open.
+            Classifier classifier = Classifier.of(Engine.of(stored.model()), stored.card());
+            List<Image> synthetic = files.isEmpty() ? SyntheticImages.all() : List.of();
             for (int i = 0; i < count; i++) {
-                Optional<Image> image = files.isEmpty() ? Optional.of(painted.get(i)) : read(files.get(i), rendering);
-                image.ifPresent(seen -> compare(engine, rendering, seen));
+                Optional<Image> image =
+                        files.isEmpty() ? Optional.of(synthetic.get(i)) : read(files.get(i), classifier);
+                image.ifPresent(readable -> compare(engine, classifier, readable));
                 progress.accept(i + 1);
             }
         }
     }
 
-    private Optional<Image> read(Path file, Rendering rendering) {
-        return switch (rendering.crops().seen(rendering.reader().apply(file))) {
+    private Optional<Image> read(Path file, Classifier classifier) {
+        return switch (classifier.read(ImageSource.of(file))) {
             case ReadResult.Unreadable problem -> {
                 console.warn("skipping " + file + ": " + problem.reason());
                 yield Optional.empty();
@@ -77,15 +70,10 @@ final class ExportCheck {
         };
     }
 
-    private void compare(OnnxEngine engine, Rendering rendering, Image image) {
-        int crops = rendering.crops().count();
-        int size = rendering.crops().size();
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment memory = arena.allocate(crops * rendering.bytes(), ALIGNMENT);
-            rendering.write(image, "", memory); // test crops do not depend on a name
-            Shape shape = Shape.of(crops, 3, size, size);
-            found = found.and(EngineDifference.of(engine, Engine.of(stored.model()), memory, shape));
-            images++;
-        }
+    private void compare(OnnxEngine engine, Classifier classifier, Image image) {
+        int size = classifier.card().crops().size();
+        Shape shape = Shape.of(classifier.crops(), 3, size, size);
+        found = found.and(EngineDifference.of(engine, classifier.engine(), classifier.render(image), shape));
+        images++;
     }
 }

@@ -3,16 +3,24 @@ package org.gramian.cli;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.function.LongConsumer;
+import org.gramian.basis.QuotedText;
 import org.gramian.gallery.Gallery;
+import org.gramian.gallery.NearestImages;
 import org.gramian.gallery.Part;
+import org.gramian.image.batch.ImageSource;
+import org.gramian.model.Classifier;
+import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
 import org.gramian.model.ModelFile;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian nearest}: the training images that new ones resemble most, as a model sees them. */
+/** {@code gramian nearest}: finds the training images nearest to an image. */
 @Command(
         name = "nearest",
         mixinStandardHelpOptions = true,
@@ -63,7 +71,7 @@ final class NearestCommand implements Callable<Integer> {
             throw new IllegalArgumentException("--top: expected at least 1, found " + top);
         }
         Path file = model.notExported();
-        ModelFile.header(file); // says what is wrong with a model before its gallery is looked for
+        ModelFile.header(file); // reports a broken model before a missing gallery
         Gallery gallery = Gallery.beside(file).orElseThrow(() -> missing(file));
         int left = gallery.leftOut(Part.TRAINING);
         if (left > 0) {
@@ -71,17 +79,57 @@ final class NearestCommand implements Callable<Integer> {
         }
         ImageInputs images = new ImageInputs(inputs);
         List<Path> named = images.named(console::say);
-        try (ModelFile.Stored stored = ModelFile.read(file, torch.prepare())) {
-            NearestRun run =
-                    new NearestRun(stored, gallery, top, new NearestRun.Output(format.of(console.out()), console));
+        try (Classifier classifier = Classifier.load(file, torch.prepare())) {
+            Search search = new Search(NearestImages.of(gallery), format.of(console.out()));
             if (!images.hasFolder() || Terminal.isStandardOutput()) {
-                run.find(named, _ -> {});
+                search.run(classifier, named, _ -> {});
             } else {
                 try (Progress progress = console.progress("searching", named.size())) {
-                    run.find(named, progress);
+                    search.run(classifier, named, progress);
                 }
             }
-            return run.failures() == 0 ? Main.DONE : Main.DATA;
+            return search.failures == 0 ? Main.DONE : Main.DATA;
+        }
+    }
+
+    /** Writes the matches of each image as soon as it is computed, and counts the failed ones. */
+    private final class Search {
+        private final NearestImages training;
+        private final NearestLines lines;
+        private int failures;
+
+        Search(NearestImages training, NearestLines lines) {
+            this.training = training;
+            this.lines = lines;
+            lines.begin();
+        }
+
+        void run(Classifier classifier, List<Path> files, LongConsumer progress) {
+            List<ImageSource> images = files.stream().map(ImageSource::of).toList();
+            classifier.run(images, Set.of(Engine.Rows.DESCRIPTORS), (index, result) -> {
+                add(images.get(index).name(), result);
+                progress.accept(index + 1L);
+            });
+        }
+
+        private void add(String image, ImageResult result) {
+            switch (result) {
+                case ImageResult.Computed computed -> {
+                    try {
+                        lines.found(image, training.nearest(computed.of(Engine.Rows.DESCRIPTORS), top));
+                    } catch (IllegalArgumentException notFinite) {
+                        failed(image, String.valueOf(notFinite.getMessage()));
+                    }
+                }
+                case ImageResult.Failed failed -> failed(image, failed.reason());
+            }
+            OutputCheck.require(console.out());
+        }
+
+        private void failed(String image, String reason) {
+            failures++;
+            lines.failed(image, reason);
+            console.complaints().accept(QuotedText.visible(image + ": " + reason));
         }
     }
 

@@ -9,10 +9,11 @@ import java.util.Locale;
 import java.util.Map;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
+import org.gramian.gallery.NearestImages.Match;
 
-/** The ways in which {@code gramian nearest} shows the training images that others resemble. */
+/** Output formats of {@code gramian nearest}. */
 sealed interface NearestLines {
-    /** The names of the ways. */
+    /** Names of the formats. */
     enum Format {
         TABLE,
         JSONL,
@@ -31,44 +32,35 @@ sealed interface NearestLines {
         }
     }
 
-    /**
-     * A training image that another resembles.
-     *
-     * @param name as in its dataset
-     * @param label the name of its class
-     * @param distance of the descriptors, from 0 to about 2
-     */
-    record Resembled(String name, String label, double distance) {}
-
-    /** What comes before all images. */
+    /** Writes the header. */
     void begin();
 
-    /** What an image resembles, the nearest first. */
-    void found(String image, List<Resembled> nearest);
+    /** Writes the matches of an image, the nearest first. */
+    void found(String image, List<Match> nearest);
 
     void failed(String image, String reason);
 
-    /** For people: the image, and below it a line for each that it resembles. */
+    /** Text: the image, and below it a line for each match. */
     record Table(PrintWriter out) implements NearestLines {
         @Override
         public void begin() {}
 
         @Override
-        public void found(String image, List<Resembled> nearest) {
+        public void found(String image, List<Match> nearest) {
             out.println(QuotedText.visible(image));
             int width = nearest.stream()
-                    .mapToInt(one -> QuotedText.visible(one.label).length())
+                    .mapToInt(one -> QuotedText.visible(one.className()).length())
                     .max()
                     .orElse(0);
-            for (Resembled one : nearest) {
-                String label = QuotedText.visible(one.label);
+            for (Match one : nearest) {
+                String label = QuotedText.visible(one.className());
                 out.printf(
                         Locale.ROOT,
                         "  %.3f  %s%s  %s%n",
-                        one.distance,
+                        one.distance(),
                         label,
                         " ".repeat(width - label.length()),
-                        QuotedText.visible(one.name));
+                        QuotedText.visible(one.name()));
             }
         }
 
@@ -79,24 +71,24 @@ sealed interface NearestLines {
         }
     }
 
-    /** For programs: one JSON object in each line. */
+    /** JSON Lines: one object per image. */
     record Json(PrintWriter out) implements NearestLines {
         @Override
         public void begin() {}
 
         @Override
-        public void found(String image, List<Resembled> nearest) {
+        public void found(String image, List<Match> nearest) {
             Map<String, Object> line = new LinkedHashMap<>();
             line.put("picture", image);
             line.put("nearest", nearest.stream().map(Json::object).toList());
             out.println(JsonText.of(line));
         }
 
-        private static Map<String, Object> object(Resembled one) {
+        private static Map<String, Object> object(Match one) {
             Map<String, Object> object = new LinkedHashMap<>();
-            object.put("name", one.name);
-            object.put("class", one.label);
-            object.put("distance", one.distance);
+            object.put("name", one.name());
+            object.put("class", one.className());
+            object.put("distance", one.distance());
             return object;
         }
 
@@ -109,7 +101,7 @@ sealed interface NearestLines {
         }
     }
 
-    /** For tables: {@code image,rank,name,class,distance,error}, a line for each that an image resembles. */
+    /** CSV: {@code picture,rank,name,class,distance,error}, a line for each match. */
     record Csv(CsvWriter csv) implements NearestLines {
         @Override
         public void begin() {
@@ -117,10 +109,10 @@ sealed interface NearestLines {
         }
 
         @Override
-        public void found(String image, List<Resembled> nearest) {
+        public void found(String image, List<Match> nearest) {
             for (int i = 0; i < nearest.size(); i++) {
-                Resembled one = nearest.get(i);
-                csv.writeRecord(image, Integer.toString(i + 1), one.name, one.label, Double.toString(one.distance), "");
+                Match one = nearest.get(i);
+                csv.writeRecord(image, Integer.toString(i + 1), one.name(), one.className(), Double.toString(one.distance()), "");
             }
         }
 

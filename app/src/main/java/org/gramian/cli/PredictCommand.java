@@ -8,16 +8,24 @@ import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
-import org.gramian.export.OpenModel;
+import java.util.function.LongConsumer;
+import org.gramian.basis.QuotedText;
+import org.gramian.image.batch.ImageSource;
+import org.gramian.inference.OpenModel;
+import org.gramian.model.Classifier;
+import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
 import org.gramian.model.ModelCard;
+import org.gramian.model.Prediction;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** {@code gramian predict}: what images show, by a trained model. */
+/** {@code gramian predict}: predicts the classes of images. */
 @Command(
         name = "predict",
         mixinStandardHelpOptions = true,
@@ -84,16 +92,19 @@ final class PredictCommand implements Callable<Integer> {
                 OpenModel model = engine.open(file)) {
             PredictionLines shown =
                     format.of(lines, widest, Math.min(top, card.classes().size()));
-            PredictionRun run = new PredictionRun(
-                    model,
-                    answer -> PredictionRow.of(answer, top, reject),
-                    new PredictionRun.Output(shown, lines, out == null ? console.complaints() : console::say));
+            Results results = new Results(shown, lines);
             if (images.isStandardInput()) {
-                ImageInputs.lines(System.in, names -> run.predict(paths(names, run), _ -> {}));
+                ImageInputs.lines(
+                        System.in,
+                        names -> predict(model.classifier(), paths(names, results), results, _ -> {}));
+            } else if (!images.hasFolder() || (out == null && Terminal.isStandardOutput())) {
+                predict(model.classifier(), named, results, _ -> {});
             } else {
-                predict(run, named, images.hasFolder());
+                try (Progress progress = console.progress("predicting", named.size())) {
+                    predict(model.classifier(), named, results, progress);
+                }
             }
-            return run.failures() == 0 ? Main.DONE : Main.DATA;
+            return results.failures == 0 ? Main.DONE : Main.DATA;
         }
     }
 
@@ -104,8 +115,8 @@ final class PredictCommand implements Callable<Integer> {
         if (!(reject >= 0 && reject <= 1)) {
             throw new IllegalArgumentException("--reject: expected a probability between 0 and 1, found " + reject);
         }
-        if (reject > 0 && card.classes().contains(PredictionRow.UNKNOWN)) {
-            throw new IllegalArgumentException("--reject predicts '" + PredictionRow.UNKNOWN
+        if (reject > 0 && card.classes().contains(PredictionLines.UNKNOWN)) {
+            throw new IllegalArgumentException("--reject predicts '" + PredictionLines.UNKNOWN
                     + "', which is a class of this model; leave it out and compare probabilities");
         }
         if (out != null && Files.exists(out) && Files.isSameFile(out, file)) {
@@ -116,7 +127,7 @@ final class PredictCommand implements Callable<Integer> {
         }
     }
 
-    /** Closing standard output would silence all that comes after. */
+    /** Standard output stays open for later messages. */
     private PrintWriter open() throws IOException {
         return out == null
                 ? new PrintWriter(console.out()) {
@@ -128,26 +139,61 @@ final class PredictCommand implements Callable<Integer> {
                 : new PrintWriter(Files.newBufferedWriter(out, StandardCharsets.UTF_8));
     }
 
-    private void predict(PredictionRun run, List<Path> named, boolean folder) {
-        if (!folder || (out == null && Terminal.isStandardOutput())) {
-            run.predict(named, _ -> {});
-        } else {
-            try (Progress progress = console.progress("predicting", named.size())) {
-                run.predict(named, progress);
+    private static void predict(Classifier classifier, List<Path> files, Results results, LongConsumer progress) {
+        List<ImageSource> images = files.stream().map(ImageSource::of).toList();
+        classifier.run(images, Set.of(Engine.Rows.SCORES), (index, result) -> {
+            results.add(images.get(index).name(), result);
+            progress.accept(index + 1L);
+        });
+    }
+
+    /** Writes a line for each image as soon as it is computed, and counts the failed ones. */
+    private final class Results {
+        private final PredictionLines lines;
+        private final PrintWriter writer;
+        private int failures;
+
+        Results(PredictionLines lines, PrintWriter writer) {
+            this.lines = lines;
+            this.writer = writer;
+            lines.begin();
+            writer.flush();
+        }
+
+        void add(String image, ImageResult result) {
+            switch (result) {
+                case ImageResult.Computed computed -> {
+                    Prediction prediction = computed.prediction().orElseThrow();
+                    lines.predicted(image, PredictionLines.Row.of(prediction, top, reject));
+                    OutputCheck.require(writer);
+                }
+                case ImageResult.Failed failed -> failed(image, failed.reason());
             }
+        }
+
+        void failed(String image, String reason) {
+            failures++;
+            lines.failed(image, reason);
+            String message = QuotedText.visible(image + ": " + reason);
+            if (out == null) {
+                console.complaints().accept(message);
+            } else {
+                console.say(message);
+            }
+            OutputCheck.require(writer);
         }
     }
 
-    /** Names that no file can have, and folders without images, are reported here. */
-    private List<Path> paths(List<String> names, PredictionRun run) {
+    /** Resolves names from standard input; reports invalid names and folders without images. */
+    private List<Path> paths(List<String> names, Results results) {
         List<Path> paths = new ArrayList<>();
         for (String name : names) {
             try {
                 paths.addAll(ImageInputs.files(Path.of(name), console::say));
             } catch (InvalidPathException wrong) {
-                run.failed(name, "expected a file name, found: " + wrong.getReason());
+                results.failed(name, "expected a file name, found: " + wrong.getReason());
             } catch (IOException wrong) {
-                run.failed(name, Failures.sentence(wrong));
+                results.failed(name, Failures.sentence(wrong));
             }
         }
         return paths;

@@ -10,19 +10,45 @@ import java.util.Locale;
 import java.util.Map;
 import org.gramian.basis.JsonText;
 import org.gramian.basis.QuotedText;
-import org.gramian.model.Answer;
+import org.gramian.model.Prediction;
 
-/** The ways in which {@code gramian predict} shows its results: a line for each image, as soon as it is known. */
+/** Output formats of {@code gramian predict}: a line for each image, as soon as it is computed. */
 sealed interface PredictionLines {
-    /** The names of the ways. */
+    /** Class name of a rejected prediction. */
+    String UNKNOWN = "unknown";
+
+    /**
+     * Prediction of one image as it is printed.
+     *
+     * @param name the most probable class, or {@value #UNKNOWN} if it was rejected
+     * @param probability of the most probable class, also if it was rejected
+     * @param top the most probable classes
+     * @param rejected whether the probability is below the threshold
+     */
+    record Row(String name, double probability, List<Prediction.ClassProbability> top, boolean rejected) {
+        /**
+         * @param count number of classes to print
+         * @param reject threshold of the probability
+         */
+        static Row of(Prediction prediction, int count, double reject) {
+            boolean rejected = prediction.probability() < reject;
+            return new Row(
+                    rejected ? UNKNOWN : prediction.className(),
+                    prediction.probability(),
+                    prediction.top(count),
+                    rejected);
+        }
+    }
+
+    /** Names of the formats. */
     enum Format {
         TABLE,
         JSONL,
         CSV;
 
         /**
-         * @param widest characters of the longest image's name, as far as is known
-         * @param top classes to be named
+         * @param widest length of the longest known image name
+         * @param top number of classes to print
          */
         PredictionLines of(PrintWriter out, int widest, int top) {
             return switch (this) {
@@ -39,14 +65,14 @@ sealed interface PredictionLines {
         }
     }
 
-    /** What comes before all images. */
+    /** Writes the header. */
     void begin();
 
-    void answered(String image, PredictionRow said);
+    void predicted(String image, Row row);
 
     void failed(String image, String reason);
 
-    /** For people: the image, what it shows, how likely that is, and what else it might be. */
+    /** Text: the image, then its most probable classes with probabilities. */
     record Table(PrintWriter out, int width) implements PredictionLines {
         private static final int WIDEST = 60;
 
@@ -54,16 +80,16 @@ sealed interface PredictionLines {
         public void begin() {}
 
         @Override
-        public void answered(String image, PredictionRow said) {
+        public void predicted(String image, Row row) {
             StringBuilder line = new StringBuilder(named(image));
-            line.append(said.rejected() ? PredictionRow.UNKNOWN + "  (best: " : "");
-            for (int i = 0; i < said.top().size(); i++) {
-                Answer.Guess guess = said.top().get(i);
+            line.append(row.rejected() ? UNKNOWN + "  (best: " : "");
+            for (int i = 0; i < row.top().size(); i++) {
+                Prediction.ClassProbability candidate = row.top().get(i);
                 line.append(i == 0 ? "" : ", ")
-                        .append(QuotedText.visible(guess.name()))
-                        .append(String.format(Locale.ROOT, " %.1f %%", 100 * guess.probability()));
+                        .append(QuotedText.visible(candidate.name()))
+                        .append(String.format(Locale.ROOT, " %.1f %%", 100 * candidate.probability()));
             }
-            out.println(line.append(said.rejected() ? ")" : ""));
+            out.println(line.append(row.rejected() ? ")" : ""));
         }
 
         @Override
@@ -77,25 +103,25 @@ sealed interface PredictionLines {
         }
     }
 
-    /** For programs: one JSON object in each line. */
+    /** JSON Lines: one object per image. */
     record Json(PrintWriter out) implements PredictionLines {
         @Override
         public void begin() {}
 
         @Override
-        public void answered(String image, PredictionRow said) {
+        public void predicted(String image, Row row) {
             Map<String, Object> line = new LinkedHashMap<>();
             line.put("picture", image);
-            line.put("class", said.name());
-            line.put("probability", said.probability());
-            line.put("top", said.top().stream().map(Json::object).toList());
+            line.put("class", row.name());
+            line.put("probability", row.probability());
+            line.put("top", row.top().stream().map(Json::object).toList());
             out.println(JsonText.of(line));
         }
 
-        private static Map<String, Object> object(Answer.Guess guess) {
+        private static Map<String, Object> object(Prediction.ClassProbability candidate) {
             Map<String, Object> object = new LinkedHashMap<>();
-            object.put("class", guess.name());
-            object.put("probability", guess.probability());
+            object.put("class", candidate.name());
+            object.put("probability", candidate.probability());
             return object;
         }
 
@@ -108,7 +134,7 @@ sealed interface PredictionLines {
         }
     }
 
-    /** For tables: {@code image,class,probability,class_1,probability_1,…,error}. */
+    /** CSV: {@code picture,class,probability,class_1,probability_1,…,error}. */
     record Csv(CsvWriter csv, int top) implements PredictionLines {
         @Override
         public void begin() {
@@ -122,11 +148,11 @@ sealed interface PredictionLines {
         }
 
         @Override
-        public void answered(String image, PredictionRow said) {
-            List<String> fields = new ArrayList<>(List.of(image, said.name(), Double.toString(said.probability())));
-            for (Answer.Guess guess : said.top()) {
-                fields.add(guess.name());
-                fields.add(Double.toString(guess.probability()));
+        public void predicted(String image, Row row) {
+            List<String> fields = new ArrayList<>(List.of(image, row.name(), Double.toString(row.probability())));
+            for (Prediction.ClassProbability candidate : row.top()) {
+                fields.add(candidate.name());
+                fields.add(Double.toString(candidate.probability()));
             }
             fields.add("");
             csv.writeRecord(fields);

@@ -19,7 +19,9 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.stream.Collectors;
@@ -31,11 +33,17 @@ import org.gramian.tensor.Shape;
 import org.jspecify.annotations.Nullable;
 
 /**
- * ONNX Runtime with a file that {@link OnnxFile} wrote: the same rows as libtorch, up to rounding, on the processor.
+ * Runs a file of {@link OnnxFile} in ONNX Runtime on the CPU: the same rows as libtorch, up to rounding.
  *
- * <p>Any number of threads may ask at once. {@link #close} waits for those who are being answered.
+ * <p>Thread-safe. {@link #close} waits for running calls.
  */
 public final class OnnxEngine implements Engine, AutoCloseable {
+    /**
+     * Stack for loading ONNX Runtime and for opening a file: both use more than 2 MiB, and the process dies where there is
+     * less. Only what is used takes memory.
+     */
+    private static final long STACK_BYTES = 64L << 20;
+
     private static @Nullable OrtEnvironment environment;
 
     private final OrtSession session;
@@ -53,8 +61,8 @@ public final class OnnxEngine implements Engine, AutoCloseable {
     /**
      * Opens a file.
      *
-     * @param threads of one operator; 0 for as many as there are cores
-     * @throws ModelFileException if it is no model that 'gramian export' wrote, or the runtime cannot use it
+     * @param threads of one operator; 0 for all cores
+     * @throws ModelFileException if it is not a file of 'gramian export', or ONNX Runtime cannot open it
      */
     public static OnnxEngine open(Path file, int threads) throws ModelFileException {
         if (threads < 0) {
@@ -69,7 +77,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             if (threads > 0) {
                 options.setIntraOpNumThreads(threads);
             }
-            session = DeepStack.call(() -> environment.createSession(file.toString(), options));
+            session = onDeepStack(() -> environment.createSession(file.toString(), options));
         } catch (OrtException | ExecutionException wrong) {
             options.close();
             throw unusable(file, wrong);
@@ -87,12 +95,12 @@ public final class OnnxEngine implements Engine, AutoCloseable {
                 wrong);
     }
 
-    /** Made once; not in a static initializer, for whose end the deep stack's thread would wait forever. */
+    /** Created once; not in a static initializer, which the thread with the deep stack would wait for. */
     private static synchronized OrtEnvironment environment() {
         OrtEnvironment made = environment;
         if (made == null) {
             try {
-                made = DeepStack.call(
+                made = onDeepStack(
                         () -> OrtEnvironment.getEnvironment(OrtLoggingLevel.ORT_LOGGING_LEVEL_FATAL, "gramian"));
             } catch (ExecutionException failed) {
                 throw new IllegalStateException("ONNX Runtime cannot be loaded: " + failed.getCause(), failed);
@@ -102,7 +110,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         return made;
     }
 
-    /** The version of the runtime, as {@code 1.29.0}. */
+    /** Returns the version of the runtime, e.g. {@code 1.29.0}. */
     public static String version() {
         return environment().getVersion();
     }
@@ -134,7 +142,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         }
     }
 
-    /** What the file says of its model. */
+    /** Returns architecture and card of the model. */
     public ModelHeader header() {
         return header;
     }
@@ -155,7 +163,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         };
     }
 
-    /** Probabilities of each crop at the card's temperature, as the file computes them. */
+    /** Computes the probabilities of each crop at the card's temperature, {@code [n, k]}. */
     public float[][] probabilities(MemorySegment crops, Shape shape) {
         String output = ModelGraph.PROBABILITIES;
         return Objects.requireNonNull(run(crops, shape, Set.of(output)).get(output));
@@ -201,7 +209,7 @@ public final class OnnxEngine implements Engine, AutoCloseable {
         }
     }
 
-    /** A view of native memory; an array of Java is copied by the runtime. */
+    /** Returns a view of native memory; ONNX Runtime copies a Java array. */
     private static FloatBuffer numbers(MemorySegment crops, Shape shape) {
         MemorySegment used = crops.asSlice(0, shape.elements() * Float.BYTES);
         return used.isNative()
@@ -222,6 +230,28 @@ public final class OnnxEngine implements Engine, AutoCloseable {
             throw new IllegalStateException("ONNX Runtime could not be closed: " + failed.getMessage(), failed);
         } finally {
             lock.writeLock().unlock();
+        }
+    }
+
+    /** Runs a task of ONNX Runtime on a thread with {@link #STACK_BYTES} of stack. */
+    private static <T> T onDeepStack(Callable<T> task) throws ExecutionException {
+        FutureTask<T> future = new FutureTask<>(task);
+        Thread thread = new Thread(null, future, "gramian-onnx", STACK_BYTES);
+        thread.setDaemon(true);
+        thread.start();
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return future.get();
+                } catch (InterruptedException _) {
+                    interrupted = true; // the task cannot be cancelled; the flag is restored below
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 }

@@ -1,11 +1,11 @@
 /**
- * Models for other runtimes: a trained classifier as an ONNX file, and ONNX Runtime as an engine of this program.
+ * ONNX export, and ONNX Runtime as an engine.
  *
- * <p>{@link org.gramian.export.OnnxFile} writes a model and reads what a file says of itself. What is computed is built in
- * {@link org.gramian.export.graph}, part by part from the model's own sealed families, and laid out as bytes by {@link
- * org.gramian.export.proto}. {@link org.gramian.export.OnnxEngine} runs such a file behind the same interface as libtorch, and
- * {@link org.gramian.export.Agreement} says how much the two differ. Whoever takes either kind of file, opens an {@link
- * org.gramian.export.OpenModel}.
+ * <p>{@link org.gramian.export.OnnxFile} writes a model and reads the header of an exported file. {@link
+ * org.gramian.export.graph} builds the graph from the model's layers, {@link org.gramian.export.proto} encodes it. {@link
+ * org.gramian.export.OnnxEngine} runs an exported file as an {@link org.gramian.model.Engine}, and {@link
+ * org.gramian.export.EngineDifference} measures how much it differs from libtorch. {@link org.gramian.inference} opens a
+ * model file of either kind.
  */
 @NullMarked
 package org.gramian.export;

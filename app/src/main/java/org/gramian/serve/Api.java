@@ -10,52 +10,52 @@ import java.util.concurrent.CompletableFuture;
 import org.gramian.explain.HeatMap;
 import org.gramian.explain.View;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.model.Answer;
 import org.gramian.model.Engine;
+import org.gramian.model.Prediction;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * The answers below {@code /v1}.
+ * The endpoints below {@code /v1}.
  *
  * @param slot the model
- * @param admission what may be taken on
+ * @param admission capacity for requests
  * @param pipeline from bytes to rows
  * @param limits of a request
- * @param meters what is counted
+ * @param meters metrics
  */
 record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits, Meters meters) {
-    /** Says what is wanted of one image, from what was computed of it, and has computed what is still wanting. */
+    /** Makes the JSON of one image from its rows, computing an explanation if requested. */
     @FunctionalInterface
-    private interface Telling {
+    private interface Response {
         CompletableFuture<ObjectNode> of(Upload upload, Order.Computed computed, Deadline end);
     }
 
-    /** What is computed of all images of a request, and what is then said of each. */
-    private record Plan(Order.Wish wish, Telling telling) {}
+    /** Rows to compute for the images of a request, and the JSON to make of each. */
+    private record Plan(Order.Wish wish, Response response) {}
 
     void model(Context context) throws HttpError {
         PredictionRequest.only(context.queryParamMap(), List.of());
         try (ModelSlot.Lease lease = slot.lease()) {
-            Json.answer(context, ModelDescription.of(lease.model()));
+            Json.answer(context, ResponseJson.model(lease.model()));
         }
     }
 
     void predict(Context context) throws HttpError {
-        PredictionRequest question = PredictionRequest.of(context.queryParamMap());
+        PredictionRequest query = PredictionRequest.of(context.queryParamMap());
         check(context);
         try (Admission.Ticket ticket = admission.enter();
                 ModelSlot.Lease lease = slot.lease()) {
-            if (question.explain()) {
-                Explanations.require(lease.model());
+            if (query.explain()) {
+                ResponseJson.requireExplained(lease.model());
             }
             Set<Engine.Rows> rows = EnumSet.of(Engine.Rows.SCORES);
-            if (question.nearest() > 0 && lease.model().nearest().isPresent()) {
+            if (query.nearest() > 0 && lease.model().nearest().isPresent()) {
                 rows.add(Engine.Rows.DESCRIPTORS);
             }
-            Telling telling =
-                    (upload, computed, end) -> prediction(new Asked(question, lease, ticket, end), upload, computed);
-            answer(context, ticket, lease, new Plan(new Order.Wish(rows, question.explain()), telling));
+            Response response =
+                    (upload, computed, end) -> prediction(new Exchange(query, lease, ticket, end), upload, computed);
+            answer(context, ticket, lease, new Plan(new Order.Wish(rows, query.explain()), response));
         }
     }
 
@@ -65,54 +65,56 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
         try (Admission.Ticket ticket = admission.enter();
                 ModelSlot.Lease lease = slot.lease()) {
             Order.Wish wish = new Order.Wish(Set.of(Engine.Rows.DESCRIPTORS), false);
-            Telling telling = (upload, computed, _) ->
-                    CompletableFuture.completedFuture(ImageAnswers.descriptor(upload, computed));
-            answer(context, ticket, lease, new Plan(wish, telling));
+            Response response = (upload, computed, _) ->
+                    CompletableFuture.completedFuture(ResponseJson.descriptor(upload, computed));
+            answer(context, ticket, lease, new Plan(wish, response));
         }
     }
 
-    /** Refuses what can be told to be wrong before the body is read. */
+    /** Checks content type and length before the body is read. */
     private void check(Context context) throws HttpError {
         Uploads.accepted(context.contentType());
         Body.check(context.req(), limits.upload());
     }
 
-    /** A question to a model, what was taken on for it, and until when it is to be answered. */
-    private record Asked(PredictionRequest question, ModelSlot.Lease lease, Admission.Ticket ticket, Deadline end) {}
+    /** A prediction request with its model, its share of the capacity, and its deadline. */
+    private record Exchange(PredictionRequest query, ModelSlot.Lease lease, Admission.Ticket ticket, Deadline end) {}
 
-    private CompletableFuture<ObjectNode> prediction(Asked asked, Upload upload, Order.Computed computed) {
-        LoadedModel model = asked.lease().model();
-        Answer answer = ImageAnswers.answer(model, computed);
+    private CompletableFuture<ObjectNode> prediction(Exchange exchange, Upload upload, Order.Computed computed) {
+        LoadedModel model = exchange.lease().model();
+        Prediction prediction =
+                Prediction.of(computed.result().logits(), model.header().card());
         ObjectNode result =
-                ImageAnswers.prediction(upload, answer, asked.question().top());
-        if (asked.question().nearest() > 0) {
+                ResponseJson.prediction(upload, prediction, exchange.query().top());
+        if (exchange.query().nearest() > 0) {
             ArrayNode list = result.putArray("nearest");
             model.nearest()
-                    .ifPresent(images -> images.tell(
+                    .ifPresent(images -> ResponseJson.nearest(
                             list,
-                            computed.of(Engine.Rows.DESCRIPTORS),
-                            asked.question().nearest()));
+                            images,
+                            computed.result().of(Engine.Rows.DESCRIPTORS),
+                            exchange.query().nearest()));
         }
-        return asked.question().explain()
-                ? explained(asked, result, computed.view().orElseThrow())
+        return exchange.query().explain()
+                ? explained(exchange, result, computed.view().orElseThrow())
                 : CompletableFuture.completedFuture(result);
     }
 
-    /** The result with its explanation, which is drawn by a thread that others do not wait for. */
-    private CompletableFuture<ObjectNode> explained(Asked asked, ObjectNode result, View view) {
+    /** Adds the explanation, drawn on a thread that no other request waits for. */
+    private CompletableFuture<ObjectNode> explained(Exchange exchange, ObjectNode result, View view) {
         String name = result.get("class").asString();
-        CompletableFuture<HeatMap> heat = pipeline.alone(asked.lease(), asked.end(), () -> {
+        CompletableFuture<HeatMap> heat = pipeline.alone(exchange.lease(), exchange.end(), () -> {
             long start = System.nanoTime();
-            HeatMap found = Explanations.of(asked.lease().model(), view, name);
+            HeatMap found = ResponseJson.explain(exchange.lease().model(), view, name);
             Duration time = Duration.ofNanos(System.nanoTime() - start);
-            asked.ticket().explained(time);
+            exchange.ticket().explained(time);
             meters.explained(time);
             return found;
         });
-        CompletableFuture<ObjectNode> told = heat.thenApplyAsync(
-                found -> result.set("explanation", Explanations.tell(found, name)), Thread::startVirtualThread);
-        var _ = told.whenComplete((_, _) -> heat.cancel(false)); // whoever gives up has it left undone
-        return told;
+        CompletableFuture<ObjectNode> drawn = heat.thenApplyAsync(
+                found -> result.set("explanation", ResponseJson.explanation(found, name)), Thread::startVirtualThread);
+        var _ = drawn.whenComplete((_, _) -> heat.cancel(false)); // a cancelled request cancels its heat map
+        return drawn;
     }
 
     private void answer(Context context, Admission.Ticket ticket, ModelSlot.Lease lease, Plan plan) throws HttpError {
@@ -124,32 +126,32 @@ record Api(ModelSlot slot, Admission admission, Pipeline pipeline, Limits limits
         List<CompletableFuture<Order.Outcome>> pending = pipeline.begin(uploads.stream()
                 .map(upload -> new Order(upload.content(), lease, plan.wish(), ticket))
                 .toList());
-        List<CompletableFuture<ObjectNode>> told = new ArrayList<>();
+        List<CompletableFuture<ObjectNode>> results = new ArrayList<>();
         try {
             List<Unreadable> unread = new ArrayList<>();
             for (int i = 0; i < uploads.size(); i++) {
                 Upload upload = uploads.get(i);
                 switch (end.await(pending.get(i))) {
                     case Order.Unread(var reason) -> {
-                        told.add(CompletableFuture.completedFuture(ImageAnswers.unreadable(upload, reason, limits)));
+                        results.add(CompletableFuture.completedFuture(ResponseJson.unreadable(upload, reason, limits)));
                         unread.add(reason);
                     }
-                    case Order.Computed computed -> told.add(plan.telling().of(upload, computed, end));
+                    case Order.Computed computed -> results.add(plan.response().of(upload, computed, end));
                 }
             }
             ObjectNode document = Json.object();
-            ArrayNode results = document.putArray("results");
-            for (CompletableFuture<ObjectNode> one : told) {
-                results.add(end.await(one));
+            ArrayNode array = document.putArray("results");
+            for (CompletableFuture<ObjectNode> one : results) {
+                array.add(end.await(one));
             }
             meters.images(uploads.size() - unread.size(), unread.size());
             if (!Uploads.isForm(context.contentType()) && !unread.isEmpty()) {
-                context.status(ImageAnswers.status(unread.getFirst()));
+                context.status(ResponseJson.status(unread.getFirst()));
             }
             Json.send(context, document, limits.upload().time());
         } finally {
-            pending.forEach(outcome -> outcome.cancel(false)); // what is left undone by a failure
-            told.forEach(outcome -> outcome.cancel(false));
+            pending.forEach(outcome -> outcome.cancel(false)); // after a failure
+            results.forEach(outcome -> outcome.cancel(false));
         }
     }
 }

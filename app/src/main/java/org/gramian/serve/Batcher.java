@@ -1,35 +1,26 @@
 package org.gramian.serve;
 
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
-import org.gramian.model.Engine;
-import org.gramian.tensor.Shape;
+import org.gramian.model.Classifier;
+import org.gramian.model.ImageResult;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The one thread that computes: it takes batches from a queue and hands every image its rows.
+ * The computing thread: takes batches from the queue, runs the classifier, completes the result of each image.
  *
- * <p>One, because a batch has all cores through libtorch already; decoding, which other threads do meanwhile, costs a small
- * part of what a network does. A batch that fails fails for its own images only.
+ * <p>It is one thread because libtorch uses all cores for a batch; decoding, on other threads, costs little beside it. A batch
+ * that fails does not affect other batches.
  */
 final class Batcher {
     private static final Logger LOG = LoggerFactory.getLogger(Batcher.class);
-
-    /** What tensors are aligned to, and the processor's caches. */
-    private static final long ALIGNMENT = 64;
 
     private final WorkQueue queue;
     private final Listener listener;
     private final Thread thread;
 
-    /** Is told of what was done. */
+    /** Receives the size and time of each batch. */
     @FunctionalInterface
     interface Listener {
         void computed(int images, int crops, Duration time);
@@ -52,7 +43,7 @@ final class Batcher {
                 }
             } catch (InterruptedException _) {
                 more = false;
-            } catch (Throwable failed) { // even telling of a failure may fail; without this thread nobody is answered
+            } catch (Throwable failed) { // reporting may fail too; without this thread no request is served
                 report(failed);
             }
         }
@@ -62,11 +53,11 @@ final class Batcher {
         try {
             LOG.error("a batch failed; the server continues with the next one", failed);
         } catch (Throwable _) {
-            // As when there is no memory left even for a line: the next batch is worth more than the line.
+            // E.g. no memory for a log line: the next batch is more important.
         }
     }
 
-    /** Whether it computes still. */
+    /** Returns whether the thread runs. */
     boolean isAlive() {
         return thread.isAlive();
     }
@@ -78,7 +69,7 @@ final class Batcher {
             } else {
                 computeCrops(batch.stream().map(work -> (Work.Crops) work).toList());
             }
-        } catch (Throwable failed) { // whatever it is, nobody must wait for ever, and the next batch gets its chance
+        } catch (Throwable failed) { // every request ends, and the next batch is computed
             batch.forEach(work -> work.fail(failed));
         } finally {
             batch.forEach(work -> work.lease().close());
@@ -88,29 +79,17 @@ final class Batcher {
     private void computeCrops(List<Work.Crops> batch) {
         long start = System.nanoTime();
         Work.Crops first = batch.getFirst();
-        int each = first.count();
-        int size = first.model().header().card().crops().size();
-        int crops = each * batch.size();
-        Map<Engine.Rows, float[][]> rows;
-        try (Arena arena = Arena.ofConfined()) {
-            long bytes = (long) Float.BYTES * first.crops().length;
-            MemorySegment memory = arena.allocate(bytes * batch.size(), ALIGNMENT);
-            for (int i = 0; i < batch.size(); i++) {
-                float[] numbers = batch.get(i).crops();
-                MemorySegment.copy(numbers, 0, memory, ValueLayout.JAVA_FLOAT, i * bytes, numbers.length);
-            }
-            rows = first.model().computing().engine().compute(memory, Shape.of(crops, 3, size, size), first.wanted());
-        }
+        Classifier classifier = first.model().classifier();
+        List<ImageResult.Computed> results =
+                classifier.compute(batch.stream().map(Work.Crops::crops).toList(), first.wanted());
+        int crops = classifier.crops() * batch.size();
         listener.computed(batch.size(), crops, Duration.ofNanos(System.nanoTime() - start));
         for (int i = 0; i < batch.size(); i++) {
-            int from = i * each;
-            Map<Engine.Rows, float[][]> own = new EnumMap<>(Engine.Rows.class);
-            rows.forEach((kind, all) -> own.put(kind, Arrays.copyOfRange(all, from, from + each)));
-            batch.get(i).rows().complete(own);
+            batch.get(i).result().complete(results.get(i));
         }
     }
 
-    /** Computes what is left in the queue, and ends; does not wait longer for it than told. */
+    /** Computes the rest of the queue and stops; waits at most this long. */
     void close(Duration longest) {
         queue.close();
         try {

@@ -3,10 +3,10 @@ package org.gramian.serve;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The model that answers now, which another may take the place of at any time.
+ * The current model, replaceable at any time.
  *
- * <p>Who works with a model holds a lease of it. A model that was replaced is freed when its last lease is closed, so that
- * every request ends with the model that it began with.
+ * <p>Every use of the model holds a lease. A replaced model is freed when its last lease is closed: a request ends with the
+ * model that it started with.
  */
 final class ModelSlot implements AutoCloseable {
     private Counted present;
@@ -16,7 +16,7 @@ final class ModelSlot implements AutoCloseable {
         this.present = new Counted(first);
     }
 
-    /** A model and how many need it, the slot itself included. */
+    /** A model with its reference count, the slot included. */
     private static final class Counted {
         private final LoadedModel model;
         private int users = 1;
@@ -38,7 +38,7 @@ final class ModelSlot implements AutoCloseable {
         }
     }
 
-    /** The use of a model, until closed. */
+    /** The use of a model until the lease is closed. */
     static final class Lease implements AutoCloseable {
         private final Counted counted;
         private final AtomicBoolean open = new AtomicBoolean(true);
@@ -47,7 +47,7 @@ final class ModelSlot implements AutoCloseable {
             this.counted = counted;
         }
 
-        /** Another one of the same model, for somebody who may need it longer. */
+        /** Returns another lease of the same model, with a lifetime of its own. */
         Lease share() {
             return new Lease(counted.retain());
         }
@@ -64,12 +64,12 @@ final class ModelSlot implements AutoCloseable {
         }
     }
 
-    /** The present model, for as long as the lease is open. */
+    /** Leases the current model. */
     synchronized Lease lease() {
         return new Lease(present.retain());
     }
 
-    /** From now on another model answers; frees it at once where nobody is answered any more. */
+    /** Replaces the model. The previous one is freed with its last lease. */
     synchronized void replace(LoadedModel next) {
         if (closed) {
             next.release();
@@ -80,7 +80,7 @@ final class ModelSlot implements AutoCloseable {
         previous.release();
     }
 
-    /** Frees the model as soon as nobody uses it. */
+    /** Frees the model with its last lease. */
     @Override
     public synchronized void close() {
         closed = true;

@@ -6,36 +6,37 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.gramian.export.OpenModel;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.GalleryFileException;
+import org.gramian.gallery.NearestImages;
+import org.gramian.inference.OpenModel;
 import org.gramian.tensor.Device;
 
-/** Where a server gets its model from, as often as the files change. */
+/** Loads the model of a server, again whenever its files change. */
 public interface ModelSource {
-    /** The files that it is made of; one that changes has the model loaded again. */
+    /** Returns the files of the model; a changed file causes a reload. */
     List<Path> files();
 
     /**
-     * Loads the model, whole.
+     * Loads the model.
      *
-     * @param say is told what is left out of it, and why
-     * @throws IOException if there is none that can be used; the message is for people
+     * @param say receives messages, e.g. on an unusable gallery
+     * @throws IOException if there is no usable model
      */
     LoadedModel load(Consumer<String> say) throws IOException;
 
-    /** How a file becomes a model that is ready to compute. */
+    /** Opens a model file. */
     @FunctionalInterface
     interface Opening {
         OpenModel open(Path file) throws IOException;
     }
 
-    /** A model file that libtorch computes, with the gallery beside it. */
+    /** Returns the source of a model file in libtorch, with the gallery beside it. */
     static ModelSource of(Path file, Device device) {
         return of(file, it -> OpenModel.open(it, OpenModel.EngineChoice.LIBTORCH, () -> device, 0));
     }
 
-    /** A model file, computed by whatever it is opened with, with the gallery beside it. */
+    /** Returns the source of a model file, with the gallery beside it. */
     static ModelSource of(Path file, Opening opening) {
         return new ModelSource() {
             @Override
@@ -49,20 +50,16 @@ public interface ModelSource {
                 Optional<Gallery> gallery = gallery(file, say);
                 OpenModel opened = opening.open(file);
                 if (!FileVersion.of(file).equals(before)) {
-                    // The gallery may be of another model than the one that was opened; the server looks again soon.
+                    // The gallery may belong to another model than the one that was opened; the server checks the files again soon.
                     say.accept("nearest images are unavailable: the model file changed while it was loaded");
                     gallery = Optional.empty();
                 }
-                return new LoadedModel(
-                        name(file),
-                        opened.header(),
-                        new LoadedModel.Computing(opened.engineName(), opened.engine(), opened.model(), opened::close),
-                        gallery.map(NearestImages::of));
+                return new LoadedModel(name(file), opened, gallery.map(NearestImages::of));
             }
         };
     }
 
-    /** A model that is in memory already, and has no file that could change. */
+    /** Returns the source of a model in memory, which has no files. */
     static ModelSource of(LoadedModel model) {
         AtomicBoolean taken = new AtomicBoolean();
         return new ModelSource() {
@@ -81,7 +78,7 @@ public interface ModelSource {
         };
     }
 
-    /** The gallery beside a model; a model whose gallery cannot be used answers without. */
+    /** Reads the gallery beside a model; empty if it is unusable. */
     static Optional<Gallery> gallery(Path model, Consumer<String> say) {
         try {
             return Gallery.beside(model);
@@ -91,7 +88,7 @@ public interface ModelSource {
         }
     }
 
-    /** What people call a model: its file's name, or its run's where every run has a file of that name. */
+    /** Returns the name of the file, or of its run folder if the file has the default name. */
     static String name(Path file) {
         Path folder = file.toAbsolutePath().normalize().getParent();
         return file.endsWith("model.safetensors") && folder != null && folder.getNameCount() > 0

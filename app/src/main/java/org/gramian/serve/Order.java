@@ -1,32 +1,32 @@
 package org.gramian.serve;
 
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.gramian.explain.View;
 import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
 
 /**
- * What is wanted of one image.
+ * One image of a request.
  *
  * @param content of its file
- * @param lease of the model that answers
- * @param wish what is computed
- * @param ticket of the request, for room for what is kept of the image
+ * @param lease of the model
+ * @param wish rows to compute
+ * @param ticket of the request, which accounts for the memory of the image
  */
 @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
 record Order(byte[] content, ModelSlot.Lease lease, Wish wish, Admission.Ticket ticket) {
     /**
-     * What is computed of every image of a request.
+     * What to compute for every image of a request.
      *
-     * @param rows which rows
-     * @param explained whether a decision is to be explained afterwards
+     * @param rows rows to compute
+     * @param explained whether the prediction is explained
      */
     record Wish(Set<Engine.Rows> rows, boolean explained) {
-        /** What an image's rows take until they are told; its scores are too few to count. */
+        /** Returns the bytes of an image's rows until they are sent; scores are too few to count. */
         long bytes(LoadedModel model) {
-            long crops = model.header().card().crops().testing().count();
+            long crops = model.classifier().crops();
             long numbers =
                     rows.contains(Engine.Rows.DESCRIPTORS) ? model.header().descriptorSize() : 0;
             return Float.BYTES * (crops + 1) * numbers; // those of the crops, and their mean
@@ -37,25 +37,17 @@ record Order(byte[] content, ModelSlot.Lease lease, Wish wish, Admission.Ticket 
         return lease.model();
     }
 
-    /** What came of it. */
+    /** Result of an image. */
     sealed interface Outcome {}
 
-    /** An image that cannot be read. */
+    /** An unreadable image. */
     record Unread(Unreadable reason) implements Outcome {}
 
     /**
-     * Rows of each crop.
+     * An image that was computed.
      *
-     * @param rows of every kind that was wanted
-     * @param view what an explanation needs, where one is wanted
+     * @param result rows of every requested kind
+     * @param view input of the explanation, if one is requested
      */
-    record Computed(Map<Engine.Rows, float[][]> rows, Optional<View> view) implements Outcome {
-        float[][] of(Engine.Rows wanted) {
-            float[][] found = rows.get(wanted);
-            if (found == null) {
-                throw new IllegalStateException("a result was requested that was not computed: " + wanted);
-            }
-            return found;
-        }
-    }
+    record Computed(ImageResult.Computed result, Optional<View> view) implements Outcome {}
 }

@@ -1,10 +1,8 @@
 package org.gramian.serve;
 
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
@@ -12,18 +10,19 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.gramian.explain.View;
 import org.gramian.image.Image;
-import org.gramian.image.ReadResult;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.image.batch.Rendering;
-import org.gramian.model.Engine;
+import org.gramian.image.ReadResult;
+import org.gramian.image.batch.ImageSource;
+import org.gramian.model.Classifier;
+import org.gramian.model.ImageResult;
 
 /**
- * From the bytes of an image to its rows: a few threads decode, images of different requests in turns; each image's crops
- * go to the queue of what is computed.
+ * Schedules the steps of a {@link Classifier} for the images of requests: decoding threads read and render them, requests
+ * taking turns; the rendered images go to the work queue.
  *
- * <p>An image waits as the bytes that it came as. Only so many are decoded and not computed yet as keep the computing thread
- * busy, so that memory does not grow with the number of those who wait.
+ * <p>A waiting image is kept as its encoded bytes. The number of images that are decoded but not computed is bounded by what
+ * keeps the computing thread busy, so that memory does not grow with the number of waiting requests.
  */
 final class Pipeline {
     private final WorkQueue queue;
@@ -36,19 +35,19 @@ final class Pipeline {
         this.queue = queue;
         this.reader = reader;
         this.decoders = new FairThreads(threads, "gramian-decode-");
-        // A batch that is computed, one that is complete, and what the threads have in hand.
+        // One batch being computed, one complete, and one image per thread.
         this.ahead = new Semaphore(2 * load.batch() + threads);
     }
 
     /**
-     * Begins with the images of a request. Whoever gives up waiting completes the future, and the work is left undone.
+     * Starts the images of a request. Completing a future cancels its work.
      */
     List<CompletableFuture<Order.Outcome>> begin(List<Order> orders) {
         List<CompletableFuture<Order.Outcome>> outcomes = new ArrayList<>();
         List<Runnable> tasks = new ArrayList<>();
         for (Order order : orders) {
             CompletableFuture<Order.Outcome> outcome = new CompletableFuture<>();
-            // Whoever asks may give up, and the model be replaced, while a thread still works on it.
+            // A request may end, and the model be replaced, while a thread still works on its image.
             ModelSlot.Lease lease = order.lease().share();
             outcomes.add(outcome);
             tasks.add(() -> {
@@ -61,7 +60,7 @@ final class Pipeline {
         return outcomes;
     }
 
-    /** Has something computed alone, between two batches, and for the request that ends first before the others. */
+    /** Runs a task on the computing thread between two batches, earliest deadline first. */
     <T> CompletableFuture<T> alone(ModelSlot.Lease lease, Deadline end, Supplier<T> work) {
         CompletableFuture<T> done = new CompletableFuture<>();
         queue.add(new Work.Alone(lease.share(), () -> done.complete(work.get()), done, end));
@@ -73,38 +72,35 @@ final class Pipeline {
             ahead.acquire();
             var _ = outcome.whenComplete((_, _) -> ahead.release());
             if (!outcome.isDone()) {
-                switch (order.model().rendering().crops().seen(reader.apply(order.content()))) {
+                Classifier classifier = order.model().classifier();
+                switch (classifier.read(ImageSource.of("upload", () -> reader.apply(order.content())))) {
                     case Unreadable(Problem problem, var _)
                     when problem == Problem.NO_MEMORY -> throw HttpError.noMemory();
                     case Unreadable reason -> outcome.complete(new Order.Unread(reason));
                     case ReadResult.Readable(Image image, var _) -> compute(order, image, outcome);
                 }
             }
-        } catch (Throwable failed) { // whatever it is, nobody must wait for ever
+        } catch (Throwable failed) { // every request ends
             outcome.completeExceptionally(failed);
         }
     }
 
     private void compute(Order order, Image image, CompletableFuture<Order.Outcome> outcome) throws HttpError {
-        Rendering rendering = order.model().rendering();
-        float[] crops =
-                new float[Math.toIntExact(rendering.bytes() * rendering.crops().count() / Float.BYTES)];
-        // Test crops do not depend on a name: none of them is drawn.
-        rendering.write(image, "", MemorySegment.ofArray(crops));
+        float[] crops = order.model().classifier().render(image);
         Optional<View> kept = view(order, image);
-        CompletableFuture<Map<Engine.Rows, float[][]>> rows = new CompletableFuture<>();
-        var _ = rows.whenComplete((computed, failed) -> {
+        CompletableFuture<ImageResult.Computed> result = new CompletableFuture<>();
+        var _ = result.whenComplete((computed, failed) -> {
             if (failed == null) {
                 outcome.complete(new Order.Computed(computed, kept));
             } else {
                 outcome.completeExceptionally(failed);
             }
         });
-        var _ = outcome.whenComplete((_, _) -> rows.cancel(false));
-        queue.add(new Work.Crops(order.lease().share(), order.wish().rows(), crops, rows));
+        var _ = outcome.whenComplete((_, _) -> result.cancel(false));
+        queue.add(new Work.Crops(order.lease().share(), order.wish().rows(), crops, result));
     }
 
-    /** What is kept of an image: a large one itself would fill memory while it waits for its explanation. */
+    /** Returns the input of the explanation: keeping the decoded image would take more memory. */
     private static Optional<View> view(Order order, Image image) throws HttpError {
         if (!order.wish().explained()) {
             return Optional.empty();
@@ -114,7 +110,7 @@ final class Pipeline {
         return Optional.of(view);
     }
 
-    /** Ends the threads once they have done what they were given, but does not wait longer than told. */
+    /** Stops the threads after their tasks; waits at most this long. */
     void close(Duration longest) {
         decoders.close(longest);
     }

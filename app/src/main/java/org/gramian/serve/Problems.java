@@ -4,13 +4,19 @@ import io.javalin.config.RoutesConfig;
 import io.javalin.http.Context;
 import io.javalin.http.HttpResponseException;
 import jakarta.servlet.http.HttpServletResponse;
+import java.nio.ByteBuffer;
 import java.util.UUID;
+import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.server.Request;
+import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.server.handler.ErrorHandler;
+import org.eclipse.jetty.util.Callback;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Everything that goes wrong as an answer: {@code {"error": {"code", "message"}}}. What a request did wrong is said; what we did
- * wrong goes to the log, under a number that the answer names.
+ * Error responses: {@code {"error": {"code", "message"}}}. An error of the request has a message that explains it; an internal
+ * error is logged under an id that the response has.
  */
 final class Problems {
     private static final Logger LOG = LoggerFactory.getLogger(Problems.class);
@@ -36,13 +42,25 @@ final class Problems {
         Json.answer(context, Json.error("internal", "internal error; see the server's log for request " + id));
     }
 
-    /** What is left when Java itself gives up, as for want of memory. */
+    /** Handles an {@link Error}, e.g. out of memory: logs it and sets the status only. */
     static void fatal(HttpServletResponse response, Error failed) {
         LOG.error("a request failed", failed);
         response.setStatus(failed instanceof OutOfMemoryError ? 503 : 500);
     }
 
-    /** What Javalin itself finds wrong. */
+    /** Reports requests that Jetty refuses, e.g. for long headers, without its own error page. */
+    static final class JettyErrors extends ErrorHandler {
+        @Override
+        public boolean handle(Request request, Response response, Callback callback) {
+            HttpError refusal = refusal(response.getStatus());
+            response.getHeaders().put(HttpHeader.CONTENT_TYPE, Json.TYPE);
+            response.getHeaders().put("X-Content-Type-Options", "nosniff");
+            response.write(true, ByteBuffer.wrap(Json.bytes(Json.error(refusal.code(), refusal.message()))), callback);
+            return true;
+        }
+    }
+
+    /** Returns the error for a status of Javalin or Jetty. */
     static HttpError refusal(int status) {
         return switch (status) {
             case 404 -> Addresses.missing();

@@ -129,12 +129,12 @@ public final class Server implements AutoCloseable {
         config.jetty.modifyHttpConfiguration(Server::configure);
         config.jetty.modifyServer(server -> {
             server.addBean(new NetworkConnectionLimit(MOST_CONNECTIONS, server));
-            server.setErrorHandler(new JettyErrors());
+            server.setErrorHandler(new Problems.JettyErrors());
             // Stopping waits until short answers are written, which is after our part of them is done.
             server.setHandler(new GracefulHandler());
             server.setStopTimeout(LAST.toMillis());
         });
-        config.jetty.modifyServletContextHandler(handler -> handler.setErrorHandler(new JettyErrors()));
+        config.jetty.modifyServletContextHandler(handler -> handler.setErrorHandler(new Problems.JettyErrors()));
         config.router.javaLangErrorHandler(Problems::fatal);
         routes(config.routes);
     }

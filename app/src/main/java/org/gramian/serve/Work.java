@@ -1,46 +1,46 @@
 package org.gramian.serve;
 
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
 
-/** Something for the one thread that computes. */
+/** A task of the computing thread. */
 sealed interface Work {
-    /** Whether nobody waits for it any more. */
+    /** Returns whether the result is known or was cancelled. */
     boolean isDone();
 
-    /** What keeps the model in memory until the work is done or dropped; closed by whoever takes it from the queue. */
+    /** Returns the lease that keeps the model loaded; closed by the thread that takes the task from the queue. */
     ModelSlot.Lease lease();
 
-    /** Tells whoever waits that it went wrong. */
+    /** Completes the result with a failure. */
     void fail(Throwable problem);
 
     /**
-     * Crops of an image, which may be computed together with those of others.
+     * A rendered image, computed in a batch with others.
      *
-     * @param lease of the model whose rows are wanted
-     * @param wanted which rows, all computed in one pass
-     * @param crops {@code [count, 3, size, size]}, one after the other
-     * @param rows where they go
+     * @param lease of the model
+     * @param wanted rows to compute
+     * @param crops {@code [count, 3, size, size]}
+     * @param result completed with the rows
      */
     @SuppressWarnings("ArrayRecordComponent") // handed on once and never compared
     record Crops(
             ModelSlot.Lease lease,
             Set<Engine.Rows> wanted,
             float[] crops,
-            CompletableFuture<Map<Engine.Rows, float[][]>> rows)
+            CompletableFuture<ImageResult.Computed> result)
             implements Work {
         LoadedModel model() {
             return lease.model();
         }
 
-        /** How many crops there are. */
+        /** Returns the number of crops. */
         int count() {
-            return model().header().card().crops().testing().count();
+            return model().classifier().crops();
         }
 
-        /** Whether both can be computed in one batch. */
+        /** Returns whether both can be computed in one batch. */
         @SuppressWarnings("ReferenceEquality") // an equal model in other memory is another one
         boolean fits(Crops other) {
             return model() == other.model() && wanted.equals(other.wanted);
@@ -48,22 +48,22 @@ sealed interface Work {
 
         @Override
         public boolean isDone() {
-            return rows.isDone();
+            return result.isDone();
         }
 
         @Override
         public void fail(Throwable problem) {
-            rows.completeExceptionally(problem);
+            result.completeExceptionally(problem);
         }
     }
 
     /**
-     * Anything else that computes, alone: an explanation.
+     * A task that is computed alone: an explanation.
      *
-     * @param lease of the model that it needs
+     * @param lease of the model
      * @param work completes the future
-     * @param done what is waited for
-     * @param end until when; of the request that ends first, which came first, it is done first
+     * @param done its result
+     * @param end deadline of its request; the earliest is computed first
      */
     record Alone(ModelSlot.Lease lease, Runnable work, CompletableFuture<?> done, Deadline end) implements Work {
         @Override

@@ -1,12 +1,15 @@
 /**
  * A model behind HTTP: {@code ./gramian serve MODEL}.
  *
- * <p>A request's way: {@link org.gramian.serve.Server} listens. {@code RequestGuard} decides who may ask. {@code Api} takes the
- * request on, where {@code Admission} has room for it, and leases the model from the {@code ModelSlot}; {@code Body} reads its
- * bytes, {@code Uploads} finds the images among them. {@code Pipeline} has each decoded by the {@code FairThreads} and gives
- * its crops to the {@code WorkQueue}, from which the {@code Batcher}, one thread, takes and computes what can be computed
- * together, and explanations between. What it takes sets the {@code ComputeTimes} that {@code Admission} reckons with. {@code ImageAnswers} says what came of it, {@code Json} writes it while the request still holds its room, {@code
- * Problems} says what went wrong.
+ * <p>The way of a request: {@link org.gramian.serve.Server} listens. {@code RequestGuard} checks address and token. {@code Api}
+ * admits the request if {@code Admission} has capacity, and leases the model from the {@code ModelSlot}. {@code Body} reads
+ * the bytes, {@code Uploads} finds the images in them. {@code Pipeline} decodes and renders each image on the {@code
+ * FairThreads} and adds it to the {@code WorkQueue}. The {@code Batcher}, one thread, takes batches from the queue and
+ * computes them, with explanations in between; its times are the {@code ComputeTimes} of {@code Admission}. {@code
+ * ResponseJson} makes JSON of the results, {@code Json} sends it, {@code Problems} reports errors.
+ *
+ * <p>The server schedules; the steps from an image to its result (read, render, compute) are those of {@link
+ * org.gramian.model.Classifier}.
  */
 @NullMarked
 package org.gramian.serve;

@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
 import org.gramian.backbone.Backbone;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
-import org.gramian.evaluate.Prediction;
+import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.PredictionTable;
 import org.gramian.evaluate.Setting;
 import org.gramian.image.crop.CropPlan;
@@ -111,7 +111,7 @@ class EvaluateCommandTest {
         Evaluation evaluation = EvaluationFile.read(json);
         assertThat(evaluation.setting()).isEqualTo(Setting.of(plan, fold));
         assertThat(evaluation.classes()).containsExactly("stone", "glass", "paper");
-        assertThat(evaluation.predictions().stream().map(Prediction::name))
+        assertThat(evaluation.predictions().stream().map(ImagePrediction::name))
                 .containsExactlyElementsOf(fold.test().stream()
                         .map(index -> dataset.samples().get(index).name())
                         .toList());

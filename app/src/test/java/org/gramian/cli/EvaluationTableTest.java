@@ -9,7 +9,7 @@ import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
-import org.gramian.evaluate.Prediction;
+import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Temperature;
 import org.gramian.model.Logits;
 import org.junit.jupiter.api.Test;
@@ -20,11 +20,11 @@ class EvaluationTableTest {
             MadeUpEvaluation.setting("third 1"),
             List.of("glass", "stone", "wood"),
             List.of(
-                    new Prediction("wood/1.png", 2, Logits.of(0, 0, 1)),
-                    new Prediction("wood/2.png", 2, Logits.of(0, 0, 1)),
-                    new Prediction("wood/3.png", 2, Logits.of(9, 0, 1)),
-                    new Prediction("wood/4.png", 2, Logits.of(0, 0, 1)),
-                    new Prediction("glass/1.png", 0, Logits.of(3, 0, 1))));
+                    new ImagePrediction("wood/1.png", 2, Logits.of(0, 0, 1)),
+                    new ImagePrediction("wood/2.png", 2, Logits.of(0, 0, 1)),
+                    new ImagePrediction("wood/3.png", 2, Logits.of(9, 0, 1)),
+                    new ImagePrediction("wood/4.png", 2, Logits.of(0, 0, 1)),
+                    new ImagePrediction("glass/1.png", 0, Logits.of(3, 0, 1))));
 
     private static List<String> lines(Evaluation evaluation) {
         return new EvaluationTable(evaluation).text().lines().toList();
@@ -72,7 +72,7 @@ class EvaluationTableTest {
         Evaluation right = new Evaluation(
                 SMALL.setting(),
                 SMALL.classes(),
-                SMALL.predictions().stream().filter(Prediction::right).toList());
+                SMALL.predictions().stream().filter(ImagePrediction::right).toList());
         assertThat(lines(right).getLast()).isNotBlank().doesNotContainPattern("\\d");
     }
 
@@ -99,7 +99,7 @@ class EvaluationTableTest {
         Evaluation hostile = new Evaluation(
                 MadeUpEvaluation.setting("third\u001b[2J"),
                 List.of("a\u001b[31m", "b\u0007"),
-                List.of(new Prediction("x\u001b[0m", 0, Logits.of(0, 1))));
+                List.of(new ImagePrediction("x\u001b[0m", 0, Logits.of(0, 1))));
         assertThat(new EvaluationTable(hostile).text()).doesNotContain("\u001b", "\u0007");
     }
 

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.Prediction;
+import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Setting;
 import org.gramian.image.dataset.protocol.Fingerprint;
 import org.gramian.model.Logits;
@@ -21,12 +21,12 @@ final class MadeUpEvaluation {
     /** Gaussian scores, to which the skill is added at the true class; the fold names its own images. */
     static Evaluation of(long seed, String fold, int classes, double skill) {
         SplittableRandom random = new SplittableRandom(seed);
-        List<Prediction> predictions = new ArrayList<>();
+        List<ImagePrediction> predictions = new ArrayList<>();
         for (int i = 0; i < 6 * classes; i++) {
             double[] scores =
                     random.doubles(classes).map(_ -> random.nextGaussian()).toArray();
             scores[i % classes] += skill;
-            predictions.add(new Prediction(fold + "/" + i + ".png", i % classes, Logits.of(scores)));
+            predictions.add(new ImagePrediction(fold + "/" + i + ".png", i % classes, Logits.of(scores)));
         }
         return new Evaluation(setting(fold), names(classes), predictions);
     }

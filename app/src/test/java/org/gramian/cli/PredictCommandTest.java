@@ -16,8 +16,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import org.gramian.model.Answer;
 import org.gramian.model.Classifier;
+import org.gramian.model.Prediction;
 import org.gramian.testing.Facts;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -61,7 +61,7 @@ class PredictCommandTest {
         try (Classifier classifier = Classifier.load(model)) {
             for (int i = 0; i < 2; i++) {
                 JsonNode line = lines.get(i);
-                Answer answer = classifier.predict(files.get(i));
+                Prediction answer = classifier.predict(files.get(i));
                 assertThat(line.propertyNames()).containsExactly("picture", "class", "probability", "top");
                 assertThat(line.get("picture").asString())
                         .isEqualTo(files.get(i).toString());
@@ -69,7 +69,7 @@ class PredictCommandTest {
                 assertThat(line.get("top")).hasSize(2);
                 for (int k = 0; k < 2; k++) {
                     JsonNode guess = line.get("top").get(k);
-                    Answer.Guess expected = answer.guesses().get(k);
+                    Prediction.ClassProbability expected = answer.ranking().get(k);
                     assertThat(guess.get("class").asString()).isEqualTo(expected.name());
                     assertThat(Math.abs(guess.get("probability").asDouble() - expected.probability()))
                             .isLessThan(1e-5);
@@ -162,9 +162,9 @@ class PredictCommandTest {
     @Test
     void aClassThatIsCalledUnknownIsAnAnswer() {
         StringWriter shown = new StringWriter();
-        List<Answer.Guess> top = List.of(new Answer.Guess("unknown", 0.9), new Answer.Guess("wood", 0.1));
+        List<Prediction.ClassProbability> top = List.of(new Prediction.ClassProbability("unknown", 0.9), new Prediction.ClassProbability("wood", 0.1));
         new PredictionLines.Table(new PrintWriter(shown, true), 0)
-                .answered("a.png", new PredictionRow("unknown", 0.9, top, false));
+                .predicted("a.png", new PredictionLines.Row("unknown", 0.9, top, false));
         assertThat(shown.toString()).contains("unknown 90.0 %").doesNotContain("perhaps");
     }
 

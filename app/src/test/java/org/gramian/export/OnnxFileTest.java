@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.stream.Stream;
+import org.gramian.inference.OpenModel;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;
 import org.gramian.model.ModelFileException;
@@ -258,12 +259,12 @@ class OnnxFileTest {
                             OpenModel.open(trained, OpenModel.EngineChoice.ONNX, OnnxFileTest::noDevice, 1)) {
                 assertThat(torch.engineName()).isEqualTo("libtorch");
                 assertThat(torch.model()).isPresent();
-                requireOnePassAgrees(torch.engine(), crops, small.shape(2));
+                requireOnePassAgrees(torch.classifier().engine(), crops, small.shape(2));
                 for (OpenModel other : List.of(onnx, changed)) {
-                    requireOnePassAgrees(other.engine(), crops, small.shape(2));
+                    requireOnePassAgrees(other.classifier().engine(), crops, small.shape(2));
                     assertThat(other.engineName()).isEqualTo("onnx");
                     assertThat(other.header()).isEqualTo(torch.header());
-                    float[][] found = other.engine().compute(crops, small.shape(2), Engine.Rows.SCORES);
+                    float[][] found = other.classifier().engine().compute(crops, small.shape(2), Engine.Rows.SCORES);
                     assertThat(found).hasDimensions(2, 3);
                 }
             }

@@ -3,23 +3,21 @@ package org.gramian.serve;
 import java.awt.image.BufferedImage;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import javax.imageio.ImageIO;
 import org.gramian.cli.TinyModel;
 import org.gramian.gallery.GalleryBuilder;
 import org.gramian.gallery.Item;
 import org.gramian.gallery.Part;
-import org.gramian.image.ImageLimits;
-import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
-import org.gramian.image.batch.Rendering;
+import org.gramian.image.batch.ImageSource;
+import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Shape;
 
 /** A tiny model that knows the five images that {@link Served#png} makes of the seeds 1 to 5. */
 final class ModelWithGallery {
@@ -38,14 +36,13 @@ final class ModelWithGallery {
     }
 
     private static float[][] describe(LoadedModel model, int seed) {
-        Rendering rendering = model.rendering();
-        int size = rendering.crops().size();
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment memory = arena.allocate(rendering.bytes(), 64);
-            ReadResult reading = new ImageReader(ImageLimits.DEFAULT).read(Served.png(seed));
-            rendering.write(((ReadResult.Readable) reading).image(), "", memory);
-            return model.computing().engine().compute(memory, Shape.of(1, 3, size, size), Engine.Rows.DESCRIPTORS);
-        }
+        Classifier classifier = model.classifier();
+        ReadResult reading = classifier.read(ImageSource.of("png", Served.png(seed)));
+        float[] crops = classifier.render(((ReadResult.Readable) reading).image());
+        return classifier
+                .compute(List.of(crops), Set.of(Engine.Rows.DESCRIPTORS))
+                .getFirst()
+                .of(Engine.Rows.DESCRIPTORS);
     }
 
     private static byte[] thumbnail() throws IOException {

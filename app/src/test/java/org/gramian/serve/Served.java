@@ -14,6 +14,8 @@ import java.util.SplittableRandom;
 import java.util.function.UnaryOperator;
 import javax.imageio.ImageIO;
 import org.gramian.cli.TinyModel;
+import org.gramian.inference.OpenModel;
+import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
 import org.gramian.model.ModelFile;
 import org.gramian.tensor.Device;
@@ -39,12 +41,15 @@ record Served(Server server, HttpClient client) implements AutoCloseable {
 
     /** The same model with something around its engine. */
     static LoadedModel computedBy(LoadedModel model, UnaryOperator<Engine> around) {
-        LoadedModel.Computing inside = model.computing();
+        OpenModel inside = model.opened();
+        Engine engine = around.apply(inside.classifier().engine());
         return new LoadedModel(
                 model.name(),
-                model.header(),
-                new LoadedModel.Computing(
-                        inside.name(), around.apply(inside.engine()), inside.model(), inside.release()),
+                new OpenModel(
+                        inside.header(),
+                        Classifier.of(engine, inside.card(), inside::close),
+                        inside.engineName(),
+                        inside.model()),
                 model.nearest());
     }
 

@@ -18,8 +18,8 @@ import org.gramian.cli.TinyModel;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
-import org.gramian.model.Answer;
 import org.gramian.model.Classifier;
+import org.gramian.model.Prediction;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -52,17 +52,17 @@ class ServerTest {
         JsonNode result = Served.json(served.post("/v1/predict?top=2", "image/png", Served.png(1)))
                 .get("results")
                 .get(0);
-        Answer expected = expected(Served.png(1));
+        Prediction expected = expected(Served.png(1));
         assertThat(result.get("class").asString()).isEqualTo(expected.best().name());
         assertThat(result.get("probability").asDouble())
                 .isCloseTo(expected.best().probability(), within(1e-6));
         assertThat(result.get("top").size()).isEqualTo(2);
         assertThat(result.get("top").get(1).get("class").asString())
-                .isEqualTo(expected.guesses().get(1).name());
+                .isEqualTo(expected.ranking().get(1).name());
         assertThat(result.has("explanation") || result.has("nearest")).isFalse();
     }
 
-    private Answer expected(byte[] png) throws IOException {
+    private Prediction expected(byte[] png) throws IOException {
         try (Classifier classifier = Classifier.load(folder.resolve("model.safetensors"))) {
             ReadResult reading = new ImageReader(ImageLimits.DEFAULT).read(png);
             return classifier.predict(((ReadResult.Readable) reading).image());

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.SequencedMap;
 import org.gramian.backbone.Backbone;
-import org.gramian.model.Scoring;
+import org.gramian.model.InferencePipeline;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
@@ -151,7 +151,7 @@ public record BenchPlan(List<BenchWorkload> workloads, Grid grid, Sizes sizes, R
                 grid.device.kind() == Device.Kind.CUDA ? 32 : 8;
             case DEFINITION -> 1;
             case PICTURES -> 150;
-            case PREDICTION -> 10 * Scoring.DEFAULT_BATCH;
+            case PREDICTION -> 10 * InferencePipeline.DEFAULT_BATCH;
         };
     }
 

@@ -12,7 +12,6 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
-import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.batch.Batch;
 import org.gramian.image.batch.BatchLoader;
 import org.gramian.image.batch.Prefetch;
@@ -21,27 +20,27 @@ import org.gramian.image.batch.Work;
 import org.gramian.image.crop.CropPlan;
 import org.gramian.model.Engine;
 import org.gramian.model.Head;
+import org.gramian.model.ImageResult;
+import org.gramian.model.InferencePipeline;
 import org.gramian.model.Model;
-import org.gramian.model.RowSink;
-import org.gramian.model.Scoring;
 import org.gramian.pooling.Pooling;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 import org.gramian.tensor.Shape;
 
 /**
- * Scores of images in batches of {@value Scoring#DEFAULT_BATCH}, as {@code gramian predict} computes them: from files,
+ * Scores of images in batches of {@value InferencePipeline#DEFAULT_BATCH}, as {@code gramian predict} computes them: from files,
  * or from crops in memory. The ratio of both rates shows the cost of decoding.
  */
 final class PredictionTask implements Task {
     /** Name of the task with crops in memory. */
     static final String IN_MEMORY = "prediction-in-memory";
 
-    private static final int BATCH = Scoring.DEFAULT_BATCH;
+    private static final int BATCH = InferencePipeline.DEFAULT_BATCH;
 
     private final SyntheticImageFolder images;
     private final Model model;
-    private final Scoring scoring;
+    private final InferencePipeline pipeline;
     private final Arena arena = Arena.ofShared();
     private final Optional<MemorySegment> crops;
     private double sum;
@@ -53,7 +52,7 @@ final class PredictionTask implements Task {
                 new ImageReader(ImageLimits.DEFAULT)::read,
                 CropPlan.parse("center").withSize(spec.number("pixels")).testing(),
                 model.backbone().preprocessing());
-        this.scoring = new Scoring(Engine.of(model), rendering, Prefetch.of(BATCH));
+        this.pipeline = new InferencePipeline(Engine.of(model), rendering, Prefetch.of(BATCH));
         this.crops = spec.name().equals(IN_MEMORY) ? Optional.of(loaded(rendering)) : Optional.empty();
     }
 
@@ -79,7 +78,7 @@ final class PredictionTask implements Task {
         long batches = Math.ceilDiv(images.samples().size(), BATCH);
         MemorySegment all = arena.allocate(batches * bytes, 64);
         List<Work> list = Work.all(images.samples(), rendering.crops());
-        try (BatchLoader loader = new BatchLoader(rendering, list, scoring.prefetch())) {
+        try (BatchLoader loader = new BatchLoader(rendering, list, pipeline.prefetch())) {
             for (long i = 0; i < batches; i++) {
                 try (Batch batch = loader.next()) {
                     all.asSlice(i * bytes, bytes).copyFrom(batch.memory());
@@ -103,18 +102,23 @@ final class PredictionTask implements Task {
         if (crops.isPresent()) {
             fromMemory(crops.get());
         } else {
-            scoring.run(images.samples(), Engine.Rows.SCORES, new Adding(), _ -> {});
+            pipeline.run(images.samples(), Engine.Rows.SCORES, (_, result) -> {
+                switch (result) {
+                    case ImageResult.Computed computed -> add(computed.of(Engine.Rows.SCORES)[0]);
+                    case ImageResult.Failed failed -> throw new IllegalStateException(failed.reason());
+                }
+            });
         }
     }
 
     private void fromMemory(MemorySegment all) {
-        int size = scoring.rendering().crops().size();
-        long bytes = BATCH * scoring.rendering().bytes();
+        int size = pipeline.rendering().crops().size();
+        long bytes = BATCH * pipeline.rendering().bytes();
         Shape shape = Shape.of(BATCH, 3, size, size);
         int count = images.samples().size();
         for (int start = 0; start < count; start += BATCH) {
             float[][] rows =
-                    scoring.engine().compute(all.asSlice(start / BATCH * bytes, bytes), shape, Engine.Rows.SCORES);
+                    pipeline.engine().compute(all.asSlice(start / BATCH * bytes, bytes), shape, Engine.Rows.SCORES);
             for (int i = 0; i < Math.min(BATCH, count - start); i++) {
                 add(rows[i]);
             }
@@ -124,19 +128,6 @@ final class PredictionTask implements Task {
     private void add(float[] row) {
         for (float score : row) {
             sum += Math.abs(score);
-        }
-    }
-
-    /** Sums scores, as the task in memory does. */
-    private final class Adding implements RowSink {
-        @Override
-        public void rows(int sample, float[][] rows) {
-            add(rows[0]);
-        }
-
-        @Override
-        public void unreadable(int sample, Unreadable problem) {
-            throw new IllegalStateException(problem.reason());
         }
     }
 

@@ -33,11 +33,11 @@ public record Calibration(double logLoss, double brier, double error, List<Bin> 
     }
 
     /** Under a temperature; the predictions are taken in the given order. */
-    static Calibration of(List<Prediction> predictions, Temperature temperature) {
+    static Calibration of(List<ImagePrediction> predictions, Temperature temperature) {
         double brier = 0;
         Sums[] sums = new Sums[BINS];
         Arrays.setAll(sums, _ -> new Sums());
-        for (Prediction prediction : predictions) {
+        for (ImagePrediction prediction : predictions) {
             double[] probabilities = prediction.logits().probabilities(temperature.value());
             brier += brier(probabilities, prediction.truth());
             double confidence = probabilities[prediction.predicted()];
@@ -52,9 +52,9 @@ public record Calibration(double logLoss, double brier, double error, List<Bin> 
         return new Calibration(logLoss(predictions, temperature.value()), brier / n, error, bins);
     }
 
-    static double logLoss(List<Prediction> predictions, double temperature) {
+    static double logLoss(List<ImagePrediction> predictions, double temperature) {
         double sum = 0;
-        for (Prediction prediction : predictions) {
+        for (ImagePrediction prediction : predictions) {
             sum -= prediction.logits().logProbability(prediction.truth(), temperature);
         }
         return sum / predictions.size();

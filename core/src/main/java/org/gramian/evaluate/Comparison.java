@@ -57,7 +57,7 @@ public record Comparison(FoldSummary first, FoldSummary second, PairedTest test,
 
     private static int repeated(List<Evaluation> folds) {
         Stream<String> names =
-                folds.stream().flatMap(fold -> fold.predictions().stream().map(Prediction::name));
+                folds.stream().flatMap(fold -> fold.predictions().stream().map(ImagePrediction::name));
         long different = names.distinct().count();
         int all = folds.stream().mapToInt(fold -> fold.predictions().size()).sum();
         return (int) (all - different);

@@ -14,16 +14,16 @@ import org.gramian.basis.QuotedText;
  * @param predictions at least one; kept in the order of their names, so that no number depends on how they came
  * @param temperature what the scores are divided by before the softmax; changes probabilities, never the predicted class
  */
-public record Evaluation(Setting setting, List<String> classes, List<Prediction> predictions, Temperature temperature) {
+public record Evaluation(Setting setting, List<String> classes, List<ImagePrediction> predictions, Temperature temperature) {
     /** @throws IllegalArgumentException if names repeat, nothing was predicted, or scores do not fit the classes */
     public Evaluation {
         classes = List.copyOf(classes);
         predictions = predictions.stream()
-                .sorted(Comparator.comparing(Prediction::name))
+                .sorted(Comparator.comparing(ImagePrediction::name))
                 .toList();
         requireDistinct(classes, "classes");
-        requireDistinct(predictions.stream().map(Prediction::name).toList(), "images");
-        for (Prediction prediction : predictions) {
+        requireDistinct(predictions.stream().map(ImagePrediction::name).toList(), "images");
+        for (ImagePrediction prediction : predictions) {
             if (prediction.logits().size() != classes.size()) {
                 throw new IllegalArgumentException("%s: expected a score for each of %d classes, found %d"
                         .formatted(
@@ -35,7 +35,7 @@ public record Evaluation(Setting setting, List<String> classes, List<Prediction>
     }
 
     /** Without calibration: {@code T = 1}. */
-    public Evaluation(Setting setting, List<String> classes, List<Prediction> predictions) {
+    public Evaluation(Setting setting, List<String> classes, List<ImagePrediction> predictions) {
         this(setting, classes, predictions, Temperature.NONE);
     }
 

@@ -36,7 +36,7 @@ record EvaluationDocument(
     /** A {@link Temperature}; {@code meaning} is for people. */
     record StoredTemperature(double value, Outcome outcome, String meaning) {}
 
-    /** A {@link Prediction}. */
+    /** A {@link ImagePrediction}. */
     record StoredPrediction(String name, int truth, List<Double> logits) {}
 
     static EvaluationDocument of(Evaluation evaluation, JsonMapper mapper) {
@@ -107,7 +107,7 @@ record EvaluationDocument(
                 classes,
                 predictions.stream()
                         .map(prediction ->
-                                new Prediction(prediction.name(), prediction.truth(), Logits.of(prediction.logits())))
+                                new ImagePrediction(prediction.name(), prediction.truth(), Logits.of(prediction.logits())))
                         .toList(),
                 new Temperature(temperature.value(), temperature.outcome()));
     }

@@ -29,7 +29,7 @@ import tools.jackson.databind.json.JsonMapper;
  * from them, so that another program need not compute it.
  *
  * <p>The file begins with {@code "format": "gramian-evaluation"} and a version. What it does not name is an error, and so
- * is a confusion matrix that its predictions do not give: somebody edited one without the other.
+ * is a confusion matrix that does not match its predictions, as after editing one of them.
  */
 public final class EvaluationFile {
     /** About ten million scores; reading takes a few times as much memory. */

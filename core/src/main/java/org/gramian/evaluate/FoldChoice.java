@@ -12,7 +12,7 @@ import org.gramian.image.dataset.protocol.Protocol;
 import org.gramian.image.dataset.protocol.Protocols;
 
 /**
- * Finds the fold that somebody asks for, unless the model has learned its images.
+ * Finds the requested fold, unless the model was trained on its test images.
  *
  * @param dataset the images
  * @param trained what the model was trained under, as far as it says

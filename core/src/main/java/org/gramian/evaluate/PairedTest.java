@@ -4,7 +4,7 @@ import java.util.Locale;
 import org.apache.commons.statistics.distribution.BinomialDistribution;
 
 /**
- * Whether one of two models is better, asked of the same images: McNemar's test. Only images that exactly one of them
+ * Tests whether one of two models is better on the same images: McNemar's test. Only images that exactly one of them
  * got right tell them apart; were both equally good, each of these would be a fair coin.
  *
  * @param bothRight images that both got right
@@ -24,7 +24,7 @@ public record PairedTest(int bothRight, int onlyFirst, int onlySecond, int bothW
         }
     }
 
-    /** The same, asked of the second against the first. */
+    /** Returns the test of the second model against the first. */
     public PairedTest reversed() {
         return new PairedTest(bothRight, onlySecond, onlyFirst, bothWrong);
     }

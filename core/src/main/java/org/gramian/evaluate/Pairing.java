@@ -56,7 +56,7 @@ record Pairing(List<Row> rows) {
     }
 
     private static Set<String> names(Evaluation evaluation) {
-        return evaluation.predictions().stream().map(Prediction::name).collect(Collectors.toSet());
+        return evaluation.predictions().stream().map(ImagePrediction::name).collect(Collectors.toSet());
     }
 
     static List<String> without(Set<String> names, Set<String> others) {
@@ -64,8 +64,8 @@ record Pairing(List<Row> rows) {
     }
 
     private static Row row(Evaluation first, Evaluation second, int index) {
-        Prediction one = first.predictions().get(index);
-        Prediction other = second.predictions().get(index);
+        ImagePrediction one = first.predictions().get(index);
+        ImagePrediction other = second.predictions().get(index);
         String truth = first.classes().get(one.truth());
         String otherTruth = second.classes().get(other.truth());
         if (!truth.equals(otherTruth)) {

@@ -55,7 +55,7 @@ public record PredictionTable(List<String> classes, List<Row> rows) {
     /** The table of an evaluation, with probabilities under its temperature. */
     public static PredictionTable of(Evaluation evaluation) {
         List<Row> rows = new ArrayList<>();
-        for (Prediction prediction : evaluation.predictions()) {
+        for (ImagePrediction prediction : evaluation.predictions()) {
             double[] probabilities =
                     prediction.logits().probabilities(evaluation.temperature().value());
             rows.add(new Row(

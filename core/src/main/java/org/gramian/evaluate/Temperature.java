@@ -1,6 +1,8 @@
 package org.gramian.evaluate;
 
+import java.util.Comparator;
 import java.util.List;
+import org.gramian.linear.SoftmaxTemperature;
 
 /**
  * One number that makes probabilities honest: the scores are divided by {@code T > 0} before the softmax. {@code T > 1}
@@ -60,9 +62,40 @@ public record Temperature(double value, Outcome outcome) {
      * the value is 1. On the given predictions the log loss is never higher than without it. Scores times {@code c} give
      * {@code T} times {@code c}.
      *
-     * @param heldBack predictions for at least one image; their order plays no part
+     * @param validation predictions for at least one image, in any order
      */
-    public static Temperature fit(List<Prediction> heldBack) {
-        return new TemperatureFit(heldBack).fit();
+    public static Temperature fit(List<ImagePrediction> validation) {
+        if (validation.isEmpty()) {
+            throw new IllegalArgumentException("expected validation images to fit a temperature on, found none");
+        }
+        // In the order of an evaluation: sums are rounded alike.
+        List<ImagePrediction> sorted =
+                validation.stream().sorted(Comparator.comparing(ImagePrediction::name)).toList();
+        List<double[]> scores = sorted.stream().map(Temperature::centred).toList();
+        double[] truths = new double[sorted.size()];
+        for (int i = 0; i < truths.length; i++) {
+            truths[i] = scores.get(i)[sorted.get(i).truth()];
+        }
+        SoftmaxTemperature softmax = new SoftmaxTemperature(scores, truths);
+        if (softmax.isUninformative()) {
+            return new Temperature(1, Outcome.NO_INFORMATION);
+        }
+        if (softmax.isUnbounded()) {
+            return new Temperature(1, Outcome.ALL_RIGHT);
+        }
+        double temperature = softmax.fit().orElse(1);
+        // If T is 1 up to rounding, the loss may be higher by rounding; then 1 is taken.
+        boolean lower = Calibration.logLoss(sorted, temperature) <= Calibration.logLoss(sorted, 1);
+        return new Temperature(lower ? temperature : 1, Outcome.FITTED);
+    }
+
+    /** Subtracts the maximum score: probabilities stay the same, and no exponential overflows. */
+    private static double[] centred(ImagePrediction prediction) {
+        double[] centred = prediction.logits().toArray();
+        double max = centred[prediction.predicted()];
+        for (int k = 0; k < centred.length; k++) {
+            centred[k] -= max;
+        }
+        return centred;
     }
 }

@@ -4,7 +4,7 @@ import java.util.Optional;
 import org.gramian.image.dataset.protocol.Protocol;
 
 /**
- * Which images somebody wants a model measured on; what is left open follows from the model.
+ * The images to evaluate a model on; unset values follow from the model.
  *
  * @param protocol what divides the dataset
  * @param fold the name of the fold whose test images are wanted

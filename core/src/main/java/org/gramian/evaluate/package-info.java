@@ -13,7 +13,7 @@
  * measured.evaluation().accuracy().text();                                // 75.3 (71.9–78.4)
  * }</pre>
  *
- * <p>A {@link org.gramian.evaluate.Prediction} is an image's name, its class, and the {@link
+ * <p>A {@link org.gramian.evaluate.ImagePrediction} is an image's name, its class, and the {@link
  * org.gramian.model.Logits} that a model gave it. All predictions of one fold, with the {@link
  * org.gramian.evaluate.Setting} they were made in, are an {@link org.gramian.evaluate.Evaluation}; every number follows
  * from it:
@@ -23,13 +23,13 @@
  *   <li>{@link org.gramian.evaluate.ConfusionMatrix}: rows are the truth, columns are the prediction; with a {@link
  *       org.gramian.evaluate.ClassScore} per class and their means;
  *   <li>{@link org.gramian.evaluate.Calibration}: log loss, Brier score, calibration error with its bins, perhaps after a
- *       {@link org.gramian.evaluate.Temperature} was fitted on held-back images;
+ *       {@link org.gramian.evaluate.Temperature} fitted on validation images;
  *   <li>{@link org.gramian.evaluate.Metric} names them all, and a {@link org.gramian.evaluate.FoldSummary} has the {@link
  *       org.gramian.evaluate.Spread} of each over folds.
  * </ul>
  *
  * <pre>{@code
- * Temperature temperature = Temperature.fit(heldBack);                    // never on test images
+ * Temperature temperature = Temperature.fit(validation);                  // never on test images
  * Evaluation evaluation = new Evaluation(setting, classes, predictions).calibrated(temperature);
  * evaluation.accuracy().text();                                           // 75.3 (71.9–78.4)
  * evaluation.calibration().error();                                       // 0.031
@@ -43,9 +43,9 @@
  * <p>A {@link org.gramian.evaluate.PairedTest} refuses results of different fingerprints or folds, for their difference
  * would say nothing about the models; a {@link org.gramian.evaluate.Comparison} does it over all folds of two runs, which
  * {@link org.gramian.evaluate.EvaluationFolder} reads. Inside, {@code ClassMapping} matches classes by name, {@code TrainedSplit}
- * knows which images trained a model and {@code FoldChoice} finds a fold that it has not learned, {@code TemperatureFit}
- * minimizes, {@code Pairing} matches predictions by name, {@code EvaluationDocument} is the JSON file as records, {@code
- * PredictionReader} reads the CSV file.
+ * finds the training images of a model, {@code FoldChoice} a fold whose test images it was not trained on, {@code Pairing}
+ * matches predictions by name, {@code EvaluationDocument} is the JSON file as records, {@code PredictionReader} reads the CSV
+ * file.
  */
 @NullMarked
 package org.gramian.evaluate;

@@ -6,10 +6,10 @@ import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.ParameterSet;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
+import org.gramian.model.Engine;
 import org.gramian.model.Head;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
-import org.gramian.model.Scoring;
 import org.gramian.tensor.DType;
 import org.gramian.tensor.Shape;
 import org.gramian.tensor.Tensor;
@@ -53,7 +53,7 @@ record ScoreGradient(Model model, String layer) {
         try (Tape tape = Tape.inference()) {
             Var last = model.backbone().after(layer, tape.constant(features), frozen(model.backboneParameters(), tape));
             Var scores = model.head().apply(last, frozen(model.headParameters(), tape), Head.Mode.PREDICTING);
-            return Logits.ofCrops(Scoring.toRows(scores.value())).top();
+            return Logits.ofCrops(Engine.toRows(scores.value())).top();
         }
     }
 
@@ -71,7 +71,7 @@ record ScoreGradient(Model model, String layer) {
             Tensor met = Tensors.copy(meeting.value());
             Var middle = rest.variable(met);
             Var scores = path.scores(middle, frozen(model.headParameters(), rest));
-            float[][] rows = Scoring.toRows(scores.value());
+            float[][] rows = Engine.toRows(scores.value());
             try (Gradients back = rest.backward(scores, upstream(scores.value(), label))) {
                 Tensor upstream = Tensors.copy(back.of(middle));
                 try (Gradients further = forth.backward(meeting, upstream)) {

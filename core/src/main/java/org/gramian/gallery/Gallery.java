@@ -9,14 +9,13 @@ import java.util.Optional;
 import org.gramian.basis.QuotedText;
 
 /**
- * What a run leaves beside its model for people: of each image its name, class, part, a thumbnail and a short descriptor.
+ * The images of a run, stored beside its model: name, class, part, thumbnail and short descriptor of each.
  *
- * <p>From it come the images of a report, its map of embeddings, and the training images that a new one resembles:
+ * <p>Reports take their images and embedding map from it, and searches the nearest training images:
  *
  * <pre>{@code
  * Optional<Gallery> gallery = Gallery.beside(Path.of("run/model.safetensors"));
- * Sketch sketch = Sketch.of(gallery.get().descriptorSize());
- * Neighbours.of(gallery.get(), Part.TRAINING).nearest(sketch.describe(descriptorsOfCrops), 6);
+ * List<NearestImages.Match> nearest = NearestImages.of(gallery.get()).nearest(descriptorsOfCrops, 6);
  * }</pre>
  *
  * <p>It holds at most {@value #MOST_OF_A_PART} images of each part. Immutable, and safe for use by many threads.
@@ -27,6 +26,9 @@ public final class Gallery {
 
     /** Images of a part: enough for a page and for neighbours, some 100 MB. */
     public static final int MOST_OF_A_PART = 20_000;
+
+    /** No JPEG of 96 pixels a side is as large. */
+    private static final int THUMBNAIL_BYTES = 1 << 16;
 
     private final About about;
     private final List<Item> items;
@@ -62,26 +64,26 @@ public final class Gallery {
         }
     }
 
-    /** @throws IllegalArgumentException if images do not fit what is said of all, or there are too many */
+    /** @throws IllegalArgumentException if an image does not fit the classes or descriptor size, or there are too many */
     Gallery(About about, List<Item> items, byte[][] thumbnails, short[][] vectors) {
         this.about = about;
         this.items = List.copyOf(items);
         this.thumbnails = thumbnails;
         this.vectors = vectors;
-        GalleryChecks.require(about, this.items, thumbnails, vectors);
+        require(about, this.items, thumbnails, vectors);
     }
 
     /**
      * Reads a gallery into memory.
      *
-     * @throws GalleryFileException if it is none that can be used; the message says what was expected, found and what to try
+     * @throws GalleryFileException if it is not a usable gallery
      */
     public static Gallery read(Path path) throws GalleryFileException {
         return GalleryFile.read(path);
     }
 
     /**
-     * The gallery that lies beside a model's file; nothing where there is none.
+     * Reads the gallery beside a model file; empty if there is none.
      *
      * @throws GalleryFileException if it cannot be used, or is that of another model
      */
@@ -101,7 +103,7 @@ public final class Gallery {
     }
 
     /**
-     * Writes or replaces a file, whole or not at all. Equal galleries give equal bytes.
+     * Writes or replaces a file atomically. Equal galleries give equal bytes.
      *
      * @throws GalleryFileException if it cannot be written
      */
@@ -114,7 +116,7 @@ public final class Gallery {
         return about.classes();
     }
 
-    /** The images: those trained on, then those held back, then those to test. */
+    /** Returns the images: training, then validation, then test. */
     public List<Item> items() {
         return items;
     }
@@ -179,5 +181,62 @@ public final class Gallery {
 
     short[][] vectors() {
         return vectors;
+    }
+
+    private static void require(About about, List<Item> items, byte[][] thumbnails, short[][] vectors) {
+        if (thumbnails.length != items.size() || vectors.length != items.size()) {
+            throw new IllegalArgumentException("expected a thumbnail and a vector for each of " + items.size()
+                    + " images, found " + thumbnails.length + " and " + vectors.length);
+        }
+        requireOrder(items);
+        int length = CountSketch.lengthOf(about.descriptorSize());
+        for (int i = 0; i < items.size(); i++) {
+            Item item = items.get(i);
+            if (item.label() < 0 || item.label() >= about.classes().size()) {
+                throw new IllegalArgumentException(
+                        "expected a label from 0 to " + (about.classes().size() - 1) + ", found " + item.label()
+                                + " for " + QuotedText.text(item.name()));
+            }
+            requireThumbnail(item, thumbnails[i]);
+            requireVector(item, vectors[i], length);
+        }
+    }
+
+    private static void requireOrder(List<Item> items) {
+        Map<Part, Integer> counts = new EnumMap<>(Part.class);
+        for (int i = 0; i < items.size(); i++) {
+            Part part = items.get(i).part();
+            if (i > 0 && items.get(i - 1).part().compareTo(part) > 0) {
+                throw new IllegalArgumentException("expected images in the order training, validation, test, found "
+                        + QuotedText.text(items.get(i).name()) + " out of order");
+            }
+            if (counts.merge(part, 1, Integer::sum) > MOST_OF_A_PART) {
+                throw new IllegalArgumentException(
+                        "expected at most " + MOST_OF_A_PART + " images of " + part.words() + ", found more");
+            }
+        }
+    }
+
+    private static void requireThumbnail(Item item, byte[] jpeg) {
+        boolean begins =
+                jpeg.length > 3 && (jpeg[0] & 0xff) == 0xff && (jpeg[1] & 0xff) == 0xd8 && (jpeg[2] & 0xff) == 0xff;
+        if (!begins || jpeg.length > THUMBNAIL_BYTES) {
+            throw new IllegalArgumentException("expected a JPEG of at most " + THUMBNAIL_BYTES
+                    + " bytes as the thumbnail of " + QuotedText.text(item.name()) + ", found " + jpeg.length + " bytes"
+                    + (begins ? "" : " of another format"));
+        }
+    }
+
+    private static void requireVector(Item item, short[] vector, int length) {
+        if (vector.length != length) {
+            throw new IllegalArgumentException("expected a vector of " + length + " numbers for "
+                    + QuotedText.text(item.name()) + ", found " + vector.length);
+        }
+        for (short half : vector) {
+            if (!Float.isFinite(Float.float16ToFloat(half))) {
+                throw new IllegalArgumentException("expected finite numbers in the vector of "
+                        + QuotedText.text(item.name()) + ", found " + Float.float16ToFloat(half));
+            }
+        }
     }
 }

@@ -26,7 +26,7 @@ import org.gramian.tensor.file.TensorFileException;
  * <pre>
  * vectors           F16 [n, m]   short descriptors
  * labels            I32 [n]      indexes of classes
- * parts             U8 [n]       0 trained on, 1 held back, 2 to test
+ * parts             U8 [n]       0 training, 1 validation, 2 test
  * names             U8 [b]       in UTF-8, one after the other; name_ends I64 [n] are their ends in it
  * thumbnails        U8 [t]       JPEG files, one after the other; thumbnail_ends I64 [n] are their ends in it
  * </pre>

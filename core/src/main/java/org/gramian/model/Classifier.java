@@ -1,140 +1,325 @@
 package org.gramian.model;
 
 import java.awt.image.BufferedImage;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Supplier;
 import org.gramian.image.Image;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
+import org.gramian.image.batch.ImageSource;
+import org.gramian.image.batch.Prefetch;
 import org.gramian.image.batch.Rendering;
+import org.gramian.image.crop.CropPlan;
 import org.gramian.tensor.Device;
-import org.gramian.tensor.Shape;
 
 /**
- * A trained model, ready to answer: {@code Classifier.load(path).predict(image)}.
+ * A trained model: the way from images to predictions and descriptors.
  *
- * <p>An image's crops, those of the card, go through the model together; their probabilities are averaged. Any number of
- * threads may ask at once, and each gets the bits that it would get alone. {@link #close} waits for those who are being
- * answered; whoever asks afterwards gets an {@link IllegalStateException}.
+ * <p>An image is decoded, cropped and preprocessed as the card says; an {@link Engine} computes scores and descriptors of its
+ * crops; the probabilities of the crops are averaged. {@link #predict(Path)} does this for one image, {@link #predict(List)}
+ * and {@link #run} for many: they decode ahead of the engine and compute larger batches. A server that forms batches of its
+ * own calls the steps one by one: {@link #read}, {@link #render}, {@link #compute}.
  *
- * <p>A model that was trained on boxes of objects takes the whole image for the box: cut it by {@link Image#crop} first.
- * For many files, {@link Scoring} is faster: it decodes ahead and computes larger batches.
+ * <p>Thread-safe: every thread gets the bits that it would get alone. {@link #close} waits for running calls; later calls
+ * throw {@link IllegalStateException}.
+ *
+ * <p>A model that was trained on object boxes takes the whole image as the box: cut the image with {@link Image#crop} first,
+ * or give sources with boxes to a classifier {@linkplain #withCrops with the card's own crops}.
  */
 public final class Classifier implements AutoCloseable {
-    /** What keeps crops aligned as libtorch likes them. */
-    private static final long ALIGNMENT = 64;
+    private static final int FITTED = 0;
 
-    private final Model model;
+    private final SharedEngine shared;
     private final ModelCard card;
     private final Rendering rendering;
-    private final ReadWriteLock lock = new ReentrantReadWriteLock();
-    private boolean closed;
+    private final int batch;
+    private final int threads;
 
-    private Classifier(Model model, ModelCard card) {
-        this.model = model;
+    /** An engine and its lifetime, shared by the classifiers that are derived from one. */
+    private static final class SharedEngine {
+        private final Engine engine;
+        private final Runnable release;
+        private final ReadWriteLock lock = new ReentrantReadWriteLock();
+        private boolean closed;
+
+        SharedEngine(Engine engine, Runnable release) {
+            this.engine = engine;
+            this.release = release;
+        }
+
+        <T> T use(Supplier<T> work) {
+            lock.readLock().lock();
+            try {
+                if (closed) {
+                    throw new IllegalStateException("this classifier is closed; load the model again");
+                }
+                return work.get();
+            } finally {
+                lock.readLock().unlock();
+            }
+        }
+
+        void close() {
+            lock.writeLock().lock();
+            try {
+                if (!closed) {
+                    closed = true;
+                    release.run();
+                }
+            } finally {
+                lock.writeLock().unlock();
+            }
+        }
+    }
+
+    private Classifier(SharedEngine shared, ModelCard card, Rendering rendering, int batch, int threads) {
+        this.shared = shared;
         this.card = card;
-        this.rendering = card.rendering(new ImageReader(ImageLimits.DEFAULT)::read);
+        this.rendering = rendering;
+        this.batch = batch;
+        this.threads = threads;
     }
 
     /**
-     * Reads a model file, for the processor.
+     * Loads a model file for the CPU.
      *
-     * @throws ModelFileException if it is none that can be used
+     * @throws ModelFileException if the file is not a usable model
      */
     public static Classifier load(Path file) throws ModelFileException {
         return load(file, Device.CPU);
     }
 
     /**
-     * Reads a model file, for a device.
+     * Loads a model file for a device.
      *
-     * @throws ModelFileException if it is none that can be used
+     * @throws ModelFileException if the file is not a usable model
      */
     public static Classifier load(Path file, Device device) throws ModelFileException {
         ModelFile.Stored stored = ModelFile.read(file, device);
-        return new Classifier(stored.model(), stored.card());
+        return of(stored.model(), stored.card());
     }
 
     /**
-     * A model that is in memory already; takes it over, and closes it in the end. Nobody may train it meanwhile.
+     * Wraps a model in memory, which must not be trained meanwhile. Closing the classifier closes the model.
      *
      * @throws IllegalArgumentException if the card does not fit the model
      */
     public static Classifier of(Model model, ModelCard card) {
         ModelHeader.of(model, card);
-        return new Classifier(model, card);
+        return of(Engine.of(model), card, model::close);
+    }
+
+    /** Wraps an engine that the caller closes. */
+    public static Classifier of(Engine engine, ModelCard card) {
+        return of(engine, card, () -> {});
     }
 
     /**
-     * What the image in a file shows.
+     * Wraps an engine.
      *
-     * @throws UnreadableImageException if the file is no image that can be read
+     * @param release frees the engine when the classifier is closed
      */
-    public Answer predict(Path file) throws UnreadableImageException {
-        return switch (rendering.crops().seen(rendering.reader().apply(file))) {
-            case ReadResult.Unreadable problem -> throw new UnreadableImageException(file, problem);
-            case ReadResult.Readable(Image image, var _) -> predict(image);
-        };
+    public static Classifier of(Engine engine, ModelCard card, Runnable release) {
+        return new Classifier(
+                new SharedEngine(engine, release),
+                card,
+                card.rendering(new ImageReader(ImageLimits.DEFAULT)::read),
+                FITTED,
+                Runtime.getRuntime().availableProcessors());
     }
 
     /**
-     * What an image of Java shows.
-     *
-     * @throws IllegalArgumentException as for {@link #predict(Image)}, or if its pixels are of a kind that is not read
+     * Returns a classifier with other crops. A plan for object boxes takes the boxes of the sources. It shares the engine:
+     * closing either closes both.
      */
-    public Answer predict(BufferedImage image) {
+    public Classifier withCrops(CropPlan plan) {
+        Rendering other = new Rendering(rendering.reader(), plan.testing(), card.preprocessing());
+        return new Classifier(shared, card, other, batch, threads);
+    }
+
+    /**
+     * Returns a classifier with another batch size in {@link #run}, in crops. It shares the engine: closing either closes
+     * both. By default a batch has {@value InferencePipeline#DEFAULT_BATCH} crops, or as many as there are if those are
+     * fewer.
+     */
+    public Classifier withBatch(int crops) {
+        return new Classifier(shared, card, rendering, Prefetch.of(crops, threads).batch(), threads);
+    }
+
+    /** Returns a classifier with another number of decoding threads. It shares the engine: closing either closes both. */
+    public Classifier withThreads(int count) {
+        return new Classifier(shared, card, rendering, batch, count);
+    }
+
+    /**
+     * Predicts the class of an image file.
+     *
+     * @throws UnreadableImageException if the file is not a readable image
+     */
+    public Prediction predict(Path file) throws UnreadableImageException {
+        return predict(decode(ImageSource.of(file)));
+    }
+
+    /**
+     * Predicts the class of an image file's content.
+     *
+     * @throws UnreadableImageException if it is not a readable image
+     */
+    public Prediction predict(byte[] content) throws UnreadableImageException {
+        return predict(decode(ImageSource.of("image in memory", content)));
+    }
+
+    /**
+     * Predicts the class of an image file's content; reads the stream to its end and leaves it open.
+     *
+     * @throws UnreadableImageException if it is not a readable image
+     */
+    public Prediction predict(InputStream content) throws IOException {
+        return predict(content.readAllBytes());
+    }
+
+    /**
+     * Predicts the class of an image of Java's own image type.
+     *
+     * @throws IllegalArgumentException as {@link #predict(Image)}, or if its pixel type is not supported
+     */
+    public Prediction predict(BufferedImage image) {
         return predict(Image.of(image));
     }
 
     /**
-     * What an image shows.
+     * Predicts the class of a decoded image.
      *
-     * @throws IllegalArgumentException if it is too long and thin for the crops, or the model's scores of it are not finite
-     * @throws IllegalStateException if this classifier was closed
+     * @throws IllegalArgumentException if it is too thin for the crops, or a score is not finite
      */
-    public Answer predict(Image image) {
-        lock.readLock().lock();
-        try (Arena arena = Arena.ofConfined()) {
-            if (closed) {
-                throw new IllegalStateException("this classifier is closed; load the model again");
-            }
-            int crops = rendering.crops().count();
-            int size = rendering.crops().size();
-            MemorySegment memory = arena.allocate(Math.multiplyExact(crops, rendering.bytes()), ALIGNMENT);
-            // Test crops do not depend on a name: none of them is drawn.
-            rendering.write(image, "", memory);
-            float[][] scores = Engine.of(model).compute(memory, Shape.of(crops, 3, size, size), Engine.Rows.SCORES);
-            return Answer.of(Logits.ofCrops(scores), card);
-        } finally {
-            lock.readLock().unlock();
-        }
+    public Prediction predict(Image image) {
+        return Prediction.of(one(image, Engine.Rows.SCORES).logits(), card);
     }
 
-    /** What the model says of itself. */
+    /** Predicts the classes of image files: one result per file, in their order. */
+    public List<ImageResult> predict(List<Path> files) {
+        List<ImageResult> results = new ArrayList<>();
+        run(
+                files.stream().map(ImageSource::of).toList(),
+                Set.of(Engine.Rows.SCORES),
+                (_, result) -> results.add(result));
+        return results;
+    }
+
+    /**
+     * Computes the descriptor of an image file: the mean over its crops.
+     *
+     * @throws UnreadableImageException if the file is not a readable image
+     */
+    public float[] describe(Path file) throws UnreadableImageException {
+        return describe(decode(ImageSource.of(file)));
+    }
+
+    /**
+     * Computes the descriptor of a decoded image: the mean over its crops.
+     *
+     * @throws IllegalArgumentException if it is too thin for the crops
+     */
+    public float[] describe(Image image) {
+        return one(image, Engine.Rows.DESCRIPTORS).descriptor();
+    }
+
+    private Image decode(ImageSource source) throws UnreadableImageException {
+        return switch (read(source)) {
+            case ReadResult.Unreadable problem -> throw new UnreadableImageException(source.name(), problem);
+            case ReadResult.Readable(Image image, var _) -> image;
+        };
+    }
+
+    private ImageResult.Computed one(Image image, Engine.Rows kind) {
+        return compute(List.of(render(image)), Set.of(kind)).getFirst();
+    }
+
+    /**
+     * Computes many images: decoding threads work ahead of the engine, results arrive in order. An unreadable image, or one
+     * whose scores are not finite, is a {@link ImageResult.Failed}.
+     *
+     * @param kinds rows to compute in one pass; with scores, results have predictions
+     * @param listener receives the result of each image in order; must not close this classifier
+     */
+    public void run(List<ImageSource> images, Set<Engine.Rows> kinds, ImageResult.Listener listener) {
+        if (images.isEmpty()) {
+            return;
+        }
+        ImageResult.Listener predicting = (index, result) -> listener.accept(
+                index,
+                result instanceof ImageResult.Computed computed && kinds.contains(Engine.Rows.SCORES)
+                        ? computed.predicted(card)
+                        : result);
+        shared.use(() -> {
+            pipeline(images.size()).run(images, kinds, predicting);
+            return true;
+        });
+    }
+
+    /** Batches are padded to their size: for a few images a whole one would be mostly wasted. */
+    private InferencePipeline pipeline(int images) {
+        long crops = (long) rendering.crops().count() * images;
+        int size = batch == FITTED ? (int) Math.min(InferencePipeline.DEFAULT_BATCH, crops) : batch;
+        return new InferencePipeline(shared.engine, rendering, Prefetch.of(size, threads));
+    }
+
+    /** Decodes an image and checks that the crops can be taken from it: the first step of a prediction. */
+    public ReadResult read(ImageSource source) {
+        return rendering.crops().seen(source.reader().get(), source.box());
+    }
+
+    /**
+     * Crops and preprocesses a decoded image: the second step of a prediction.
+     *
+     * @return {@code [crops, 3, size, size]}
+     * @throws IllegalArgumentException if the image is too thin for the crops
+     */
+    public float[] render(Image image) {
+        return pipeline(1).render(image);
+    }
+
+    /**
+     * Computes rendered images in one batch: the third step of a prediction.
+     *
+     * @param images results of {@link #render}, at least one
+     * @param kinds rows to compute in one pass
+     * @return one result per image, in their order, without predictions
+     */
+    public List<ImageResult.Computed> compute(List<float[]> images, Set<Engine.Rows> kinds) {
+        return shared.use(() -> pipeline(images.size()).compute(images, kinds));
+    }
+
+    /** Returns the number of crops of an image that are averaged. */
+    public int crops() {
+        return rendering.crops().count();
+    }
+
+    /** Returns the engine. */
+    public Engine engine() {
+        return shared.engine;
+    }
+
+    /** Returns the card: classes, preprocessing, temperature, origin, metrics. */
     public ModelCard card() {
         return card;
     }
 
-    /** The names it answers with, in the order of the scores. */
+    /** Returns the class names, in the order of the scores. */
     public List<String> classes() {
         return card.classes();
     }
 
     @Override
     public void close() {
-        lock.writeLock().lock();
-        try {
-            if (!closed) {
-                closed = true;
-                model.close();
-            }
-        } finally {
-            lock.writeLock().unlock();
-        }
+        shared.close();
     }
 }

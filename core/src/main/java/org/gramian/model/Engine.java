@@ -1,6 +1,7 @@
 package org.gramian.model;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.Objects;
@@ -16,43 +17,57 @@ import org.gramian.tensor.Shape;
 import org.gramian.tensor.SingleThreadWorkers;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
+import org.gramian.tensor.Views;
 
-/** What computes rows of crops: libtorch by a {@link Model}, or another runtime that was given the same network. */
+/** Computes scores and descriptors of crops: libtorch with a {@link Model}, or another runtime with the same network. */
 @FunctionalInterface
 public interface Engine {
-    /** Which rows are wanted. */
+    /** Kinds of rows. */
     enum Rows {
         /** Scores before the softmax, one per class. */
         SCORES,
-        /** Descriptors, what the pooling ends with. */
+        /** Descriptors: the output of the pooling. */
         DESCRIPTORS
     }
 
     /**
-     * Rows of crops, in their order, of every wanted kind in one pass. Any number of threads may ask at once.
+     * Computes rows of crops, in their order, of every requested kind in one pass. Thread-safe.
      *
-     * @param crops single precision, rows of pixels after each other
+     * @param crops float32, row-major
      * @param shape {@code [n, 3, height, width]}
      * @param wanted at least one kind
+     * @return {@code [n, classes]} scores, {@code [n, d]} descriptors
      */
     Map<Rows, float[][]> compute(MemorySegment crops, Shape shape, Set<Rows> wanted);
 
-    /** The same for one kind of rows. */
+    /** Computes rows of one kind. */
     default float[][] compute(MemorySegment crops, Shape shape, Rows wanted) {
         return rowsOf(compute(crops, shape, Set.of(wanted)), wanted);
     }
 
-    /** How many batches are best computed at once, each on one thread of {@link SingleThreadWorkers}; 1: one by all threads. */
+    /** Returns how many batches to compute at once, each on one thread of {@link SingleThreadWorkers}; 1 for one on all threads. */
     default int workers() {
         return 1;
     }
 
-    /** The rows of a kind that was wanted, out of what was computed. */
+    /** Returns the rows of one requested kind. */
     static float[][] rowsOf(Map<Rows, float[][]> computed, Rows wanted) {
         return Objects.requireNonNull(computed.get(wanted), () -> wanted + " were not computed");
     }
 
-    /** Libtorch, on the device of the model, which stays the caller's to close. */
+    /** Copies a matrix {@code [n, length]} to float32 arrays, one per row. */
+    static float[][] toRows(Tensor matrix) {
+        Tensor host = Views.contiguous(Tensors.to(Tensors.to(matrix, DType.F32), Device.CPU));
+        int columns = Math.toIntExact(host.size(1));
+        MemorySegment data = host.data();
+        float[][] rows = new float[Math.toIntExact(host.size(0))][columns];
+        for (int i = 0; i < rows.length; i++) {
+            MemorySegment.copy(data, ValueLayout.JAVA_FLOAT, 4L * i * columns, rows[i], 0, columns);
+        }
+        return rows;
+    }
+
+    /** Returns libtorch with a model, on its device. The caller closes the model. */
     static Engine of(Model model) {
         return new OfModel(model);
     }
@@ -60,7 +75,7 @@ public interface Engine {
     /**
      * Libtorch.
      *
-     * @param model computed with, on its device
+     * @param model runs on its device
      */
     record OfModel(Model model) implements Engine {
         @Override
@@ -80,7 +95,7 @@ public interface Engine {
                         case SCORES -> model.head().classify(descriptors, head, Head.Mode.PREDICTING);
                         case DESCRIPTORS -> descriptors;
                     };
-                    rows.put(each, Scoring.toRows(found.value()));
+                    rows.put(each, Engine.toRows(found.value()));
                 }
                 return rows;
             }

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * <p>All is computed in log space, so that a probability too small for a double still has its logarithm, and by {@link
  * StrictMath}, so that every machine finds the same numbers. Ties go to the lower class index. That the scores are finite
- * is checked where they get a name, in {@link Prediction}.
+ * is checked in {@link Prediction}.
  */
 public final class Logits {
     private final double[] scores;
@@ -17,17 +17,17 @@ public final class Logits {
         this.scores = scores;
     }
 
-    /** The scores in the order of the classes. */
+    /** Returns logits of scores in the order of the classes. */
     public static Logits of(double... scores) {
         return new Logits(scores.clone());
     }
 
-    /** The scores in the order of the classes. */
+    /** Returns logits of scores in the order of the classes. */
     public static Logits of(List<Double> scores) {
         return new Logits(scores.stream().mapToDouble(Double::doubleValue).toArray());
     }
 
-    /** The mean probability of scores of several crops, as {@link #meanProbability}; of one crop, its scores as they are. */
+    /** Returns {@link #meanProbability} of several crops, or the scores of a single crop unchanged. */
     public static Logits ofCrops(float[][] crops) {
         List<Logits> each = Arrays.stream(crops).map(Logits::of).toList();
         return each.size() == 1 ? each.getFirst() : meanProbability(each);
@@ -40,8 +40,8 @@ public final class Logits {
     }
 
     /**
-     * The logarithms of the mean of several softmaxes, which is how the crops of one image become one answer. Unlike
-     * the logarithm of a mean of probabilities, it stays finite where all of them underflow.
+     * Averages the crops of an image: {@code log(mean_i softmax(z_i))}, computed in log space, so that it stays finite where
+     * all probabilities underflow.
      *
      * @param crops at least one, all of the same number of classes
      */
@@ -63,17 +63,17 @@ public final class Logits {
         return new Logits(scores);
     }
 
-    /** How many classes there are. */
+    /** Returns the number of classes. */
     public int size() {
         return scores.length;
     }
 
-    /** The score of a class. */
+    /** Returns the score of a class. */
     public double get(int index) {
         return scores[index];
     }
 
-    /** The class with the highest score, the first of them at a tie. */
+    /** Returns the class with the highest score, the lowest index at a tie. */
     public int top() {
         int top = 0;
         for (int k = 1; k < scores.length; k++) {
@@ -84,7 +84,7 @@ public final class Logits {
         return top;
     }
 
-    /** How many classes are preferred to this one: 0 for {@link #top}. Of equal scores the lower index is preferred. */
+    /** Returns the number of classes with a higher score, or an equal one and a lower index: 0 for {@link #top}. */
     public int rank(int index) {
         int rank = 0;
         for (int k = 0; k < scores.length; k++) {
@@ -95,13 +95,13 @@ public final class Logits {
         return rank;
     }
 
-    /** {@code log p_k}, exact where {@code p_k} itself would underflow to 0. */
+    /** Returns {@code log p_k}, also where {@code p_k} underflows to 0. */
     public double logProbability(int index, double temperature) {
         double max = scores[top()];
         return (scores[index] - max) / temperature - logTotal(max, temperature);
     }
 
-    /** All {@code p_k}. */
+    /** Returns all {@code p_k}. */
     public double[] probabilities(double temperature) {
         double max = scores[top()];
         double total = logTotal(max, temperature);
@@ -110,7 +110,7 @@ public final class Logits {
                 .toArray();
     }
 
-    /** A copy of the scores. */
+    /** Returns a copy of the scores. */
     public double[] toArray() {
         return scores.clone();
     }

@@ -7,7 +7,7 @@ import org.gramian.tensor.DType;
 import org.gramian.tensor.Device;
 
 /**
- * Backbone, pooling and classifier as one value, with their parameters on one device, in single precision.
+ * Backbone, pooling and classifier as one value, with their parameters on one device, in float32.
  *
  * <p>It owns the parameters; training changes their values. {@link ModelFile} keeps it with its {@link ModelCard}.
  *
@@ -20,7 +20,7 @@ import org.gramian.tensor.Device;
 public record Model(
         Backbone backbone, ParameterSet backboneParameters, Head head, ParameterSet headParameters, Device device)
         implements AutoCloseable {
-    /** A model whose head begins at random on a backbone that has its weights; takes over the backbone's parameters. */
+    /** Returns a model with a randomly initialized head; takes ownership of the backbone's parameters. */
     public static Model begin(
             Backbone backbone, ParameterSet backboneParameters, Head head, RandomGenerator random, Device device) {
         ParameterSet headParameters =

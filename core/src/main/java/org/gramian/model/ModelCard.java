@@ -15,14 +15,14 @@ import org.gramian.image.crop.CropPlan;
 import org.gramian.image.crop.Preprocessing;
 
 /**
- * What a model must tell besides its numbers: what it answers with, what it expects of images, and how it came about.
+ * Metadata of a model: classes, preprocessing, crops, temperature, origin and metrics.
  *
  * @param classes names, in the order of the scores; at least 2, none empty, no two equal
- * @param preprocessing what the backbone expects of images
- * @param crops which crops of an image are averaged when predicting (the plan's {@linkplain CropPlan#testing testing} crops)
- * @param temperature what scores are divided by before the softmax, positive; 1 where nothing was fitted
+ * @param preprocessing channel order, mean and standard deviation that the backbone expects
+ * @param crops crops of an image that are averaged (the plan's {@linkplain CropPlan#testing testing} crops)
+ * @param temperature divisor of the scores before the softmax, positive; 1 without calibration
  * @param origin how it was trained, by key: protocol, fold, fingerprint, seed, versions, weights, configuration; no clock time
- * @param metrics what was measured on the test images, by name
+ * @param metrics of the test set, by name
  */
 public record ModelCard(
         List<String> classes,
@@ -31,7 +31,7 @@ public record ModelCard(
         double temperature,
         SequencedMap<String, String> origin,
         SequencedMap<String, Double> metrics) {
-    /** @throws IllegalArgumentException if class names or the temperature are not as said above */
+    /** @throws IllegalArgumentException if class names or the temperature are invalid */
     public ModelCard {
         classes = List.copyOf(classes);
         origin = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(origin));
@@ -45,7 +45,7 @@ public record ModelCard(
         }
     }
 
-    /** How files of whole images become crops, whatever the model was trained on. */
+    /** Returns crops and preprocessing of whole images, also for a model that was trained on boxes. */
     public Rendering rendering(Function<Path, ReadResult> reader) {
         return new Rendering(reader, crops.whole().testing(), preprocessing);
     }

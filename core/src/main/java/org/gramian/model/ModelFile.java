@@ -22,17 +22,17 @@ import org.gramian.tensor.file.TensorFileException;
 /**
  * A model and its card as one safetensors file.
  *
- * <p>Every parameter is a tensor of single precision, {@code backbone.NAME} or {@code head.NAME}, fixed ones included: a
+ * <p>Every parameter is a float32 tensor, {@code backbone.NAME} or {@code head.NAME}, fixed ones included: a
  * model needs no other file. Architecture and card are metadata, see {@link ModelMetadata}. Equal models give equal bytes,
  * and what was read and is written again gives the bytes that were read.
  *
- * <p>Nothing is believed: a file is read only if every tensor that its architecture implies is there, of its shape and
- * finite, and no other; that is checked before anything is allocated.
+ * <p>A file is untrusted input: it is read only if it has every tensor of its architecture, with its shape and finite
+ * values, and no other. This is checked before memory is allocated.
  */
 public final class ModelFile {
     private ModelFile() {}
 
-    /** A model that was read. */
+    /** A loaded model with its card. */
     public record Stored(Model model, ModelCard card) implements AutoCloseable {
         @Override
         public void close() {
@@ -41,7 +41,7 @@ public final class ModelFile {
     }
 
     /**
-     * Writes or replaces a file, whole or not at all.
+     * Writes or replaces a file atomically.
      *
      * @throws IllegalArgumentException if the card does not fit the model, or a parameter is not finite
      * @throws IOException if the file cannot be written
@@ -65,7 +65,7 @@ public final class ModelFile {
     }
 
     /**
-     * Reads what a file says of its model, without the numbers.
+     * Reads the header of a file, without the parameters.
      *
      * @throws ModelFileException if it is no model that {@link #read} would read; only numbers that are not finite are left
      *     to that
@@ -79,7 +79,7 @@ public final class ModelFile {
     /**
      * Reads a model.
      *
-     * @throws ModelFileException if it is none that can be used; the message says what was expected, found and what to try
+     * @throws ModelFileException if the file is not a usable model
      */
     public static Stored read(Path path, Device device) throws ModelFileException {
         try (Arena arena = Arena.ofConfined()) {

@@ -8,11 +8,11 @@ import org.gramian.autodiff.ParameterSpec;
 import org.gramian.backbone.Backbone;
 
 /**
- * All that a model file says besides its numbers: what the model is made of, and its card.
+ * A model file without its parameters: architecture and card.
  *
  * @param backbone images to features
  * @param head features to scores
- * @param card what it answers with, expects of images, and how it came about
+ * @param card classes, preprocessing, origin, metrics
  */
 public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
     static final String BACKBONE = "backbone";
@@ -28,13 +28,13 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
         backbone.features(card.crops().size(), card.crops().size());
     }
 
-    /** The header of a model. */
+    /** Returns the header of a model. */
     public static ModelHeader of(Model model, ModelCard card) {
         return new ModelHeader(model.backbone(), model.head(), card);
     }
 
     /**
-     * Reads what {@link #texts} gave.
+     * Parses the result of {@link #texts}.
      *
      * @throws IllegalArgumentException if it is no header of this version; the message says what was expected and found
      */
@@ -42,12 +42,12 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
         return ModelMetadata.read(texts);
     }
 
-    /** All of it as text by key, as it stands in a model file. */
+    /** Returns the header as text by key, as in a model file. */
     public SequencedMap<String, String> texts() {
         return ModelMetadata.of(this);
     }
 
-    /** Every parameter by its name in the file: {@code backbone.NAME} and {@code head.NAME}. */
+    /** Returns every parameter by its name in the file: {@code backbone.NAME} and {@code head.NAME}. */
     public SequencedMap<String, ParameterSpec> parameters() {
         SequencedMap<String, ParameterSpec> all = new LinkedHashMap<>();
         add(backbone.parameters(), BACKBONE, all);
@@ -62,12 +62,12 @@ public record ModelHeader(Backbone backbone, Head head, ModelCard card) {
         }
     }
 
-    /** Length of a descriptor. */
+    /** Returns the length of a descriptor. */
     public long descriptorSize() {
         return head.pooling().descriptorSize(backbone.channels());
     }
 
-    /** Numbers in all parameters whose names in the file begin so, fixed ones included. */
+    /** Returns the number of values of all parameters with this name prefix, fixed ones included. */
     public long count(String prefix) {
         return parameters().values().stream()
                 .filter(spec -> spec.name().startsWith(prefix))

@@ -6,18 +6,22 @@ import org.gramian.basis.QuotedText;
 import org.gramian.image.ReadResult.Problem;
 import org.gramian.image.ReadResult.Unreadable;
 
-/** A file of which no answer is possible, for it is no image that can be read; the message says why. */
+/** Thrown for an image that cannot be read; the message has its name and the reason. */
 public final class UnreadableImageException extends IOException {
     private static final long serialVersionUID = 1L;
 
     private final Problem problem;
 
     public UnreadableImageException(Path file, Unreadable reading) {
-        super(QuotedText.visible(file + ": " + reading.reason()));
+        this(file.toString(), reading);
+    }
+
+    public UnreadableImageException(String name, Unreadable reading) {
+        super(QuotedText.visible(name + ": " + reading.reason()));
         this.problem = reading.problem();
     }
 
-    /** The kind of problem. */
+    /** Returns the kind of problem. */
     public Problem problem() {
         return problem;
     }

@@ -19,7 +19,7 @@ import org.gramian.basis.QuotedText;
 import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.Metric;
-import org.gramian.evaluate.Prediction;
+import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Setting;
 import org.gramian.evaluate.Temperature;
 import org.gramian.evaluate.TrainedOn;
@@ -312,10 +312,10 @@ final class FoldRun {
         folder.keep(measured.evaluation, model, card(measured));
     }
 
-    private static List<Prediction> predictions(List<Sample> samples, List<Logits> logits) {
+    private static List<ImagePrediction> predictions(List<Sample> samples, List<Logits> logits) {
         return IntStream.range(0, samples.size())
                 .mapToObj(i ->
-                        new Prediction(samples.get(i).name(), samples.get(i).label(), logits.get(i)))
+                        new ImagePrediction(samples.get(i).name(), samples.get(i).label(), logits.get(i)))
                 .toList();
     }
 

@@ -11,16 +11,16 @@ import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
 final class CalibrationTest {
-    private static Calibration of(List<Prediction> predictions) {
+    private static Calibration of(List<ImagePrediction> predictions) {
         return Calibration.of(predictions, Temperature.NONE);
     }
 
     @RandomTest
     void lossesFollowTheirDefinition(Seed seed) {
-        List<Prediction> predictions = MadeUp.predictions(seed.random(), 40, 6);
+        List<ImagePrediction> predictions = MadeUp.predictions(seed.random(), 40, 6);
         double loss = 0;
         double brier = 0;
-        for (Prediction prediction : predictions) {
+        for (ImagePrediction prediction : predictions) {
             double total = 0;
             for (double score : prediction.logits().toArray()) {
                 total += Math.exp(score);
@@ -37,13 +37,13 @@ final class CalibrationTest {
 
     @RandomTest
     void binsHoldEveryImageOnceWhereItsConfidenceLies(Seed seed) {
-        List<Prediction> predictions = MadeUp.predictions(seed.random(), 90, 3);
+        List<ImagePrediction> predictions = MadeUp.predictions(seed.random(), 90, 3);
         List<Calibration.Bin> bins = of(predictions).bins();
         assertThat(bins).hasSize(Calibration.BINS);
         assertThat(bins.stream().mapToInt(Calibration.Bin::count).sum()).isEqualTo(90);
         double error = 0;
         for (Calibration.Bin bin : bins) {
-            List<Prediction> inside = predictions.stream()
+            List<ImagePrediction> inside = predictions.stream()
                     .filter(one -> {
                         double confidence = one.logits().probabilities(1)[one.predicted()];
                         return confidence > bin.low() && confidence <= bin.high();
@@ -53,7 +53,7 @@ final class CalibrationTest {
             if (bin.count() > 0) {
                 assertThat(bin.confidence()).isBetween(bin.low(), bin.high());
             }
-            double right = inside.stream().filter(Prediction::right).count();
+            double right = inside.stream().filter(ImagePrediction::right).count();
             assertThat(bin.accuracy()).isCloseTo(inside.isEmpty() ? 0 : right / inside.size(), within(1e-15));
             error += Math.abs(right - bin.count() * bin.confidence()) / 90;
         }
@@ -69,7 +69,7 @@ final class CalibrationTest {
 
     @Test
     void aConfidentMistakeCostsWhatItCosts() {
-        Calibration calibration = of(List.of(new Prediction("x", 0, Logits.of(0, 1e6))));
+        Calibration calibration = of(List.of(new ImagePrediction("x", 0, Logits.of(0, 1e6))));
         assertThat(calibration.logLoss()).isEqualTo(1e6);
         assertThat(calibration.brier()).isEqualTo(2);
         assertThat(calibration.error()).isEqualTo(1);
@@ -77,7 +77,7 @@ final class CalibrationTest {
 
     @Test
     void equalScoresCostTheLogarithmOfTheNumberOfClasses() {
-        Calibration calibration = of(List.of(new Prediction("x", 2, Logits.of(4, 4, 4, 4))));
+        Calibration calibration = of(List.of(new ImagePrediction("x", 2, Logits.of(4, 4, 4, 4))));
         assertThat(calibration.logLoss()).isCloseTo(Math.log(4), within(1e-15));
         assertThat(calibration.brier()).isCloseTo(0.75, within(1e-15));
     }

@@ -25,9 +25,9 @@ final class ComparisonTest {
         for (int i = 1; i <= count; i++) {
             String prefix = repeat ? "" : i + "/";
             int number = i;
-            List<Prediction> predictions = new ArrayList<>();
+            List<ImagePrediction> predictions = new ArrayList<>();
             for (int k = 0; k < 10 + (repeat ? 0 : number); k++) {
-                predictions.add(new Prediction(prefix + k, k % 3, Logits.of(MadeUp.scores(random, 3, 1))));
+                predictions.add(new ImagePrediction(prefix + k, k % 3, Logits.of(MadeUp.scores(random, 3, 1))));
             }
             folds.add(new Evaluation(setting("third " + i), MadeUp.classes(3), predictions));
         }

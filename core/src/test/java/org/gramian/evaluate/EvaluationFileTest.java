@@ -35,9 +35,9 @@ final class EvaluationFileTest {
                 new Setting("thirds:3", "drittes \"Drittel\", ☃", new Fingerprint("0f".repeat(32)), Long.MIN_VALUE),
                 List.of("a,b", "c\"d\n", " é "),
                 List.of(
-                        new Prediction("=1+1", 0, Logits.of(-0.0, Double.MIN_VALUE, Math.nextUp(0.1))),
-                        new Prediction("line\nbreak,\"", 1, Logits.of(1e100, -1e100, 1.0 / 3)),
-                        new Prediction("\u0000 \ud83d\ude00", 2, Logits.of(1, 2, 3))),
+                        new ImagePrediction("=1+1", 0, Logits.of(-0.0, Double.MIN_VALUE, Math.nextUp(0.1))),
+                        new ImagePrediction("line\nbreak,\"", 1, Logits.of(1e100, -1e100, 1.0 / 3)),
+                        new ImagePrediction("\u0000 \ud83d\ude00", 2, Logits.of(1, 2, 3))),
                 new Temperature(Math.nextUp(1.7), Temperature.Outcome.FITTED));
     }
 
@@ -181,7 +181,7 @@ final class EvaluationFileTest {
     @Test
     void theCsvTablesLookLikeThis() throws IOException {
         Evaluation evaluation = new Evaluation(
-                MadeUp.SETTING, List.of("a", "b,c"), List.of(new Prediction("x.jpg", 1, Logits.of(0, 0))));
+                MadeUp.SETTING, List.of("a", "b,c"), List.of(new ImagePrediction("x.jpg", 1, Logits.of(0, 0))));
         Path file = folder.resolve("p.csv");
         EvaluationCsv.writePredictions(file, evaluation);
         assertThat(Files.readString(file)).isEqualTo("""
@@ -214,7 +214,7 @@ final class EvaluationFileTest {
         EvaluationCsv.writePredictions(
                 file,
                 new Evaluation(
-                        MadeUp.SETTING, List.of("a", "b"), List.of(new Prediction("x.jpg", 1, Logits.of(0, 0)))));
+                        MadeUp.SETTING, List.of("a", "b"), List.of(new ImagePrediction("x.jpg", 1, Logits.of(0, 0)))));
         String text = Files.readString(file);
         assertThat(text).contains(old);
         Files.writeString(file, text.replace(old, changed));

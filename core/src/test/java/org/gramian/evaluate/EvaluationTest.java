@@ -23,7 +23,7 @@ final class EvaluationTest {
     @RandomTest
     void theOrderOfPredictionsChangesNothing(Seed seed) {
         Evaluation evaluation = MadeUp.evaluation(seed.random(), 60, 7);
-        List<Prediction> shuffled = new ArrayList<>(evaluation.predictions());
+        List<ImagePrediction> shuffled = new ArrayList<>(evaluation.predictions());
         Collections.shuffle(shuffled, new Random(seed.value()));
         assertThat(new Evaluation(MadeUp.SETTING, evaluation.classes(), shuffled))
                 .isEqualTo(evaluation);
@@ -38,7 +38,7 @@ final class EvaluationTest {
                 MadeUp.SETTING,
                 from.stream().map(evaluation.classes()::get).toList(),
                 evaluation.predictions().stream()
-                        .map(one -> new Prediction(
+                        .map(one -> new ImagePrediction(
                                 one.name(),
                                 from.indexOf(one.truth()),
                                 Logits.of(from.stream().map(one.logits()::get).toList())))
@@ -76,7 +76,7 @@ final class EvaluationTest {
         }
         assertThat(evaluation.top(6).value()).isEqualTo(1);
         assertThat(evaluation.accuracy().right()).isEqualTo((int)
-                evaluation.predictions().stream().filter(Prediction::right).count());
+                evaluation.predictions().stream().filter(ImagePrediction::right).count());
     }
 
     @Test
@@ -87,7 +87,7 @@ final class EvaluationTest {
         assertThat(perfect.confusion().macroF1()).isEqualTo(1);
         assertThat(perfect.confusion().macroRecall()).isEqualTo(1);
         Evaluation sure = new Evaluation(
-                MadeUp.SETTING, List.of("a", "b"), List.of(new Prediction("x", 1, Logits.of(0, Prediction.MOST))));
+                MadeUp.SETTING, List.of("a", "b"), List.of(new ImagePrediction("x", 1, Logits.of(0, ImagePrediction.MOST))));
         assertThat(sure.calibration().logLoss()).isZero();
         assertThat(sure.calibration().brier()).isZero();
         assertThat(sure.calibration().error()).isZero();
@@ -97,15 +97,15 @@ final class EvaluationTest {
     @ValueSource(doubles = {Double.NaN, Double.POSITIVE_INFINITY, Double.NEGATIVE_INFINITY, 1e101})
     void scoresThatAreNoneAreRefusedWithTheNameOfTheImage(double score) {
         assertThatExceptionOfType(IllegalArgumentException.class)
-                .isThrownBy(() -> new Prediction("wood/7.jpg", 0, Logits.of(1, score)))
+                .isThrownBy(() -> new ImagePrediction("wood/7.jpg", 0, Logits.of(1, score)))
                 .has(facts("wood/7.jpg", score, "class", "1"));
     }
 
     @Test
     void whatDoesNotFitTogetherIsRefused() {
-        Prediction one = new Prediction("x", 0, Logits.of(1, 2));
-        refused(() -> new Prediction("x", 2, Logits.of(1, 2)), facts("x", "0", "1", "2"));
-        refused(() -> new Prediction("", 0, Logits.of(1)), facts("name"));
+        ImagePrediction one = new ImagePrediction("x", 0, Logits.of(1, 2));
+        refused(() -> new ImagePrediction("x", 2, Logits.of(1, 2)), facts("x", "0", "1", "2"));
+        refused(() -> new ImagePrediction("", 0, Logits.of(1)), facts("name"));
         refused(() -> new Evaluation(MadeUp.SETTING, List.of("a", "b"), List.of()), facts("evaluate"));
         refused(() -> new Evaluation(MadeUp.SETTING, List.of("a", "b", "c"), List.of(one)), facts("x", "3", "2"));
         refused(() -> new Evaluation(MadeUp.SETTING, List.of("a", "a"), List.of(one)), facts("classes"));

@@ -3,6 +3,7 @@ package org.gramian.evaluate;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.gramian.testing.Facts.facts;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,15 +15,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.stream.IntStream;
-import org.gramian.image.ReadResult.Unreadable;
+import org.gramian.image.batch.Prefetch;
 import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.layout.Layouts;
 import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
+import org.gramian.model.InferencePipeline;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
-import org.gramian.model.RowSink;
-import org.gramian.model.Scoring;
+import org.gramian.model.ModelCard;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -72,25 +74,14 @@ final class EvaluatorTest {
     void scoresAreTheMeanProbabilitiesOfTheCrops() throws IOException {
         Dataset dataset = Layouts.open(root);
         Map<String, Logits> expected = new HashMap<>();
-        Scoring.of(model, TinyModel.card(KNOWN, 1, Map.of()), TinyModel.READER)
-                .run(
-                        dataset.samples(),
-                        Engine.Rows.SCORES,
-                        new RowSink() {
-                            @Override
-                            public void rows(int sample, float[][] rows) {
-                                assertThat(rows)
-                                        .as("the crops of 'paper' to test")
-                                        .hasDimensions(5, 3);
-                                expected.put(dataset.samples().get(sample).name(), Logits.ofCrops(rows));
-                            }
-
-                            @Override
-                            public void unreadable(int sample, Unreadable problem) {
-                                throw new AssertionError(problem);
-                            }
-                        },
-                        _ -> {});
+        ModelCard card = TinyModel.card(KNOWN, 1, Map.of());
+        new InferencePipeline(Engine.of(model), card.rendering(TinyModel.READER), Prefetch.of(16))
+                .run(dataset.samples(), Engine.Rows.SCORES, (sample, result) -> {
+                    float[][] rows =
+                            assertInstanceOf(ImageResult.Computed.class, result).of(Engine.Rows.SCORES);
+                    assertThat(rows).as("the crops of 'paper' to test").hasDimensions(5, 3);
+                    expected.put(dataset.samples().get(sample).name(), Logits.ofCrops(rows));
+                });
         Evaluation evaluation = measure(KNOWN, 1, upTo(8)).evaluation();
         assertThat(evaluation.predictions())
                 .allSatisfy(one -> assertThat(one.logits()).isEqualTo(expected.get(one.name())));

@@ -55,7 +55,7 @@ final class LogitsTest {
         assertThat(logits.probabilities(1)[0]).isZero();
         assertThat(logits.logProbability(0, 1)).isEqualTo(-5000);
         assertThat(Logits.of(0, 100).logProbability(1, 1)).isCloseTo(-Math.exp(-100), within(1e-57));
-        assertThat(Logits.of(-Prediction.MOST, Prediction.MOST).logProbability(0, 1e-3))
+        assertThat(Logits.of(-ImagePrediction.MOST, ImagePrediction.MOST).logProbability(0, 1e-3))
                 .isFinite();
     }
 

@@ -18,20 +18,20 @@ final class MadeUp {
     }
 
     /** Gaussian scores, and truths that the highest score often gives. */
-    static List<Prediction> predictions(RandomGenerator random, int count, int classes) {
-        List<Prediction> predictions = new ArrayList<>();
+    static List<ImagePrediction> predictions(RandomGenerator random, int count, int classes) {
+        List<ImagePrediction> predictions = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             int truth = random.nextInt(classes);
             double[] scores = scores(random, classes, 2);
             scores[truth] += 2;
-            predictions.add(new Prediction("picture " + i, truth, Logits.of(scores)));
+            predictions.add(new ImagePrediction("picture " + i, truth, Logits.of(scores)));
         }
         return predictions;
     }
 
     /** Scores whose softmax, at this temperature, is the distribution that the truth was drawn from. */
-    static List<Prediction> calibrated(RandomGenerator random, int count, double temperature) {
-        List<Prediction> predictions = new ArrayList<>();
+    static List<ImagePrediction> calibrated(RandomGenerator random, int count, double temperature) {
+        List<ImagePrediction> predictions = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             Logits logits = Logits.of(scores(random, 4, 2 * temperature));
             double[] probabilities = logits.probabilities(temperature);
@@ -40,7 +40,7 @@ final class MadeUp {
             while (truth < 3 && left >= probabilities[truth]) {
                 left -= probabilities[truth++];
             }
-            predictions.add(new Prediction("picture " + i, truth, logits));
+            predictions.add(new ImagePrediction("picture " + i, truth, logits));
         }
         return predictions;
     }
@@ -55,11 +55,11 @@ final class MadeUp {
 
     /** One prediction per truth, each with all confidence in what was predicted. */
     static Evaluation of(int classes, int[] truths, int[] predicted) {
-        List<Prediction> predictions = new ArrayList<>();
+        List<ImagePrediction> predictions = new ArrayList<>();
         for (int i = 0; i < truths.length; i++) {
             double[] scores = new double[classes];
             scores[predicted[i]] = 1;
-            predictions.add(new Prediction("picture " + i, truths[i], Logits.of(scores)));
+            predictions.add(new ImagePrediction("picture " + i, truths[i], Logits.of(scores)));
         }
         return new Evaluation(SETTING, classes(classes), predictions);
     }

@@ -72,8 +72,8 @@ final class PairedTestTest {
     void pairsAreCountedByName(Seed seed) {
         SplittableRandom random = seed.random();
         Evaluation first = MadeUp.evaluation(random, 40, 3);
-        List<Prediction> others = first.predictions().stream()
-                .map(one -> new Prediction(one.name(), one.truth(), Logits.of(MadeUp.scores(random, 3, 1))))
+        List<ImagePrediction> others = first.predictions().stream()
+                .map(one -> new ImagePrediction(one.name(), one.truth(), Logits.of(MadeUp.scores(random, 3, 1))))
                 .toList();
         Evaluation second = new Evaluation(MadeUp.SETTING, first.classes(), others.reversed());
         PairedTest test = PairedTest.of(first, second);
@@ -90,12 +90,12 @@ final class PairedTestTest {
     @Test
     void anotherOrderOfClassesDoesNotMatter() {
         Evaluation first =
-                new Evaluation(MadeUp.SETTING, List.of("a", "b"), List.of(new Prediction("x", 0, Logits.of(1, 0))));
+                new Evaluation(MadeUp.SETTING, List.of("a", "b"), List.of(new ImagePrediction("x", 0, Logits.of(1, 0))));
         Evaluation second =
-                new Evaluation(MadeUp.SETTING, List.of("b", "a"), List.of(new Prediction("x", 1, Logits.of(0, 1))));
+                new Evaluation(MadeUp.SETTING, List.of("b", "a"), List.of(new ImagePrediction("x", 1, Logits.of(0, 1))));
         assertThat(PairedTest.of(first, second)).isEqualTo(new PairedTest(1, 0, 0, 0));
         Evaluation mislabelled =
-                new Evaluation(MadeUp.SETTING, List.of("b", "a"), List.of(new Prediction("x", 0, Logits.of(0, 1))));
+                new Evaluation(MadeUp.SETTING, List.of("b", "a"), List.of(new ImagePrediction("x", 0, Logits.of(0, 1))));
         refused(first, mislabelled, facts("x", "a", "b"));
     }
 

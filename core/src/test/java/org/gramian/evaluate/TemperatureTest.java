@@ -28,7 +28,7 @@ final class TemperatureTest {
     @RandomTest
     void noOtherTemperatureHasALowerLogLoss(Seed seed) {
         SplittableRandom random = seed.random();
-        List<Prediction> predictions = MadeUp.predictions(random, 80, 5);
+        List<ImagePrediction> predictions = MadeUp.predictions(random, 80, 5);
         Temperature fitted = Temperature.fit(predictions);
         assertThat(fitted.outcome()).isEqualTo(Outcome.FITTED);
         double best = Calibration.logLoss(predictions, fitted.value());
@@ -49,10 +49,10 @@ final class TemperatureTest {
     @RandomTest
     void scaledScoresScaleIt(Seed seed) {
         SplittableRandom random = seed.random();
-        List<Prediction> predictions = MadeUp.predictions(random, 60, 4);
+        List<ImagePrediction> predictions = MadeUp.predictions(random, 60, 4);
         for (double scale : new double[] {random.nextDouble(0.1, 10), 1e-30, 1e30}) {
-            List<Prediction> scaled = predictions.stream()
-                    .map(one -> new Prediction(
+            List<ImagePrediction> scaled = predictions.stream()
+                    .map(one -> new ImagePrediction(
                             one.name(),
                             one.truth(),
                             Logits.of(Arrays.stream(one.logits().toArray())
@@ -75,27 +75,27 @@ final class TemperatureTest {
 
     @RandomTest
     void theOrderOfImagesPlaysNoPart(Seed seed) {
-        List<Prediction> predictions = MadeUp.predictions(seed.random(), 30, 4);
+        List<ImagePrediction> predictions = MadeUp.predictions(seed.random(), 30, 4);
         assertThat(Temperature.fit(predictions.reversed())).isEqualTo(Temperature.fit(predictions));
     }
 
     /** By hand: three of four are right with a margin of 1, so p = 3/4 and 1/T = log 3. */
     @Test
     void aKnownCaseIsFoundExactly() {
-        List<Prediction> predictions = List.of(
-                new Prediction("a", 0, Logits.of(1, 0)),
-                new Prediction("b", 0, Logits.of(1, 0)),
-                new Prediction("c", 1, Logits.of(7, 8)),
-                new Prediction("d", 1, Logits.of(1, 0)));
+        List<ImagePrediction> predictions = List.of(
+                new ImagePrediction("a", 0, Logits.of(1, 0)),
+                new ImagePrediction("b", 0, Logits.of(1, 0)),
+                new ImagePrediction("c", 1, Logits.of(7, 8)),
+                new ImagePrediction("d", 1, Logits.of(1, 0)));
         assertThat(Temperature.fit(predictions).value()).isCloseTo(1 / Math.log(3), within(1e-11));
     }
 
     @Test
     void hugeMarginsBesideAMistakeAreNoTrouble() {
-        List<Prediction> predictions = List.of(
-                new Prediction("a", 0, Logits.of(1e99, 0)),
-                new Prediction("b", 0, Logits.of(1e99, -1e99)),
-                new Prediction("c", 1, Logits.of(1e-99, 0)));
+        List<ImagePrediction> predictions = List.of(
+                new ImagePrediction("a", 0, Logits.of(1e99, 0)),
+                new ImagePrediction("b", 0, Logits.of(1e99, -1e99)),
+                new ImagePrediction("c", 1, Logits.of(1e-99, 0)));
         Temperature fitted = Temperature.fit(predictions);
         assertThat(fitted.value()).isPositive().isFinite();
         assertThat(Calibration.logLoss(predictions, fitted.value()))
@@ -104,10 +104,10 @@ final class TemperatureTest {
 
     @Test
     void whereAllIsRightNothingIsFittedAndItSaysSo() {
-        List<Prediction> sure = List.of(
-                new Prediction("a", 0, Logits.of(1e99, 0)),
-                new Prediction("b", 0, Logits.of(3, 1)),
-                new Prediction("c", 1, Logits.of(1, 1)));
+        List<ImagePrediction> sure = List.of(
+                new ImagePrediction("a", 0, Logits.of(1e99, 0)),
+                new ImagePrediction("b", 0, Logits.of(3, 1)),
+                new ImagePrediction("c", 1, Logits.of(1, 1)));
         Temperature fitted = Temperature.fit(sure);
         assertThat(fitted).isEqualTo(new Temperature(1, Outcome.ALL_RIGHT));
     }
@@ -115,17 +115,17 @@ final class TemperatureTest {
     @Test
     void scoresWithoutInformationAreLeftAlone() {
         Temperature none = new Temperature(1, Outcome.NO_INFORMATION);
-        assertThat(Temperature.fit(List.of(new Prediction("a", 0, Logits.of(5)))))
+        assertThat(Temperature.fit(List.of(new ImagePrediction("a", 0, Logits.of(5)))))
                 .as("one class")
                 .isEqualTo(none);
-        assertThat(Temperature.fit(List.of(new Prediction("a", 1, Logits.of(2, 2, 2)))))
+        assertThat(Temperature.fit(List.of(new ImagePrediction("a", 1, Logits.of(2, 2, 2)))))
                 .as("equal")
                 .isEqualTo(none);
-        assertThat(Temperature.fit(List.of(new Prediction("a", 1, Logits.of(2, 0)))))
+        assertThat(Temperature.fit(List.of(new ImagePrediction("a", 1, Logits.of(2, 0)))))
                 .as("wrong")
                 .isEqualTo(none);
-        List<Prediction> chance =
-                List.of(new Prediction("a", 1, Logits.of(0.1, 0.4)), new Prediction("b", 0, Logits.of(0.1, 0.4)));
+        List<ImagePrediction> chance =
+                List.of(new ImagePrediction("a", 1, Logits.of(0.1, 0.4)), new ImagePrediction("b", 0, Logits.of(0.1, 0.4)));
         assertThat(Temperature.fit(chance)).as("chance").isEqualTo(none);
     }
 

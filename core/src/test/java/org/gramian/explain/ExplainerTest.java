@@ -133,7 +133,7 @@ class ExplainerTest {
         ModelCard card = Models.card(crops);
         Explanation why = Explainer.explain(model, card, image, 1);
         try (Classifier classifier = Classifier.of(model, card)) {
-            double answered = classifier.predict(image).guesses().stream()
+            double answered = classifier.predict(image).ranking().stream()
                     .filter(guess -> guess.name().equals(why.className()))
                     .findFirst()
                     .orElseThrow()

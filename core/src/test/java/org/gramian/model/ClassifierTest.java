@@ -6,13 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.within;
 import static org.gramian.testing.Facts.facts;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import java.awt.image.BufferedImage;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +30,9 @@ import org.gramian.image.Image;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult.Problem;
-import org.gramian.image.ReadResult.Unreadable;
+import org.gramian.image.batch.ImageSource;
+import org.gramian.image.batch.Prefetch;
+import org.gramian.image.crop.CropPlan;
 import org.gramian.image.dataset.Sample;
 import org.gramian.tensor.Tensor;
 import org.junit.jupiter.api.Test;
@@ -71,9 +76,14 @@ final class ClassifierTest {
         }
         try (Classifier memory = classifier("paper:48");
                 Classifier loaded = Classifier.load(model)) {
-            Answer answer = memory.predict(image);
+            Prediction answer = memory.predict(image);
             assertThat(memory.predict(file(4))).isEqualTo(answer);
             assertThat(memory.predict(image(image))).isEqualTo(answer);
+            assertThat(memory.predict(Files.readAllBytes(file(4)))).isEqualTo(answer);
+            try (InputStream stream = Files.newInputStream(file(4))) {
+                assertThat(memory.predict(stream)).isEqualTo(answer);
+            }
+            assertThat(memory.describe(file(4))).containsExactly(memory.describe(image));
             assertThat(loaded.predict(image)).isEqualTo(answer);
             assertThat(loaded.classes()).isEqualTo(TinyModel.CLASSES);
             assertThat(loaded.card()).isEqualTo(memory.card());
@@ -82,27 +92,20 @@ final class ClassifierTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"center:32", "paper:32", "ten:32", "resize:32+flips"})
-    void answersAgreeWithThoseOfScoring(String crops) throws IOException {
+    void predictionsAgreeWithThoseOfLargerBatches(String crops) throws IOException {
         List<Sample> samples = new ArrayList<>();
         for (long seed = 0; seed < 7; seed++) {
             samples.add(new Sample("picture " + seed, 0, file(seed)));
         }
         Map<Integer, Logits> scored = new HashMap<>();
-        RowSink sink = new RowSink() {
-            @Override
-            public void rows(int sample, float[][] rows) {
-                scored.put(sample, Logits.ofCrops(rows));
-            }
-
-            @Override
-            public void unreadable(int sample, Unreadable problem) {
-                throw new AssertionError(problem.reason());
-            }
-        };
         ModelCard card = TinyModel.card(crops);
         try (Model model = TinyModel.of(5)) {
-            Scoring.of(model, card, new ImageReader(ImageLimits.DEFAULT)::read)
-                    .run(samples, Engine.Rows.SCORES, sink, _ -> {});
+            new InferencePipeline(
+                            Engine.of(model),
+                            card.rendering(new ImageReader(ImageLimits.DEFAULT)::read),
+                            Prefetch.of(InferencePipeline.DEFAULT_BATCH))
+                    .run(samples, Engine.Rows.SCORES, (sample, result) -> scored.put(
+                            sample, assertInstanceOf(ImageResult.Computed.class, result).logits()));
         }
         assertThat(scored).hasSize(7);
         try (Classifier classifier = Classifier.of(TinyModel.of(5), card)) {
@@ -118,6 +121,59 @@ final class ClassifierTest {
     }
 
     @Test
+    void aListOfFilesGetsOneResultEachInOrder() throws IOException {
+        Path bad = Files.writeString(folder.resolve("bad.jpg"), "no picture");
+        List<Path> files = List.of(file(1), bad, file(2));
+        try (Classifier classifier = classifier("paper:32")) {
+            List<ImageResult> results = classifier.predict(files);
+            assertThat(results).hasSize(3);
+            assertThat(results.get(1))
+                    .isInstanceOfSatisfying(
+                            ImageResult.Failed.class,
+                            failed -> assertThat(failed.kind()).isEqualTo(Problem.UNKNOWN_FORMAT.name()));
+            for (int i : new int[] {0, 2}) {
+                Prediction expected = classifier.predict(files.get(i));
+                Prediction found = assertInstanceOf(ImageResult.Computed.class, results.get(i))
+                        .prediction()
+                        .orElseThrow();
+                assertThat(found.className()).isEqualTo(expected.className());
+                assertThat(found.probability()).isCloseTo(expected.probability(), within(1e-5));
+            }
+            assertThat(classifier.predict(List.<Path>of())).isEmpty();
+        }
+    }
+
+    @Test
+    void bytesInMemoryAndTheirFileGetTheSameBitsAndBothKindsOfRows() throws IOException {
+        byte[] content = Files.readAllBytes(file(3));
+        List<ImageSource> sources = List.of(ImageSource.of(file(3)), ImageSource.of("memory", content));
+        List<ImageResult.Computed> results = new ArrayList<>();
+        try (Classifier classifier = classifier("paper:32")) {
+            for (ImageSource source : sources) {
+                classifier.run(
+                        List.of(source),
+                        EnumSet.allOf(Engine.Rows.class),
+                        (_, result) -> results.add(assertInstanceOf(ImageResult.Computed.class, result)));
+            }
+            assertThat(results).hasSize(2);
+            assertThat(results.get(0).prediction()).isPresent().isEqualTo(results.get(1).prediction());
+            assertThat(results.get(0).descriptor()).containsExactly(results.get(1).descriptor());
+        }
+    }
+
+    @Test
+    void derivedClassifiersShareTheEngineAndItsEnd() {
+        Image image = TinyModel.image(1, 60, 50);
+        Classifier classifier = classifier("paper:32");
+        Classifier derived = classifier.withBatch(3).withThreads(1).withCrops(CropPlan.parse("center:32"));
+        assertThat(derived.engine()).isSameAs(classifier.engine());
+        assertThat(derived.crops()).isEqualTo(1);
+        assertThatIllegalArgumentException().isThrownBy(() -> classifier.withBatch(0));
+        derived.close();
+        assertThatIllegalStateException().isThrownBy(() -> classifier.predict(image));
+    }
+
+    @Test
     void differentImagesGetDifferentAnswers() {
         try (Classifier classifier = classifier("center:32")) {
             assertThat(classifier.predict(TinyModel.image(1, 60, 60)).logits())
@@ -129,11 +185,11 @@ final class ClassifierTest {
     void eightThreadsGetTheBitsThatOneGets() throws InterruptedException, ExecutionException {
         try (Classifier classifier = classifier("paper:32");
                 ExecutorService threads = Executors.newFixedThreadPool(8)) {
-            List<Answer> alone = new ArrayList<>();
+            List<Prediction> alone = new ArrayList<>();
             for (int i = 0; i < 16; i++) {
                 alone.add(classifier.predict(TinyModel.image(i, 60, 50)));
             }
-            List<Future<Answer>> together = new ArrayList<>();
+            List<Future<Prediction>> together = new ArrayList<>();
             for (int i = 0; i < 64; i++) {
                 int seed = i % 16;
                 together.add(threads.submit(() -> classifier.predict(TinyModel.image(seed, 60, 50))));
@@ -148,7 +204,7 @@ final class ClassifierTest {
     void closingWaitsForThoseWhoAreBeingAnsweredAndTheRestIsRefused() throws InterruptedException {
         Classifier classifier = classifier("paper:32");
         Image image = TinyModel.image(1, 60, 50);
-        Answer expected = classifier.predict(image);
+        Prediction expected = classifier.predict(image);
         CountDownLatch started = new CountDownLatch(4);
         List<Throwable> trouble = Collections.synchronizedList(new ArrayList<>());
         List<Thread> threads = new ArrayList<>();

@@ -1,6 +1,7 @@
 package org.gramian.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,23 +13,21 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.gramian.gallery.CountSketch;
 import org.gramian.gallery.Gallery;
 import org.gramian.gallery.Item;
-import org.gramian.gallery.Neighbours;
+import org.gramian.gallery.NearestImages;
 import org.gramian.gallery.Part;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.ReadResult;
+import org.gramian.image.batch.ImageSource;
 import org.gramian.image.dataset.Sample;
 import org.gramian.image.dataset.protocol.Protocols;
 import org.gramian.inspect.SpdInspection;
+import org.gramian.model.Classifier;
 import org.gramian.model.Engine;
-import org.gramian.model.ModelFile;
-import org.gramian.model.RowSink;
-import org.gramian.model.Scoring;
+import org.gramian.model.ImageResult;
 import org.gramian.run.config.Keys;
-import org.gramian.tensor.Device;
 import org.gramian.train.loop.Cancellation;
 import org.gramian.train.loop.TrainEvent.Collecting;
 import org.junit.jupiter.api.Test;
@@ -81,29 +80,19 @@ class FoldGalleryTest {
         SmallRun run = run().with(Keys.STAGE2_EPOCHS, fineTuning);
         run.train(List.of());
         Gallery gallery = gallery(run);
-        try (ModelFile.Stored stored = ModelFile.read(run.place().resolve("model.safetensors"), Device.CPU)) {
+        try (Classifier classifier = Classifier.load(run.place().resolve("model.safetensors"))) {
             List<Sample> training = run.plan().folds().getFirst().parts().training();
-            CountSketch sketch = CountSketch.of(gallery.descriptorSize());
-            Scoring.of(stored.model(), stored.card(), new ImageReader(ImageLimits.DEFAULT)::read)
-                    .run(
-                            training,
-                            Engine.Rows.DESCRIPTORS,
-                            new RowSink() {
-                                @Override
-                                public void rows(int sample, float[][] crops) {
-                                    var nearest = Neighbours.of(gallery, Part.TRAINING)
-                                            .nearest(sketch.describe(crops), 1)
-                                            .getFirst();
-                                    assertThat(nearest.index()).isEqualTo(sample);
-                                    assertThat(nearest.distance()).isLessThan(1e-3);
-                                }
-
-                                @Override
-                                public void unreadable(int sample, ReadResult.Unreadable problem) {
-                                    throw new AssertionError(problem);
-                                }
-                            },
-                            _ -> {});
+            NearestImages search = NearestImages.of(gallery);
+            List<ImageSource> images = training.stream()
+                    .map(sample -> ImageSource.of(sample.file()))
+                    .toList();
+            classifier.run(images, Set.of(Engine.Rows.DESCRIPTORS), (index, result) -> {
+                float[][] crops =
+                        assertInstanceOf(ImageResult.Computed.class, result).of(Engine.Rows.DESCRIPTORS);
+                var nearest = search.nearest(crops, 1).getFirst();
+                assertThat(nearest.index()).isEqualTo(index);
+                assertThat(nearest.distance()).isLessThan(1e-3);
+            });
         }
     }
 

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.IntStream;
 import org.gramian.evaluate.Evaluator;
-import org.gramian.evaluate.Prediction;
+import org.gramian.evaluate.ImagePrediction;
 import org.gramian.image.ImageLimits;
 import org.gramian.image.ImageReader;
 import org.gramian.image.crop.CropPlan;
@@ -36,19 +36,19 @@ class TestCropsTest {
             Evaluator evaluator =
                     Evaluator.of(stored.model(), stored.card(), new ImageReader(ImageLimits.DEFAULT)::read);
             List<String> tested = fold.evaluation().predictions().stream()
-                    .map(Prediction::name)
+                    .map(ImagePrediction::name)
                     .toList();
             List<Sample> samples = run.dataset().samples();
             List<Integer> indexes = IntStream.range(0, samples.size())
                     .filter(i -> tested.contains(samples.get(i).name()))
                     .boxed()
                     .toList();
-            List<Prediction> again = evaluator
+            List<ImagePrediction> again = evaluator
                     .measure(run.dataset(), indexes, fold.evaluation().setting(), _ -> {})
                     .evaluation()
                     .predictions();
             for (int i = 0; i < again.size(); i++) {
-                Prediction expected = fold.evaluation().predictions().get(i);
+                ImagePrediction expected = fold.evaluation().predictions().get(i);
                 assertThat(again.get(i).name()).isEqualTo(expected.name());
                 assertThat(again.get(i).logits().get(0) - again.get(i).logits().get(1))
                         .isCloseTo(expected.logits().get(0) - expected.logits().get(1), within(1e-4));

@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import org.gramian.evaluate.ConfusionMatrix;
 import org.gramian.evaluate.Evaluation;
-import org.gramian.evaluate.Prediction;
+import org.gramian.evaluate.ImagePrediction;
 import org.gramian.report.run.data.FoldData;
 import org.gramian.report.run.data.RunData;
 
@@ -19,7 +19,7 @@ import org.gramian.report.run.data.RunData;
  */
 record PredictionSet(List<String> classes, List<ScoredPrediction> predictions, RunData data) {
     /** Prediction with the probabilities of the predicted and the true class under the temperature of the fold. */
-    record ScoredPrediction(Prediction prediction, double probability, double ofTruth) {
+    record ScoredPrediction(ImagePrediction prediction, double probability, double ofTruth) {
         boolean right() {
             return prediction.right();
         }
@@ -34,7 +34,7 @@ record PredictionSet(List<String> classes, List<ScoredPrediction> predictions, R
         List<ScoredPrediction> predictions = new ArrayList<>();
         for (FoldData fold : folds) {
             Evaluation evaluation = fold.evaluation();
-            for (Prediction prediction : evaluation.predictions()) {
+            for (ImagePrediction prediction : evaluation.predictions()) {
                 double[] probabilities = prediction
                         .logits()
                         .probabilities(evaluation.temperature().value());
@@ -78,7 +78,7 @@ record PredictionSet(List<String> classes, List<ScoredPrediction> predictions, R
 
     /** Returns a prediction with its thumbnail, if the page has room for it. */
     ShownImage shown(ScoredPrediction scored, ImageSheet sheet) {
-        Prediction prediction = scored.prediction();
+        ImagePrediction prediction = scored.prediction();
         return new ShownImage(
                 prediction.name(),
                 classes.get(prediction.truth()),

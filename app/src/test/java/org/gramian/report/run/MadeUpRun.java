@@ -16,7 +16,7 @@ import org.gramian.backbone.Backbone;
 import org.gramian.basis.Sha256;
 import org.gramian.evaluate.Evaluation;
 import org.gramian.evaluate.EvaluationFile;
-import org.gramian.evaluate.Prediction;
+import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Setting;
 import org.gramian.evaluate.Temperature;
 import org.gramian.gallery.Gallery;
@@ -89,13 +89,13 @@ record MadeUpRun(Path folder, List<String> classes, int images) {
 
     Evaluation evaluation(long seed, String fold, Path place) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
-        List<Prediction> predictions = new ArrayList<>();
+        List<ImagePrediction> predictions = new ArrayList<>();
         for (int i = 0; i < images; i++) {
             double[] scores = random.doubles(classes.size())
                     .map(_ -> random.nextGaussian())
                     .toArray();
             scores[i % classes.size()] += 1.5;
-            predictions.add(new Prediction(name(i), i % classes.size(), Logits.of(scores)));
+            predictions.add(new ImagePrediction(name(i), i % classes.size(), Logits.of(scores)));
         }
         Evaluation evaluation = new Evaluation(
                         new Setting("thirds:3", fold, new Fingerprint("ab".repeat(32)), 0), classes, predictions)

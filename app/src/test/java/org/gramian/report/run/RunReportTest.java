@@ -19,7 +19,7 @@ import org.gramian.evaluate.EvaluationFile;
 import org.gramian.evaluate.FoldSummary;
 import org.gramian.evaluate.Metric;
 import org.gramian.evaluate.PairedTest;
-import org.gramian.evaluate.Prediction;
+import org.gramian.evaluate.ImagePrediction;
 import org.gramian.model.Logits;
 import org.gramian.train.loop.LearningRateFinder;
 import org.junit.jupiter.api.Test;
@@ -278,8 +278,8 @@ class RunReportTest {
     void whoIsBetterIsNamedAndAClassThatIsNeverAnsweredHasNoPrecision() throws IOException {
         MadeUpRun made = MadeUpRun.in(run("a"));
         Evaluation usual = made.evaluation(1, "holdout", run("a"));
-        List<Prediction> same = usual.predictions().stream()
-                .map(one -> new Prediction(one.name(), one.truth(), Logits.of(new double[] {1, 0, 0, 0})))
+        List<ImagePrediction> same = usual.predictions().stream()
+                .map(one -> new ImagePrediction(one.name(), one.truth(), Logits.of(new double[] {1, 0, 0, 0})))
                 .toList();
         Files.createDirectories(run("b"));
         EvaluationFile.write(

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.gramian.tensor.Shape;
 
 /**
@@ -53,7 +54,37 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
                 list.stream().mapToLong(work -> work.crops().size()).sum(),
                 rendering.crops().size(),
                 prefetch,
-                queue -> new Worker(list.size(), new DecodedWork(rendering, list, queue), queue));
+                queue -> new Worker(
+                        list.size(),
+                        new DecodedWork(
+                                rendering,
+                                list.size(),
+                                i -> ImageSource.of(list.get(i).sample(), rendering.reader()),
+                                i -> list.get(i).crops(),
+                                queue),
+                        queue));
+    }
+
+    /**
+     * Starts loading all crops of images.
+     *
+     * @param images must not change; each is read by one of several threads
+     * @param rendering crops and preprocessing; its reader is not used
+     */
+    public BatchLoader(List<ImageSource> images, Rendering rendering, Prefetch prefetch) {
+        this(
+                (long) images.size() * rendering.crops().count(),
+                rendering.crops().size(),
+                prefetch,
+                queue -> {
+                    List<Integer> every = IntStream.range(0, rendering.crops().count())
+                            .boxed()
+                            .toList();
+                    return new Worker(
+                            images.size(),
+                            new DecodedWork(rendering, images.size(), images::get, _ -> every, queue),
+                            queue);
+                });
     }
 
     /**

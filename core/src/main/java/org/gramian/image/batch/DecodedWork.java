@@ -3,36 +3,48 @@ package org.gramian.image.batch;
 import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.IntFunction;
 import java.util.function.ObjIntConsumer;
 import org.gramian.image.Image;
 import org.gramian.image.ReadResult.Readable;
 import org.gramian.image.ReadResult.Unreadable;
-import org.gramian.image.dataset.Sample;
 
-/** Decodes the image of a {@link Work} and writes its crops into their batches. */
+/** Decodes an image and writes its crops into their batches. */
 final class DecodedWork implements Worker.Loading {
     private final Rendering rendering;
-    private final List<Work> list;
+    private final IntFunction<ImageSource> images;
+    private final IntFunction<List<Integer>> crops;
     private final BatchQueue queue;
     /** The number of each image's first crop. */
     private final long[] starts;
 
-    DecodedWork(Rendering rendering, List<Work> list, BatchQueue queue) {
+    /**
+     * @param images the image at an index
+     * @param crops indices of the crops that are loaded of the image at an index
+     */
+    DecodedWork(
+            Rendering rendering,
+            int count,
+            IntFunction<ImageSource> images,
+            IntFunction<List<Integer>> crops,
+            BatchQueue queue) {
         this.rendering = rendering;
-        this.list = list;
+        this.images = images;
+        this.crops = crops;
         this.queue = queue;
-        this.starts = new long[list.size()];
+        this.starts = new long[count];
         for (int i = 1; i < starts.length; i++) {
-            starts[i] = starts[i - 1] + list.get(i - 1).crops().size();
+            starts[i] = starts[i - 1] + crops.apply(i - 1).size();
         }
     }
 
     @Override
     public void load(int index) throws InterruptedException {
-        Sample sample = list.get(index).sample();
-        switch (rendering.crops().seen(rendering.reader().apply(sample.file()), sample)) {
+        ImageSource source = images.apply(index);
+        switch (rendering.crops().seen(source.reader().get(), source.box())) {
             case Unreadable problem -> leaveOut(index, problem);
-            case Readable(Image image, var _) -> write(index, image);
+            case Readable(Image image, var _) ->
+                fill(index, Optional.empty(), rendering.writer(image, source.name(), crops.apply(index)));
         }
     }
 
@@ -40,23 +52,18 @@ final class DecodedWork implements Worker.Loading {
         fill(index, Optional.of(problem), (slot, _) -> slot.fill((byte) 0));
     }
 
-    private void write(int index, Image image) throws InterruptedException {
-        Work work = list.get(index);
-        fill(index, Optional.empty(), rendering.writer(image, work.sample().name(), work.crops()));
-    }
-
     /** @param content told where each of the wanted crops goes, and its place among them */
     private void fill(int index, Optional<Unreadable> problem, ObjIntConsumer<MemorySegment> content)
             throws InterruptedException {
-        List<Integer> crops = list.get(index).crops();
-        for (int place = 0; place < crops.size(); place++) {
+        List<Integer> wanted = crops.apply(index);
+        for (int place = 0; place < wanted.size(); place++) {
             long number = starts[index] + place;
             Optional<MemorySegment> slot = queue.slot(number);
             if (slot.isEmpty()) {
                 return;
             }
             content.accept(slot.get(), place);
-            queue.filled(number, new Place(index, crops.get(place), problem));
+            queue.filled(number, new Place(index, wanted.get(place), problem));
         }
     }
 }

@@ -75,7 +75,11 @@ public final class Crops {
      * where there is no box, or nothing of the image in it.
      */
     public Optional<Image> region(Image image, Sample sample) {
-        return boxed ? sample.box().flatMap(box -> within(image, box)) : Optional.of(image);
+        return region(image, sample.box());
+    }
+
+    private Optional<Image> region(Image image, Optional<Box> object) {
+        return boxed ? object.flatMap(box -> within(image, box)) : Optional.of(image);
     }
 
     /**
@@ -83,12 +87,17 @@ public final class Crops {
      * none.
      */
     public ReadResult seen(ReadResult reading, Sample sample) {
+        return seen(reading, sample.box());
+    }
+
+    /** The same for the box of an image's object. */
+    public ReadResult seen(ReadResult reading, Optional<Box> object) {
         if (!(reading instanceof ReadResult.Readable(Image image, ImageInfo origin))) {
             return reading;
         }
-        Optional<Image> region = region(image, sample);
+        Optional<Image> region = region(image, object);
         if (region.isEmpty()) {
-            String box = sample.box().map(Box::toString).orElse("none");
+            String box = object.map(Box::toString).orElse("none");
             return new ReadResult.Unreadable(
                     ReadResult.Problem.NO_BOX,
                     "expected a box inside the image of " + image + " for crops +box, found " + box);

@@ -7,7 +7,7 @@ import org.gramian.autodiff.Classification;
 import org.gramian.autodiff.Gradients;
 import org.gramian.autodiff.Tape;
 import org.gramian.autodiff.Var;
-import org.gramian.model.Scoring;
+import org.gramian.model.Engine;
 import org.gramian.tensor.Tensor;
 import org.gramian.tensor.Tensors;
 
@@ -62,7 +62,7 @@ record BatchGradient(TrainableModel trainee) {
     }
 
     private static int right(Tensor scores, int[] labels) {
-        float[][] rows = Scoring.toRows(scores);
+        float[][] rows = Engine.toRows(scores);
         int right = 0;
         for (int i = 0; i < labels.length; i++) {
             int top = 0;

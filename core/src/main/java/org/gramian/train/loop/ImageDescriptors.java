@@ -3,13 +3,12 @@ package org.gramian.train.loop;
 import java.io.IOException;
 import java.util.List;
 import java.util.stream.IntStream;
-import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.batch.Prefetch;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
+import org.gramian.model.InferencePipeline;
 import org.gramian.model.Model;
-import org.gramian.model.RowSink;
-import org.gramian.model.Scoring;
 import org.gramian.train.feature.FeatureTable;
 import org.gramian.train.recipe.Recipe;
 
@@ -59,30 +58,22 @@ public record ImageDescriptors(Model model, Recipe recipe, TrainingData material
             int crops = table.crops();
             for (int i = 0; i < samples.size(); i++) {
                 int[] places = IntStream.range(i * crops, (i + 1) * crops).toArray();
-                sink.accept(i, new HeadInference(model, table::rows).descriptors(places, Scoring::toRows));
+                sink.accept(i, new HeadInference(model, table::rows).descriptors(places, Engine::toRows));
                 session.measuring(new TrainEvent.Collecting(TASK, i + 1L, samples.size()));
             }
         }
     }
 
     private void fromImages(List<Sample> samples, Sink sink) {
-        Prefetch prefetch = new Prefetch(Scoring.DEFAULT_BATCH, material.threads(), 3);
-        Scoring scoring = new Scoring(Engine.of(model), material.rendering(material.testCrops()), prefetch);
-        RowSink rows = new RowSink() {
-            @Override
-            public void rows(int sample, float[][] crops) {
-                sink.accept(sample, crops);
+        Prefetch prefetch = new Prefetch(InferencePipeline.DEFAULT_BATCH, material.threads(), 3);
+        InferencePipeline pipeline =
+                new InferencePipeline(Engine.of(model), material.rendering(material.testCrops()), prefetch);
+        pipeline.run(samples, Engine.Rows.DESCRIPTORS, (index, result) -> {
+            switch (result) {
+                case ImageResult.Computed computed -> sink.accept(index, computed.of(Engine.Rows.DESCRIPTORS));
+                case ImageResult.Failed failed -> throw MissingImage.of(samples.get(index), failed.unreadable());
             }
-
-            @Override
-            public void unreadable(int sample, Unreadable problem) {
-                throw MissingImage.of(samples.get(sample), problem);
-            }
-        };
-        scoring.run(
-                samples,
-                Engine.Rows.DESCRIPTORS,
-                rows,
-                done -> session.measuring(new TrainEvent.Collecting(TASK, done, samples.size())));
+            session.measuring(new TrainEvent.Collecting(TASK, index + 1L, samples.size()));
+        });
     }
 }

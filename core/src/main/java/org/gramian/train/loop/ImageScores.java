@@ -6,13 +6,12 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import java.util.stream.IntStream;
-import org.gramian.image.ReadResult.Unreadable;
 import org.gramian.image.dataset.Sample;
 import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
+import org.gramian.model.InferencePipeline;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
-import org.gramian.model.RowSink;
-import org.gramian.model.Scoring;
 import org.gramian.tensor.Tensor;
 import org.gramian.train.feature.FeatureTable;
 
@@ -44,7 +43,7 @@ public interface ImageScores {
             for (int start = 0; start < features.count; start += batch) {
                 int[] places = IntStream.range(start, Math.min(features.count, start + batch))
                         .toArray();
-                rows.addAll(Arrays.asList(run.scores(places, Scoring::toRows)));
+                rows.addAll(Arrays.asList(run.scores(places, Engine::toRows)));
             }
             return IntStream.range(0, features.count / features.crops)
                     .mapToObj(i -> Logits.ofCrops(rows.subList(i * features.crops, (i + 1) * features.crops)
@@ -54,21 +53,17 @@ public interface ImageScores {
     }
 
     /** From the images themselves, through the whole model. */
-    static ImageScores ofImages(Scoring scoring, List<Sample> samples, LongConsumer progress) {
+    static ImageScores ofImages(InferencePipeline pipeline, List<Sample> samples, LongConsumer progress) {
         return () -> {
             List<Logits> all = new ArrayList<>();
-            RowSink sink = new RowSink() {
-                @Override
-                public void rows(int sample, float[][] rows) {
-                    all.add(Logits.ofCrops(rows));
+            pipeline.run(samples, Engine.Rows.SCORES, (index, result) -> {
+                switch (result) {
+                    case ImageResult.Computed computed -> all.add(computed.logits());
+                    case ImageResult.Failed failed ->
+                        throw MissingImage.of(samples.get(index), failed.unreadable());
                 }
-
-                @Override
-                public void unreadable(int sample, Unreadable problem) {
-                    throw MissingImage.of(samples.get(sample), problem);
-                }
-            };
-            scoring.run(samples, Engine.Rows.SCORES, sink, progress);
+                progress.accept(index + 1L);
+            });
             return all;
         };
     }

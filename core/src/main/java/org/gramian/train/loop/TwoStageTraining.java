@@ -11,9 +11,9 @@ import org.gramian.image.batch.Prefetch;
 import org.gramian.image.dataset.Sample;
 import org.gramian.linear.LinearSolver;
 import org.gramian.model.Engine;
+import org.gramian.model.InferencePipeline;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
-import org.gramian.model.Scoring;
 import org.gramian.pooling.Fitting;
 import org.gramian.tensor.Scope;
 import org.gramian.tensor.Tensor;
@@ -229,10 +229,11 @@ public final class TwoStageTraining {
     }
 
     private ImageScores scores(String task, List<Sample> samples) {
-        Prefetch prefetch = new Prefetch(Scoring.DEFAULT_BATCH, material.threads(), 3);
-        Scoring scoring = new Scoring(Engine.of(model), material.rendering(material.testCrops()), prefetch);
+        Prefetch prefetch = new Prefetch(InferencePipeline.DEFAULT_BATCH, material.threads(), 3);
+        InferencePipeline pipeline =
+                new InferencePipeline(Engine.of(model), material.rendering(material.testCrops()), prefetch);
         return ImageScores.ofImages(
-                scoring, samples, done -> session.measuring(new TrainEvent.Collecting(task, done, samples.size())));
+                pipeline, samples, done -> session.measuring(new TrainEvent.Collecting(task, done, samples.size())));
     }
 
     private @Nullable Validator judge(ImageScores judging) {

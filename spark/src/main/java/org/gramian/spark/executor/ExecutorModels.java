@@ -6,15 +6,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
-import org.gramian.model.Engine;
+import org.gramian.model.Classifier;
 import org.gramian.model.Model;
 import org.gramian.model.ModelCard;
 import org.gramian.model.ModelFile;
 import org.gramian.tensor.Device;
 
 /**
- * The models of this Java virtual machine: each is loaded once, serves all tasks, and stays for tasks to come until another one
- * is wanted while nobody uses it. So an executor holds the models that its tasks use, and at most one more.
+ * The models of this Java virtual machine. Each is loaded once and shared by all tasks. An unused model stays loaded for later
+ * tasks until another one is loaded: an executor holds the models that its tasks use, and at most one more.
  */
 public final class ExecutorModels {
     private static final Map<Key, Loaded> LOADED = new HashMap<>();
@@ -24,15 +24,17 @@ public final class ExecutorModels {
     private record Key(String fingerprint, Device device) {}
 
     private static final class Loaded {
-        final ModelFile.Stored stored;
+        final Model model;
+        final Classifier classifier;
         int users;
 
         Loaded(ModelFile.Stored stored) {
-            this.stored = stored;
+            this.model = stored.model();
+            this.classifier = Classifier.of(stored.model(), stored.card());
         }
     }
 
-    /** A model in use; close it when the task ends, once or more often. */
+    /** A model in use, to be closed when the task ends. Closing it again has no effect. */
     public static final class Lease implements AutoCloseable {
         private final Loaded loaded;
         private boolean closed;
@@ -41,20 +43,21 @@ public final class ExecutorModels {
             this.loaded = loaded;
         }
 
-        Engine engine() {
-            return Engine.of(loaded.stored.model());
+        /** Returns the classifier, which other tasks use too: it must not be closed. */
+        Classifier classifier() {
+            return loaded.classifier;
         }
 
-        /** The model, which others use too: nobody changes it. */
+        /** Returns the model, which other tasks use too: it must not be changed. */
         public Model model() {
-            return loaded.stored.model();
+            return loaded.model;
         }
 
         public ModelCard card() {
-            return loaded.stored.card();
+            return loaded.classifier.card();
         }
 
-        /** Numbers of a descriptor. */
+        /** Returns the length of a descriptor. */
         long descriptorSize() {
             return model().head().pooling().descriptorSize(model().backbone().channels());
         }
@@ -65,7 +68,7 @@ public final class ExecutorModels {
         }
     }
 
-    /** A model on a device, loaded by the first task that wants it. */
+    /** Returns a model on a device, loading it for the first task. */
     public static synchronized Lease acquire(SharedModel model, Device device) {
         Key key = new Key(model.fingerprint(), device);
         Loaded loaded = LOADED.get(key);
@@ -85,16 +88,16 @@ public final class ExecutorModels {
         }
     }
 
-    /** How many are in memory. */
+    /** Returns the number of loaded models. */
     static synchronized int count() {
         return LOADED.size();
     }
 
-    /** Frees those that no task uses. */
+    /** Frees the models that no task uses. */
     public static synchronized void freeUnused() {
         LOADED.values().removeIf(loaded -> {
             if (loaded.users == 0) {
-                loaded.stored.close();
+                loaded.classifier.close();
             }
             return loaded.users == 0;
         });

@@ -35,7 +35,7 @@ public record ImageColumn(int index, SerializableConfiguration hadoop) implement
     /**
      * Reads the image of a row.
      *
-     * @param last whether nobody will try again: a file system that fails is then the image's error
+     * @param last whether this is the last attempt: a file system that fails is then the image's error
      * @throws UncheckedIOException if a file system fails and it is not
      */
     public ReadResult read(Row row, boolean last) {

@@ -63,7 +63,7 @@ public final class ModelContent {
         return header;
     }
 
-    /** The bytes themselves, not a copy: nobody changes them. */
+    /** Returns the bytes, not a copy: they must not be changed. */
     public byte[] bytes() {
         return bytes;
     }

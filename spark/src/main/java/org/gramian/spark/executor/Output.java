@@ -4,31 +4,35 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.apache.spark.ml.linalg.SQLDataTypes;
+import org.apache.spark.ml.linalg.Vector;
+import org.apache.spark.ml.linalg.Vectors;
 import org.apache.spark.sql.types.DataType;
 import org.apache.spark.sql.types.DataTypes;
 import org.gramian.image.ReadResult.Problem;
-import org.gramian.model.Answer;
 import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
+import org.gramian.model.ModelCard;
+import org.gramian.model.Prediction;
 import org.jspecify.annotations.Nullable;
 
-/** What a model can add to a row; null where the image has none, and only {@link #ERROR} and {@link #ERROR_KIND} are not. */
+/** Output columns. Of a failed image all are null except {@link #ERROR} and {@link #ERROR_KIND}, which else are null. */
 public enum Output {
-    /** The index of the likeliest class, as Spark's evaluators and {@code IndexToString} take it. */
+    /** Index of the most probable class, as Spark's evaluators and {@code IndexToString} take it. */
     PREDICTION(Engine.Rows.SCORES),
-    /** The name of the likeliest class. */
+    /** Name of the most probable class. */
     CLASS(Engine.Rows.SCORES),
-    /** The probability of each class, in the order of the classes, at the temperature of the card. */
+    /** Probability of each class, in the order of the classes, at the temperature of the card. */
     PROBABILITY(Engine.Rows.SCORES),
-    /** What the pooling ends with, the mean of the image's crops. */
+    /** Output of the pooling, the mean of the image's crops. */
     DESCRIPTOR(Engine.Rows.DESCRIPTORS),
-    /** Why there is nothing else; null where there is. */
+    /** Reason of a failure. */
     ERROR(null),
-    /** The kind of error, one of few words by which errors can be counted; null where there is none. */
+    /** Kind of a failure, one of {@link #ERROR_KINDS}. */
     ERROR_KIND(null);
 
-    /** All kinds of errors that there can be. */
+    /** All kinds of failures. */
     public static final List<String> ERROR_KINDS = Stream.concat(
-                    Arrays.stream(Problem.values()).map(Problem::name), Stream.of(Scored.NOT_FINITE))
+                    Arrays.stream(Problem.values()).map(Problem::name), Stream.of(ImageResult.Failed.NOT_FINITE))
             .toList();
 
     private final Engine.@Nullable Rows needed;
@@ -37,7 +41,7 @@ public enum Output {
         this.needed = needed;
     }
 
-    /** The type of its column. */
+    /** Returns the type of the column. */
     public DataType type() {
         return switch (this) {
             case PREDICTION -> DataTypes.DoubleType;
@@ -46,23 +50,41 @@ public enum Output {
         };
     }
 
-    /** What must be computed for it. */
+    /** Returns the rows that the column needs. */
     Engine.@Nullable Rows needed() {
         return needed;
     }
 
-    /** Its value in the row of an image. */
+    /** Returns the value in the row of an image. */
     @Nullable
-    Object of(Scored scored) {
-        Answer answer = scored.answer();
-        Scored.Failure failure = scored.failure();
-        return switch (this) {
-            case PREDICTION -> answer == null ? null : (double) answer.logits().top();
-            case CLASS -> answer == null ? null : answer.best().name();
-            case PROBABILITY -> answer == null ? null : scored.probabilities(answer);
-            case DESCRIPTOR -> scored.descriptor();
-            case ERROR -> failure == null ? null : failure.reason();
-            case ERROR_KIND -> failure == null ? null : failure.kind();
+    Object of(ImageResult result, ModelCard card) {
+        return switch (result) {
+            case ImageResult.Computed computed -> of(computed, card);
+            case ImageResult.Failed failed -> switch (this) {
+                case ERROR -> failed.reason();
+                case ERROR_KIND -> failed.kind();
+                default -> null;
+            };
         };
+    }
+
+    private @Nullable Object of(ImageResult.Computed computed, ModelCard card) {
+        return switch (this) {
+            case PREDICTION -> (double) prediction(computed).logits().top();
+            case CLASS -> prediction(computed).className();
+            case PROBABILITY -> Vectors.dense(prediction(computed).logits().probabilities(card.temperature()));
+            case DESCRIPTOR -> vector(computed.descriptor());
+            case ERROR, ERROR_KIND -> null;
+        };
+    }
+
+    private static Prediction prediction(ImageResult.Computed computed) {
+        return computed.prediction().orElseThrow();
+    }
+
+    private static Vector vector(float[] values) {
+        double[] wide = new double[values.length];
+        Arrays.setAll(wide, i -> values[i]);
+        return Vectors.dense(wide);
     }
 }

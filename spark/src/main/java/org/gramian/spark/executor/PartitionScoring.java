@@ -10,17 +10,20 @@ import org.apache.spark.api.java.function.MapPartitionsFunction;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.util.TaskCompletionListener;
+import org.gramian.image.batch.ImageSource;
 import org.gramian.model.Engine;
+import org.gramian.model.ImageResult;
+import org.gramian.model.ModelCard;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Appends what a model says to the rows of a partition: as many rows as there were, in their order.
+ * Appends predictions or descriptors to the rows of a partition, with a {@link org.gramian.model.Classifier}. Keeps number and
+ * order of the rows.
  *
- * @param model what computes
- * @param input where images are
- * @param outputs what is appended, in this order
- * @param device where the model computes: {@code cpu}, {@code cuda:1}, or {@code auto} for the GPU that Spark gave the task, and
- *     the processor where it gave none
+ * @param model the model
+ * @param input the column of images
+ * @param outputs columns to append, in this order
+ * @param device {@code cpu}, {@code cuda:1}, or {@code auto}: the GPU that Spark assigned to the task, else the CPU
  */
 public record PartitionScoring(SharedModel model, ImageColumn input, List<Output> outputs, String device)
         implements MapPartitionsFunction<Row, Row> {
@@ -31,16 +34,15 @@ public record PartitionScoring(SharedModel model, ImageColumn input, List<Output
     @Override
     public Iterator<Row> call(Iterator<Row> rows) {
         if (!rows.hasNext()) {
-            return rows; // no model is loaded for nothing
+            return rows; // does not load the model for an empty partition
         }
         TaskContext task = TaskContext.get();
         TaskResources resources = TaskResources.of(task, device);
         ExecutorModels.Lease lease = ExecutorModels.acquire(model, resources.device());
         task.addTaskCompletionListener((TaskCompletionListener) _ -> lease.close());
-        Pass pass = new Pass(lease, resources, wanted());
         boolean last = Attempts.isLast(task);
         long added = outputs.contains(Output.DESCRIPTOR) ? Double.BYTES * lease.descriptorSize() : 0;
-        return new Chunks<>(rows, row -> ImageColumn.bytes(row) + added, chunk -> appended(chunk, pass, last));
+        return new Chunks<>(rows, row -> ImageColumn.bytes(row) + added, chunk -> appended(chunk, lease, resources, last));
     }
 
     private Set<Engine.Rows> wanted() {
@@ -54,22 +56,26 @@ public record PartitionScoring(SharedModel model, ImageColumn input, List<Output
         return wanted;
     }
 
-    private List<Row> appended(List<Row> chunk, Pass pass, boolean last) {
-        List<Scored> scored = pass.over(chunk.size(), number -> input.read(chunk.get(number), last));
+    private List<Row> appended(
+            List<Row> chunk, ExecutorModels.Lease lease, TaskResources resources, boolean last) {
+        resources.apply();
+        List<ImageSource> images = chunk.stream()
+                .map(row -> ImageSource.of("row", () -> input.read(row, last)))
+                .toList();
         List<Row> rows = new ArrayList<>();
-        for (int i = 0; i < chunk.size(); i++) {
-            rows.add(appended(chunk.get(i), scored.get(i)));
-        }
+        lease.classifier()
+                .withThreads(resources.cores())
+                .run(images, wanted(), (i, result) -> rows.add(appended(chunk.get(i), result, lease.card())));
         return rows;
     }
 
-    private Row appended(Row row, Scored scored) {
+    private Row appended(Row row, ImageResult result, ModelCard card) {
         @Nullable Object[] values = new Object[row.size() + outputs.size()];
         for (int i = 0; i < row.size(); i++) {
             values[i] = row.get(i);
         }
         for (int i = 0; i < outputs.size(); i++) {
-            values[row.size() + i] = outputs.get(i).of(scored);
+            values[row.size() + i] = outputs.get(i).of(result, card);
         }
         return RowFactory.create(values);
     }

@@ -1,13 +1,13 @@
 /**
- * What happens on executors: rows of a partition become rows with what a model says of their images.
+ * Code of the executors: appends predictions and descriptors to the rows of a partition.
  *
- * <p>The driver turns a model file into a {@link org.gramian.spark.executor.ModelContent}, whose bytes every executor gets once,
- * by a broadcast that travels with each task as a {@link org.gramian.spark.executor.SharedModel}. {@link
- * org.gramian.spark.executor.ExecutorModels} loads it once in each virtual machine, on the device that {@link
- * org.gramian.spark.executor.TaskResources} says the task was given. {@link org.gramian.spark.executor.PartitionScoring} takes
- * rows in {@link org.gramian.spark.executor.Chunks}, reads their images from a {@link
- * org.gramian.spark.executor.ImageColumn} (what a store that fails means, {@code Attempts} knows), has them computed exactly as the command line does in a {@link
- * org.gramian.spark.executor.Pass} of {@link org.gramian.model.Scoring}, and appends the {@link org.gramian.spark.executor.Output}s that were asked for.
+ * <p>The driver turns a model file into a {@link org.gramian.spark.executor.ModelContent}. Each executor gets its bytes once, by
+ * a broadcast that travels with each task as a {@link org.gramian.spark.executor.SharedModel}. {@link
+ * org.gramian.spark.executor.ExecutorModels} loads it once per virtual machine, on the device of the task's {@link
+ * org.gramian.spark.executor.TaskResources}. {@link org.gramian.spark.executor.PartitionScoring} takes rows in {@link
+ * org.gramian.spark.executor.Chunks}, makes an image source of each row's {@link org.gramian.spark.executor.ImageColumn}, runs the
+ * {@link org.gramian.model.Classifier} as the command line does, and appends the {@link org.gramian.spark.executor.Output}
+ * columns. {@code Attempts} decides whether a store that fails is an error of the image.
  */
 @NullMarked
 package org.gramian.spark.executor;

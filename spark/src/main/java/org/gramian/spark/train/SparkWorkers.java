@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.broadcast.Broadcast;
-import org.gramian.evaluate.Prediction;
+import org.gramian.evaluate.ImagePrediction;
 import org.gramian.evaluate.Temperature;
 import org.gramian.model.Logits;
 import org.gramian.model.Model;
@@ -99,10 +99,10 @@ final class SparkWorkers implements HeadWorkers {
             return Temperature.NONE;
         }
         CalibrationWork wanted = new CalibrationWork(work.batch(), Math.ceilDiv(MOST_CALIBRATING, shards.groups()));
-        List<Prediction> predictions =
+        List<ImagePrediction> predictions =
                 ordered(shards, StepOrder.of(model, new int[0], Dropout.NONE), shards.all(), wanted).stream()
                         .flatMap(scores -> scores.images().stream())
-                        .map(scored -> new Prediction("validation", scored.label(), Logits.of(scored.logits())))
+                        .map(scored -> new ImagePrediction("validation", scored.label(), Logits.of(scored.logits())))
                         .toList();
         return Temperature.fit(predictions);
     }

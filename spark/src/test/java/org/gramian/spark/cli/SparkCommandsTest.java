@@ -18,8 +18,8 @@ import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.SparkSession;
 import org.apache.spark.sql.types.StructType;
-import org.gramian.model.Answer;
-import org.gramian.model.Outcome;
+import org.gramian.model.ImageResult;
+import org.gramian.model.Prediction;
 import org.gramian.spark.testing.LocalSpark;
 import org.gramian.spark.testing.OneMachine;
 import org.gramian.spark.testing.SmallModel;
@@ -64,18 +64,19 @@ class SparkCommandsTest {
         return spark.read().parquet(place.toString()).collectAsList();
     }
 
-    private static void assertAnswers(List<Row> rows, Map<String, Outcome> expected) {
+    private static void assertAnswers(List<Row> rows, Map<String, ImageResult> expected) {
         assertThat(rows).hasSameSizeAs(expected.keySet());
         for (Row row : rows) {
             switch (Objects.requireNonNull(expected.get(OneMachine.name(row.getAs("path"))))) {
-                case Outcome.Failed(String reason) -> {
+                case ImageResult.Failed(var _, String reason) -> {
                     assertThat(row.<String>getAs("error")).isEqualTo(reason);
                     assertThat(row.<String>getAs("error_kind")).isNotNull();
                     assertThat(row.<Object>getAs("class")).isNull();
                     assertThat(row.<Object>getAs("probability")).isNull();
                     assertThat(row.<Object>getAs("probabilities")).isNull();
                 }
-                case Outcome.Answered(Answer answer) -> {
+                case ImageResult.Computed computed -> {
+                    Prediction answer = computed.prediction().orElseThrow();
                     assertThat(row.<String>getAs("class"))
                             .isEqualTo(answer.best().name());
                     assertThat(row.<Double>getAs("probability"))

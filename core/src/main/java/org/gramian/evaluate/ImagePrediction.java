@@ -4,19 +4,19 @@ import org.gramian.basis.QuotedText;
 import org.gramian.model.Logits;
 
 /**
- * What a model said about one image, beside what is true.
+ * Prediction for one labelled image.
  *
  * @param name the image's name in its dataset
  * @param truth index of its class
  * @param logits finite, one per class, of magnitude at most {@value #MOST}; of several crops, {@link
  *     Logits#meanProbability}
  */
-public record Prediction(String name, int truth, Logits logits) {
-    /** Far beyond any network, and small enough that no sum or quotient of scores overflows. */
+public record ImagePrediction(String name, int truth, Logits logits) {
+    /** Above the scores of any network, and small enough that no sum or quotient of scores overflows. */
     public static final double MOST = 1e100;
 
     /** @throws IllegalArgumentException with the image's name, if a score is not finite or the truth is no class */
-    public Prediction {
+    public ImagePrediction {
         if (name.isEmpty()) {
             throw new IllegalArgumentException("expected the name of an image, found an empty one");
         }
@@ -34,12 +34,12 @@ public record Prediction(String name, int truth, Logits logits) {
         }
     }
 
-    /** The predicted class. */
+    /** Returns the index of the predicted class. */
     public int predicted() {
         return logits.top();
     }
 
-    /** Whether the predicted class is the true one. */
+    /** Returns whether the predicted class is the true one. */
     public boolean right() {
         return predicted() == truth;
     }

@@ -7,42 +7,42 @@ import static org.gramian.testing.Facts.facts;
 
 import java.util.Comparator;
 import java.util.List;
-import org.gramian.model.Answer.Guess;
+import org.gramian.model.Prediction.ClassProbability;
 import org.gramian.testing.RandomTest;
 import org.gramian.testing.Seed;
 import org.junit.jupiter.api.Test;
 
-final class AnswerTest {
+final class PredictionTest {
     @RandomTest
     void theLikeliestClassesComeFirstAndAllAddUpToOne(Seed seed) {
         Logits logits = Logits.of(seed.random().doubles(3, -5, 5).toArray());
-        Answer answer = Answer.of(logits, TinyModel.card("center", 1.7));
-        assertThat(answer.guesses())
+        Prediction answer = Prediction.of(logits, TinyModel.card("center", 1.7));
+        assertThat(answer.ranking())
                 .hasSize(3)
-                .isSortedAccordingTo(Comparator.comparingDouble((Guess guess) -> -guess.probability()));
+                .isSortedAccordingTo(Comparator.comparingDouble((ClassProbability guess) -> -guess.probability()));
         assertThat(answer.best().name()).isEqualTo(TinyModel.CLASSES.get(logits.top()));
         assertThat(answer.best().probability()).isEqualTo(logits.probabilities(1.7)[logits.top()]);
-        assertThat(answer.guesses().stream().mapToDouble(Guess::probability).sum())
+        assertThat(answer.ranking().stream().mapToDouble(ClassProbability::probability).sum())
                 .isCloseTo(1, within(1e-12));
-        assertThat(answer.top(2)).isEqualTo(answer.guesses().subList(0, 2));
-        assertThat(answer.top(99)).isEqualTo(answer.guesses());
+        assertThat(answer.top(2)).isEqualTo(answer.ranking().subList(0, 2));
+        assertThat(answer.top(99)).isEqualTo(answer.ranking());
     }
 
     @Test
     void equallyLikelyClassesKeepTheirOrder() {
-        Answer answer = Answer.of(Logits.of(1, 2, 2), TinyModel.card("center"));
-        assertThat(answer.guesses().stream().map(Guess::name))
+        Prediction answer = Prediction.of(Logits.of(1, 2, 2), TinyModel.card("center"));
+        assertThat(answer.ranking().stream().map(ClassProbability::name))
                 .containsExactlyElementsOf(List.of("foliage", "glass", "fabric"));
-        assertThat(Answer.of(Logits.of(0, 0, 0), TinyModel.card("center")).guesses().stream()
-                        .map(Guess::name))
+        assertThat(Prediction.of(Logits.of(0, 0, 0), TinyModel.card("center")).ranking().stream()
+                        .map(ClassProbability::name))
                 .containsExactlyElementsOf(TinyModel.CLASSES);
     }
 
     @Test
     void aHigherTemperatureIsLessSure() {
         Logits logits = Logits.of(3, 1, 0);
-        double sure = Answer.of(logits, TinyModel.card("center", 0.5)).best().probability();
-        double unsure = Answer.of(logits, TinyModel.card("center", 2)).best().probability();
+        double sure = Prediction.of(logits, TinyModel.card("center", 0.5)).best().probability();
+        double unsure = Prediction.of(logits, TinyModel.card("center", 2)).best().probability();
         assertThat(sure).isGreaterThan(unsure);
     }
 
@@ -50,13 +50,13 @@ final class AnswerTest {
     void scoresThatAreNoAnswerAreNamed() {
         ModelCard card = TinyModel.card("center");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Answer.of(Logits.of(1, Double.NaN, 2), card))
+                .isThrownBy(() -> Prediction.of(Logits.of(1, Double.NaN, 2), card))
                 .has(facts("foliage", "NaN"));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Answer.of(Logits.of(1, 2), card))
+                .isThrownBy(() -> Prediction.of(Logits.of(1, 2), card))
                 .has(facts("3", "classes", "2"));
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> Answer.of(Logits.of(1, 2, 3), card).top(0))
+                .isThrownBy(() -> Prediction.of(Logits.of(1, 2, 3), card).top(0))
                 .has(facts("0"));
     }
 }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 final class DecoderMessage {
     private DecoderMessage() {}
 
-    /** What the first cause of a failure says, or the name of its kind where it says nothing. */
+    /** Returns the message of the root cause, or its class name without one. */
     static String of(Throwable failure) {
         String said = "";
         for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {

@@ -11,7 +11,7 @@ import java.util.function.Supplier;
  * <p>Only decoding takes turns. Images that were decoded before stay in memory while their owners use them.
  */
 final class DecodingPermits {
-    /** Fair, so that the one who waits to be alone is not passed by others for ever. */
+    /** Fair, so that a thread that waits for exclusive decoding is not starved. */
     private final ReadWriteLock lock = new ReentrantReadWriteLock(true);
 
     /**

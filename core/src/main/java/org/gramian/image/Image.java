@@ -6,7 +6,7 @@ import java.util.Objects;
 /**
  * A decoded image: opaque RGB bytes, upright, rows from top to bottom.
  *
- * <p>The bytes are not copied: whoever makes an image hands them over, and nobody changes them afterwards.
+ * <p>The bytes are not copied: the caller hands them over and must not change them afterwards.
  */
 public final class Image {
     private final int width;
@@ -31,8 +31,8 @@ public final class Image {
      */
     public static Image of(BufferedImage image) {
         try {
-            Samples.check(image.getColorModel(), image.getSampleModel());
-            return new Samples(image).image();
+            SampleConverter.check(image.getColorModel(), image.getSampleModel());
+            return new SampleConverter(image).image();
         } catch (UnreadableException unknown) {
             throw new IllegalArgumentException(unknown.getMessage(), unknown);
         }

@@ -156,7 +156,7 @@ public final class ImageReader {
 
     private static ReadResult readable(BufferedImage image, Prepared prepared, ImageFormat format)
             throws UnreadableException {
-        Samples samples = new Samples(image);
+        SampleConverter samples = new SampleConverter(image);
         Kind kind = prepared.kind().orElseGet(() -> kind(samples, format));
         Orientation orientation = prepared.orientation();
         ImageInfo origin = new ImageInfo(
@@ -164,7 +164,7 @@ public final class ImageReader {
         return new ReadResult.Readable(orientation.upright(samples.image()), origin);
     }
 
-    private static Kind kind(Samples samples, ImageFormat format) {
+    private static Kind kind(SampleConverter samples, ImageFormat format) {
         boolean gray = format != ImageFormat.GIF && samples.isGrayRamp();
         return new Kind(gray ? ImageInfo.Colour.GRAY : samples.colour(), samples.bits());
     }

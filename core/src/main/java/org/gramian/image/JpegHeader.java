@@ -6,7 +6,7 @@ import org.gramian.image.ReadResult.Problem;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the markers of a JPEG say, found in one walk over the file without decoding.
+ * Markers of a JPEG, read in one pass over the file without decoding.
  *
  * @param frame the frame: size and components
  * @param transform what the Adobe marker says of the colours, or −1 without one

@@ -19,7 +19,7 @@ final class MemoryInput extends ImageInputStreamImpl {
     /** What small files may use up however small they are. */
     private static final int FREE_BYTES = 1 << 20;
 
-    /** Some decoders take the end for zeros and go on for as long as they are told it again. */
+    /** Some decoders take the end for zeros and read on without end. */
     private static final int MOST_ENDS = 100;
 
     private static final long SECONDS = 120;
@@ -44,12 +44,12 @@ final class MemoryInput extends ImageInputStreamImpl {
         ends = 0;
     }
 
-    /** Whether a decoder asked for bytes behind the last one, since it began with the header or with the pixels. */
+    /** Returns whether a decoder read past the last byte since the start of the header or of the pixels. */
     boolean ended() {
         return ends > 0;
     }
 
-    /** @throws UnreadableException if a decoder asked for more than it may, even if it then made do without */
+    /** @throws UnreadableException if a decoder read more than its allowance, even if it then succeeded */
     void checkAllowance() throws UnreadableException {
         if (overdrawn) {
             throw new UnreadableException(

@@ -66,7 +66,7 @@ final class WebpAlpha {
 
     private byte[] compressed(Bounds bounds) throws UnreadableException {
         try (Decoder decoder = Decoder.of(ImageFormat.WEBP, lossless(), true)) {
-            byte[] rgb = new Samples(decoder.image(bounds)).image().rgb();
+            byte[] rgb = new SampleConverter(decoder.image(bounds)).image().rgb();
             byte[] green = new byte[rgb.length / 3];
             for (int i = 0; i < green.length; i++) {
                 green[i] = rgb[3 * i + 1];

@@ -1,17 +1,18 @@
 /**
- * Images: files become upright RGB bytes of a wanted size, or a reason why not.
+ * Images: files become upright RGB bytes of a given size, or a reason why not.
  *
- * <p>A {@link org.gramian.image.ImageReader} takes a file through these steps: its first bytes tell the {@link
- * org.gramian.image.ImageFormat}; its header is held against the {@link org.gramian.image.ImageLimits}; one of Java's image
- * readers, or for lossy WebP {@code vp8}, decodes it; its samples become RGB bytes; its EXIF {@link org.gramian.image.Orientation} is undone. What comes out is a
- * {@link org.gramian.image.Reading}: a {@link org.gramian.image.Image} with its {@link org.gramian.image.Origin}, or the {@link
- * org.gramian.image.Reading.Problem} with a sentence for people. {@link org.gramian.image.Resize} brings images to size.
+ * <p>An {@link org.gramian.image.ImageReader} takes a file through these steps: it detects the {@link
+ * org.gramian.image.ImageFormat} by the first bytes, checks the header against the {@link org.gramian.image.ImageLimits},
+ * decodes by one of Java's image readers or, for lossy WebP, by {@code vp8}, converts the samples to RGB bytes and applies the EXIF {@link
+ * org.gramian.image.Orientation}. The outcome is a {@link org.gramian.image.ReadResult}: an {@link org.gramian.image.Image}
+ * with its {@link org.gramian.image.ImageInfo}, or a {@link org.gramian.image.ReadResult.Problem} with a sentence that
+ * explains it. {@link org.gramian.image.Resize} resizes images.
  *
  * <pre>{@code
  * ImageReader reader = new ImageReader(ImageLimits.DEFAULT);
  * switch (reader.read(Path.of("photo.jpg"))) {
- *     case Reading.Readable(Image image, Origin origin) -> use(Resize.shortSide(image, 256));
- *     case Reading.Unreadable(Reading.Problem problem, String reason) -> report(problem, reason);
+ *     case ReadResult.Readable(Image image, ImageInfo origin) -> use(Resize.shortSide(image, 256));
+ *     case ReadResult.Unreadable(ReadResult.Problem problem, String reason) -> report(problem, reason);
  * }
  * }</pre>
  *

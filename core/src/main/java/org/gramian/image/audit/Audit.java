@@ -82,7 +82,7 @@ public final class Audit {
     /**
      * Audits a dataset.
      *
-     * @param progress told how many images are done, in ascending order
+     * @param progress receives the number of finished images, in ascending order
      */
     public AuditReport of(Dataset dataset, LongConsumer progress) throws InterruptedException {
         AuditInput subject = AuditInput.of(dataset);

@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param classes how many images each class has, in the order of the dataset
  * @param contents what the readable images are like
  * @param unreadable those that could not be read
- * @param duplicates groups of copies
+ * @param duplicates groups of duplicates
  * @param findings what it means, the worst first
  */
 public record AuditReport(

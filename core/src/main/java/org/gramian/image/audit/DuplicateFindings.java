@@ -14,7 +14,7 @@ import org.gramian.image.audit.Finding.Kind;
  * What copies do to training, each group under the worst that it does: a label that is wrong, a test that is known
  * beforehand, or only more weight than its due.
  *
- * <p>Exact copies spoil where they cross classes or splits. Near copies never do by themselves, since what is near is a
+ * <p>Exact duplicates are errors where they cross classes or splits. Near-duplicates never are by themselves, since what is near is a
  * matter of opinion (two shots of one wall, say): they are shown to a person.
  */
 final class DuplicateFindings {

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import java.util.List;
 
 /**
- * Images that are copies of each other.
+ * Images that are duplicates or near-duplicates of each other.
  *
  * @param kind how alike they are
  * @param images two or more, in the order of the dataset
@@ -19,7 +19,7 @@ public record DuplicateGroup(
         boolean acrossClasses,
         List<String> acrossSplits,
         double difference) {
-    /** How alike copies are. */
+    /** How alike duplicates are. */
     public enum Kind {
         /** The same bytes. */
         SAME_FILE,

@@ -10,10 +10,10 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Finds the images that are copies of each other.
+ * Finds duplicates and near-duplicates among images.
  *
  * <p>Equal pixels come first: equal files show equal pixels, so only files whose pixels are equal have to be compared byte
- * by byte. Near copies are then looked for among one image of each such group, by hash, and confirmed by sketch; a near
+ * by byte. Near-duplicates are then searched among one image of each such group, by hash, and confirmed by sketch; a near
  * copy of a near copy belongs to the group, so that two that are in one group already need not be compared: thousands of
  * frames of a fixed camera cost little more than as many others. Images of a single colour are left out there: all look
  * alike.
@@ -75,7 +75,7 @@ final class DuplicateSearch {
                 .toList();
     }
 
-    /** A group of near copies that is being gathered. */
+    /** A group of near-duplicates while it is collected. */
     private static final class Near {
         private final List<Integer> indices = new ArrayList<>();
         private int kinds;
@@ -99,7 +99,7 @@ final class DuplicateSearch {
         return copies.stream().map(ImageStatistics::index).toList();
     }
 
-    /** A file that vanished since it was decoded counts as another one: its pixels were equal, its bytes nobody knows. */
+    /** A file that vanished since it was decoded counts as different: its pixels were equal, its bytes are unknown. */
     private boolean sameFiles(List<ImageStatistics> copies) {
         Path first = file(copies.getFirst());
         try {

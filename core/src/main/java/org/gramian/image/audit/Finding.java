@@ -41,7 +41,7 @@ public record Finding(Severity severity, Kind kind, String sentence, String advi
     /**
      * One place.
      *
-     * @param text the image, the copies, or the class, for people
+     * @param text the image, the duplicates, or the class, for display
      * @param remark what about it, as {@code 50×50}; empty where there is no more to say
      * @param images the names of the images concerned; none where it is about a class
      */

@@ -12,7 +12,7 @@ import org.gramian.tensor.Tensors;
  * the rest is zero.
  *
  * <p>Closing it lets its memory be used for a batch to come: what {@link #memory} and {@link #tensor} returned earlier must
- * not be read afterwards, nor once the loader is closed, whose memory it is; nobody checks that.
+ * not be read afterwards, nor once the loader is closed, whose memory it is; this is not checked.
  */
 public final class Batch implements AutoCloseable {
     private final MemorySegment memory;

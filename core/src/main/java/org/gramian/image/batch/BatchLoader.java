@@ -7,12 +7,19 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
+import java.util.function.IntFunction;
+import java.util.function.ObjIntConsumer;
 import java.util.stream.IntStream;
+import org.gramian.image.Image;
+import org.gramian.image.ReadResult.Readable;
+import org.gramian.image.ReadResult.Unreadable;
+import org.gramian.tensor.Niceness;
 import org.gramian.tensor.Shape;
 
 /**
- * Loads images ahead of the one who uses them: several threads decode, batches come out in the order of the list.
+ * Prefetches batches: several threads decode, batches come out in the order of the list.
  *
  * <p>The same list gives the same batches for any number of threads. Memory is bounded, however long the list is: {@code
  * ahead} batches, which are used over and over, and two decoded images for each thread of {@link Prefetch}: for each there
@@ -47,7 +54,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
     /**
      * Starts loading.
      *
-     * @param list must not change; it is asked by several threads, and may make its elements as they are asked for
+     * @param list must not change; several threads read it, and it may create its elements lazily
      */
     public BatchLoader(Rendering rendering, List<Work> list, Prefetch prefetch) {
         this(
@@ -181,6 +188,124 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
         }
         if (arena.scope().isAlive()) {
             arena.close();
+        }
+    }
+
+    /**
+     * One thread's work: takes the next image, decodes it, writes its crops where they belong, until there is none left.
+     *
+     * <p>There are two kinds of threads, which take turns. While the taker waits for images, ordinary ones decode. While it
+     * computes, on the same cores perhaps, those decode that give way to everything else: in the moments when a core of the
+     * computation has nothing to do. Were they alone, a machine that is busy otherwise would never let them come to an end.
+     */
+    private static final class Worker {
+        private final int count;
+        private final Loading loading;
+        private final BatchQueue queue;
+        /** The image that is next. */
+        private final AtomicInteger next = new AtomicInteger();
+
+        /** Loads one item: writes its crops where they belong in the queue. */
+        @FunctionalInterface
+        interface Loading {
+            void load(int index) throws InterruptedException;
+        }
+
+        /** A worker that any number of threads may run at once, over so many items. */
+        Worker(int count, Loading loading, BatchQueue queue) {
+            this.count = count;
+            this.loading = loading;
+            this.queue = queue;
+        }
+
+        int count() {
+            return count;
+        }
+
+        /** While the taker waits. */
+        void whileAwaited() {
+            decode(true);
+        }
+
+        /** While the taker computes; this thread gives way to all others from now on. */
+        void meanwhile() {
+            Niceness.nicest();
+            decode(false);
+        }
+
+        private void decode(boolean awaited) {
+            try {
+                while (queue.turn(awaited)) {
+                    int index = next.getAndIncrement();
+                    if (index >= count) {
+                        return;
+                    }
+                    loading.load(index);
+                }
+            } catch (InterruptedException _) {
+                Thread.currentThread().interrupt(); // only the loader interrupts, after it stopped the queue
+            } catch (Throwable thrown) { // whatever it is, the taker must not wait for ever
+                queue.stop(thrown);
+            }
+        }
+    }
+
+    /** Decodes an image and writes its crops into their batches. */
+    private static final class DecodedWork implements Worker.Loading {
+        private final Rendering rendering;
+        private final IntFunction<ImageSource> images;
+        private final IntFunction<List<Integer>> crops;
+        private final BatchQueue queue;
+        /** The number of each image's first crop. */
+        private final long[] starts;
+
+        /**
+         * @param images the image at an index
+         * @param crops indices of the crops that are loaded of the image at an index
+         */
+        DecodedWork(
+                Rendering rendering,
+                int count,
+                IntFunction<ImageSource> images,
+                IntFunction<List<Integer>> crops,
+                BatchQueue queue) {
+            this.rendering = rendering;
+            this.images = images;
+            this.crops = crops;
+            this.queue = queue;
+            this.starts = new long[count];
+            for (int i = 1; i < starts.length; i++) {
+                starts[i] = starts[i - 1] + crops.apply(i - 1).size();
+            }
+        }
+
+        @Override
+        public void load(int index) throws InterruptedException {
+            ImageSource source = images.apply(index);
+            switch (rendering.crops().seen(source.reader().get(), source.box())) {
+                case Unreadable problem -> leaveOut(index, problem);
+                case Readable(Image image, var _) ->
+                    fill(index, Optional.empty(), rendering.writer(image, source.name(), crops.apply(index)));
+            }
+        }
+
+        private void leaveOut(int index, Unreadable problem) throws InterruptedException {
+            fill(index, Optional.of(problem), (slot, _) -> slot.fill((byte) 0));
+        }
+
+        /** @param content receives the slot of each requested crop and its position among them */
+        private void fill(int index, Optional<Unreadable> problem, ObjIntConsumer<MemorySegment> content)
+                throws InterruptedException {
+            List<Integer> wanted = crops.apply(index);
+            for (int place = 0; place < wanted.size(); place++) {
+                long number = starts[index] + place;
+                Optional<MemorySegment> slot = queue.slot(number);
+                if (slot.isEmpty()) {
+                    return;
+                }
+                content.accept(slot.get(), place);
+                queue.filled(number, new Place(index, wanted.get(place), problem));
+            }
         }
     }
 }

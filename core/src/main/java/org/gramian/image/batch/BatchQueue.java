@@ -10,7 +10,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The monitor where those who fill batches meet the one who takes them.
+ * Bounded buffer between decoding threads and the thread that consumes batches.
  *
  * <p>Every crop of the whole list has a number; crop {@code p} lies at place {@code p mod n} of batch {@code p / n}. So
  * it is known where each goes before anything is decoded, and no timing of threads can change it. Batches are opened in
@@ -87,7 +87,7 @@ final class BatchQueue {
         return opened.stream().skip(ahead).findFirst().orElseThrow();
     }
 
-    /** Says that a crop has been written. */
+    /** Marks a crop as written. */
     synchronized void filled(long crop, Place place) {
         if (!stopped) {
             Opened target = of(crop);

@@ -42,7 +42,7 @@ public record Rendering(Function<Path, ReadResult> reader, Crops crops, Preproce
     }
 
     /**
-     * Scales what some crops of an image cover, once, and writes each where it is told.
+     * Resizes the area that some crops of an image cover, once, and writes each crop to its slot.
      *
      * @param wanted their numbers
      * @return takes the place of a crop in that list

@@ -3,11 +3,11 @@ package org.gramian.image.dataset;
 import java.util.List;
 
 /**
- * What a dataset itself says about who trains and who tests; protocols such as {@code given} or {@code kth-1v3} go by
+ * Published splits of a dataset; protocols such as {@code given} or {@code kth-1v3} go by
  * it. All lists are in the order of {@link Dataset#samples}.
  */
 public sealed interface Assignment {
-    /** The dataset says nothing: a seeded protocol has to divide it. */
+    /** No published splits: a seeded protocol has to split the dataset. */
     record None() implements Assignment {}
 
     /**

@@ -12,14 +12,14 @@ import java.util.Set;
  * @param root the folder
  * @param classes class names, sorted; a label is an index into them, the same in every split
  * @param samples the images, sorted by name
- * @param source where this came from, what it says about training and testing, and what was left out
+ * @param source layout, published splits, and notes on what was left out
  */
 public record Dataset(Path root, List<String> classes, List<Sample> samples, Source source) {
     /**
-     * What a layout says besides images and labels.
+     * Information of a layout besides images and labels.
      *
      * @param layout the text of the layout that was read, as {@code fmd} or {@code fgvc-aircraft:family}
-     * @param assignment who trains and who tests, as far as the dataset says
+     * @param assignment the published splits, if any
      * @param notes what was missing or left out
      */
     public record Source(String layout, Assignment assignment, List<Note> notes) {
@@ -48,12 +48,12 @@ public record Dataset(Path root, List<String> classes, List<Sample> samples, Sou
         requireSizes(source.assignment(), samples.size());
     }
 
-    /** Images that come from no layout: nothing is said about who trains and who tests. */
+    /** Creates a dataset without a layout and without splits. */
     public Dataset(Path root, List<String> classes, List<Sample> samples) {
         this(root, classes, samples, new Source("folders", new Assignment.None(), List.of()));
     }
 
-    /** What the dataset says about who trains and who tests. */
+    /** Returns the published splits. */
     public Assignment assignment() {
         return source.assignment();
     }

@@ -33,7 +33,7 @@ public final class DatasetException extends IOException {
         this.dataset = null;
     }
 
-    /** What was read nevertheless, for those who want to look at it; empty where nothing was. */
+    /** Returns the dataset as far as it was read; empty if nothing was. */
     public Optional<Dataset> dataset() {
         return Optional.ofNullable(dataset);
     }

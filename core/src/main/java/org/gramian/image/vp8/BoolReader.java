@@ -28,7 +28,7 @@ final class BoolReader {
         this.end = to;
     }
 
-    /** Whether a bit was asked for that depends on more data than there is. */
+    /** Returns whether a bit was read that depends on more data than there is. */
     boolean isExhausted() {
         return exhausted;
     }

@@ -1,7 +1,7 @@
 package org.gramian.image.vp8;
 
 /**
- * What the first partition says before it comes to the macroblocks (RFC 6386, sections 9.2 to 9.11 and 19.2).
+ * Header fields of the first partition, before the macroblocks (RFC 6386, sections 9.2 to 9.11 and 19.2).
  *
  * @param segments kinds of macroblocks
  * @param filter how edges are smoothed
@@ -18,7 +18,7 @@ record FrameHeader(
         Quantizer[] quantizers,
         int[] probabilities,
         int skipping) {
-    /** Stands for macroblocks that do not say whether they have coefficients. */
+    /** Marks frames whose macroblocks have no flag for missing coefficients. */
     static final int NO_SKIPPING = -1;
 
     static FrameHeader read(BoolReader bits) throws Vp8Exception {

@@ -5,7 +5,7 @@ import org.gramian.image.vp8.Reconstruction.Place;
 /**
  * Decodes key frames of VP8, which is what a lossy WebP holds, to the bit as the reference library libwebp does by default.
  *
- * <p>Memory: about 4.5 bytes per pixel, 3 of them the result. Time grows with pixels and bytes, whatever they say.
+ * <p>Memory: about 4.5 bytes per pixel, 3 of them the result. Time grows with pixels and bytes, whatever their values.
  *
  * <p>Reference: RFC 6386, VP8 Data Format and Decoding Guide.
  */
@@ -27,7 +27,7 @@ public final class Vp8 {
     /**
      * Decodes the frame in a part of an array, which is left as it is.
      *
-     * <p>The size of the frame decides how much memory is taken. Who does not trust the data looks first: width and height, of 14
+     * <p>The size of the frame decides how much memory is taken. Callers check the size of untrusted data first: width and height, of 14
      * bits each, are in the two little-endian numbers of 16 bits at bytes 6 and 8 of the frame.
      *
      * @param from the first byte
@@ -62,5 +62,38 @@ public final class Vp8 {
         filter.apply(planes.luma(), planes.chroma());
         byte[] rgb = new Colours(tag, planes.luma(), planes.chroma()).rgb();
         return new Frame(tag.width(), tag.height(), rgb);
+    }
+
+    /** The partitions with coefficients, which the rows of macroblocks take turns in (RFC 6386, section 9.5). */
+    private static final class Partitions {
+        private static final int SIZE_BYTES = 3;
+
+        private final BoolReader[] readers;
+
+        /**
+         * @param from where their sizes begin
+         * @param to where the last of them ends
+         */
+        Partitions(byte[] data, int from, int to, int count) throws Vp8Exception {
+            readers = new BoolReader[count];
+            int start = from + SIZE_BYTES * (count - 1);
+            if (start > to) {
+                throw Vp8Exception.truncated("expected the sizes of " + count + " partitions, found the end of the frame");
+            }
+            for (int i = 0; i < count; i++) {
+                // The last goes on to the end.
+                int size = i < count - 1 ? FrameTag.u24(data, from + SIZE_BYTES * i) : to - start;
+                if (size > to - start) {
+                    throw Vp8Exception.truncated("expected a partition of " + size + " bytes, found " + (to - start));
+                }
+                readers[i] = new BoolReader(data, start, start + size);
+                start += size;
+            }
+        }
+
+        /** Where the coefficients of a row of macroblocks are. */
+        BoolReader ofRow(int row) {
+            return readers[row & (readers.length - 1)];
+        }
     }
 }

@@ -2,7 +2,7 @@ package org.gramian.image.vp8;
 
 import java.io.IOException;
 
-/** Says why the data of a frame gives no image. */
+/** Thrown for a frame that cannot be decoded. */
 public final class Vp8Exception extends IOException {
     private static final long serialVersionUID = 1;
 

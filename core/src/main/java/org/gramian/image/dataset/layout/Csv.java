@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -17,14 +18,15 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.DatasetException;
 import org.gramian.image.dataset.Note.Kind;
 import org.gramian.image.dataset.Part;
+import org.gramian.image.dataset.Split;
 
 /**
  * A CSV file with the columns {@code path,label} and perhaps {@code fold}, under a header.
  *
  * <p>Paths are relative to the CSV's folder, or to a root that is given, and must stay below it. The fold is the number
  * of the fold that tests an image, or one of {@code train}, {@code val}, {@code test} in any case: all rows one way. Where no
- * row says {@code test}, {@code val} is used to test, and a note says so. What a row
- * names is taken as an image whatever its extension: somebody wrote it down, and the decoder looks at content.
+ * row has {@code test}, {@code val} becomes the test set, and a note reports it. What a row
+ * names is taken as an image whatever its extension: the row names it explicitly, and the decoder checks its content.
  *
  * @param root what paths are relative to, if it is not the CSV's folder
  */
@@ -134,6 +136,64 @@ public record Csv(Optional<Path> root) implements Layout {
                     first.file(),
                     "expected images below " + survey.root() + ", found none of the " + rows.size()
                             + " listed, the first being '" + first.path() + "'" + hint);
+        }
+    }
+
+    /** Parses the fold column of a CSV file: numbers of folds, or parts of one split. */
+    private static final class FoldColumn {
+        private FoldColumn() {}
+
+        /** The assignment of the rows, in their order; the first row decides which way the column is meant. */
+        static Assignment assignment(List<CsvRows.Row> rows) throws DatasetException {
+            if (rows.isEmpty() || rows.getFirst().fold().isEmpty()) {
+                return new Assignment.None();
+            }
+            boolean numbers = isNumber(fold(rows.getFirst()));
+            List<Integer> folds = new ArrayList<>();
+            List<Part> parts = new ArrayList<>();
+            for (CsvRows.Row row : rows) {
+                String fold = fold(row);
+                Optional<Part> part = PartNames.of(fold);
+                if (numbers && isNumber(fold)) {
+                    folds.add(Integer.valueOf(fold));
+                } else if (!numbers && part.isPresent()) {
+                    parts.add(part.get());
+                } else {
+                    throw row.wrong("expected as fold a number from 0 to 9999 in every row, or train, val or test in every"
+                            + " row, found '" + fold + "'");
+                }
+            }
+            return numbers ? new Assignment.Folds(folds) : new Assignment.Splits(List.of(new Split(Published.ONLY, parts)));
+        }
+
+        /** Whether images to validate have to test, as no row has the part test: the rule of {@link SplitFolders}. */
+        static boolean validationTests(Assignment assignment) {
+            return assignment instanceof Assignment.Splits(List<Split> splits)
+                    && splits.stream()
+                            .allMatch(split -> split.parts().contains(Part.VALIDATION)
+                                    && !split.parts().contains(Part.TEST));
+        }
+
+        /** The same assignment with all that would validate testing. */
+        static Assignment testingByValidation(Assignment assignment) {
+            if (!(assignment instanceof Assignment.Splits(List<Split> splits))) {
+                return assignment;
+            }
+            return new Assignment.Splits(splits.stream()
+                    .map(split -> new Split(
+                            split.name(),
+                            split.parts().stream()
+                                    .map(part -> part == Part.VALIDATION ? Part.TEST : part)
+                                    .toList()))
+                    .toList());
+        }
+
+        private static String fold(CsvRows.Row row) {
+            return row.fold().orElse("");
+        }
+
+        private static boolean isNumber(String text) {
+            return text.matches("\\d{1,4}");
         }
     }
 }

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -115,5 +116,49 @@ public record Cub2002011() implements Layout {
 
     private static double number(String text) {
         return Double.parseDouble(text);
+    }
+
+    /** A published list of {@code NUMBER TEXT}, in which every number stands once. */
+    private static final class NumberedList {
+        static final String FORM = "NUMBER TEXT";
+
+        private final Path file;
+        private final Map<String, ListLine> lines;
+
+        private NumberedList(Path file, Map<String, ListLine> lines) {
+            this.file = file;
+            this.lines = lines;
+        }
+
+        static NumberedList read(Path file) throws DatasetException {
+            Map<String, ListLine> lines = new LinkedHashMap<>();
+            for (ListLine line : ListLine.read(file)) {
+                String id = line.fields(2, FORM)[0];
+                ListLine before = lines.put(id, line);
+                if (before != null) {
+                    throw line.wrong("expected every number once, found " + id + " also on line " + before.number());
+                }
+            }
+            return new NumberedList(file, lines);
+        }
+
+        /** The numbers, in the order of the list. */
+        Set<String> ids() {
+            return lines.keySet();
+        }
+
+        /** The line of a number that other lists know. */
+        ListLine line(String id) throws DatasetException {
+            ListLine line = lines.get(id);
+            if (line == null) {
+                throw new DatasetException(file, "expected a line for number " + id + ", found none");
+            }
+            return line;
+        }
+
+        /** Returns the text of a number that other lists contain. */
+        String text(String id) throws DatasetException {
+            return line(id).fields(2, FORM)[1];
+        }
     }
 }

@@ -9,7 +9,7 @@ import java.util.Set;
 import org.gramian.image.ImageFormat;
 import org.gramian.image.UnsupportedFormat;
 
-/** Tells whether a file of a folder is meant to be an image; what it really is, the decoder says. */
+/** Recognizes image files by name; the decoder checks their content. */
 public final class ImageNames {
     /** The usual extensions of the formats that are read, see {@link ImageFormat}. */
     private static final Set<String> READ =

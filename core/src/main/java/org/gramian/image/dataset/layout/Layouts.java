@@ -91,7 +91,7 @@ public final class Layouts {
     }
 
     /**
-     * Reads a dataset as a user asked for it.
+     * Reads a dataset in the layout that the user chose.
      *
      * @param layout text of a layout, as {@link #parse} reads it; without it what the content shows
      */

@@ -25,7 +25,7 @@ import org.gramian.image.dataset.Part;
  * class folders: {@code train/wood/a.jpg}, {@code test/wood/b.jpg}.
  *
  * <p>A label is the class name over all parts; a class that one part lacks is an error. Where there is no {@code test},
- * {@code val} is used to test, and a note says so.
+ * {@code val} becomes the test set, and a note reports it.
  */
 public record SplitFolders() implements Layout {
     @Override

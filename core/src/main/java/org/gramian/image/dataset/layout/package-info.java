@@ -17,8 +17,8 @@
  * org.gramian.image.dataset.layout.FgvcAircraft} as published.
  *
  * <p>Inside, every layout makes a {@code Survey} of its root, which collects images and notes and becomes the dataset
- * at the end; a {@code Listing} is what lies in one folder; {@code ListLine}, {@code NumberedList}, {@code DtdLists} and
- * {@code CsvRows} read lists. Files are told apart by their names alone: what a file really holds, the decoder says.
+ * at the end; a {@code Listing} is what lies in one folder; {@code ListLine} and
+ * {@code CsvRows} read lists. Files are recognized by name alone; the decoder checks their content.
  */
 @NullMarked
 package org.gramian.image.dataset.layout;

@@ -6,10 +6,10 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * One training run of a protocol: who trains, who validates, who tests. The lists hold indexes into
+ * One training run of a protocol: its train, validation and test set. The lists hold indexes into
  * {@link org.gramian.image.dataset.Dataset#samples}, ascending; no index is in two of them.
  *
- * @param name what tells the fold from its sisters, as {@code third 2}
+ * @param name unique name among the folds, as {@code third 2}
  * @param train images to learn from
  * @param validation images to choose settings by; empty in most protocols
  * @param test images to measure with

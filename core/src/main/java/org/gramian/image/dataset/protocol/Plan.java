@@ -18,7 +18,7 @@ import org.gramian.image.dataset.NoteCollector;
  * @param seed what the division started from
  * @param folds at least one; every class trains in each of them
  * @param fingerprint of names, labels and folds, to be stored in every result
- * @param notes copies across given splits, classes that are not tested, files that could not be compared
+ * @param notes duplicates across given splits, classes that are not tested, files that could not be compared
  */
 public record Plan(Protocol protocol, long seed, List<Fold> folds, Fingerprint fingerprint, List<Note> notes) {
     public Plan {

@@ -5,7 +5,7 @@ import java.util.Optional;
 import org.gramian.image.dataset.Dataset;
 
 /**
- * Who trains and who tests: a named way to divide a dataset into folds. A result is comparable only with others under
+ * A named way to split a dataset into folds of train, validation and test sets. A result is comparable only with others under
  * the same protocol.
  *
  * <p>{@link Seeded} protocols draw the folds at random, {@link Official} ones take them from the dataset.
@@ -21,7 +21,7 @@ public sealed interface Protocol permits Seeded, Official {
     List<Fold> folds(Dataset dataset, Duplicates duplicates, long seed);
 
     /**
-     * Divides a dataset, or says why that cannot be and what can.
+     * Splits a dataset, or gives the reason why it cannot and an alternative.
      *
      * @param duplicates samples that must stay together, see {@link Duplicates#of}
      * @param seed what {@link Seeded} protocols start from; others do not use it

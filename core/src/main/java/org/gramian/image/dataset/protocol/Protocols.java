@@ -17,7 +17,7 @@ public final class Protocols {
      *
      * @param name its name
      * @param form the name with its argument and what holds without one, for help
-     * @param meaning who trains and who tests, in one line
+     * @param meaning the train and test sets, in one line
      */
     public record Description(String name, String form, String meaning) {}
 

@@ -14,11 +14,11 @@ import org.gramian.image.dataset.Dataset;
 import org.gramian.image.dataset.Sample;
 
 /**
- * Deals samples into bins at random, so that every bin gets its quota of every class and copies of an image stay
+ * Deals samples into bins at random, so that every bin gets its quota of every class and duplicates of an image stay
  * together.
  *
- * <p>Copies are dealt first, large groups before small ones, into a bin that has room for them, or the one that they
- * overfill least; then single images fill the room that is left. Without copies every quota is met exactly.
+ * <p>Duplicates are dealt first, large groups before small ones, into a bin that has room for them, or the one that they
+ * overfill least; then single images fill the room that is left. Without duplicates every quota is met exactly.
  */
 final class Stratification {
     private final Dataset dataset;
@@ -65,7 +65,7 @@ final class Stratification {
         return dealing.binOfSample;
     }
 
-    /** Groups of copies, and single samples, in the order of names: what must stay together. */
+    /** Groups of duplicates, and single samples, in the order of names: what must stay together. */
     static List<List<Integer>> units(Dataset dataset, Duplicates duplicates) {
         Map<Integer, List<Integer>> groupOf = new HashMap<>();
         duplicates.together().forEach(group -> group.forEach(index -> groupOf.put(index, group)));

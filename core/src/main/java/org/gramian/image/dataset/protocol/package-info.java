@@ -1,5 +1,5 @@
 /**
- * Who trains and who tests: a dataset divided into folds, in ways that have names.
+ * Named protocols that split a dataset into train, validation and test sets.
  *
  * <p>A {@link org.gramian.image.dataset.protocol.Protocol} comes from its text ({@link
  * org.gramian.image.dataset.protocol.Protocols#parse}), or from what is usual for a dataset. Its {@code plan} is the

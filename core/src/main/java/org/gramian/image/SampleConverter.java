@@ -19,7 +19,7 @@ import org.gramian.image.ReadResult.Problem;
  * is the same red, green and blue (Java's conversion would brighten it), a colour profile is ignored, inks become {@code
  * (1−c)(1−k)} and so on, and transparency {@code a} is composed over white: {@code a·v + (1−a)·255}.
  */
-final class Samples {
+final class SampleConverter {
     private static final int MOST_BITS = 16;
 
     private final int width;
@@ -27,14 +27,14 @@ final class Samples {
     private final Raster raster;
     private final ColorModel model;
 
-    Samples(BufferedImage image) {
+    SampleConverter(BufferedImage image) {
         this.width = image.getWidth();
         this.height = image.getHeight();
         this.raster = image.getRaster();
         this.model = image.getColorModel();
     }
 
-    /** @throws UnreadableException if images of these samples are not read; asked before any is decoded */
+    /** @throws UnreadableException if samples of this kind are not supported; checked before decoding */
     static void check(ColorModel model, SampleModel samples) throws UnreadableException {
         int type = samples.getDataType();
         boolean whole = type == DataBuffer.TYPE_BYTE || type == DataBuffer.TYPE_USHORT || type == DataBuffer.TYPE_INT;

@@ -14,10 +14,8 @@ import org.gramian.tensor.Shape;
  * Loads images ahead of the one who uses them: several threads decode, batches come out in the order of the list.
  *
  * <p>The same list gives the same batches for any number of threads. Memory is bounded, however long the list is: {@code
- * ahead} batches, which are used over and over, and two decoded images for each thread of {@link Prefetch}: for each there
- * is one that decodes while batches are waited for, and one that decodes beside the computation, on what that leaves of the
- * cores. An image that cannot be read
- * keeps its place, with the reason; what else goes wrong in a thread is thrown by {@link #next}.
+ * ahead} batches, which are used over and over, and one decoded image for each thread of {@link Prefetch}. An image that
+ * cannot be read keeps its place, with the reason; any other failure of a thread is thrown by {@link #next}.
  *
  * <p>It is used by one thread. {@link #close} stops the others and waits for them: for the time that one image takes.
  */
@@ -87,8 +85,7 @@ public final class BatchLoader implements Iterator<Batch>, AutoCloseable {
             // Platform threads, for decoding computes; daemons, so that they never keep a program from ending.
             Thread.Builder kind =
                     Thread.ofPlatform().name("gramian-pictures-" + i).daemon();
-            threads.add(kind.start(worker::whileAwaited));
-            threads.add(kind.start(worker::meanwhile));
+            threads.add(kind.start(worker::run));
         }
     }
 

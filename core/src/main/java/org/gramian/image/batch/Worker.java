@@ -1,14 +1,9 @@
 package org.gramian.image.batch;
 
 import java.util.concurrent.atomic.AtomicInteger;
-import org.gramian.tensor.Niceness;
 
 /**
- * One thread's work: takes the next image, decodes it, writes its crops where they belong, until there is none left.
- *
- * <p>There are two kinds of threads, which take turns. While the taker waits for images, ordinary ones decode. While it
- * computes, on the same cores perhaps, those decode that give way to everything else: in the moments when a core of the
- * computation has nothing to do. Were they alone, a machine that is busy otherwise would never let them come to an end.
+ * Work of a decoding thread: takes the next image, decodes it and writes its crops to their slots, until no image is left.
  */
 final class Worker {
     private final int count;
@@ -34,20 +29,10 @@ final class Worker {
         return count;
     }
 
-    /** While the taker waits. */
-    void whileAwaited() {
-        decode(true);
-    }
-
-    /** While the taker computes; this thread gives way to all others from now on. */
-    void meanwhile() {
-        Niceness.nicest();
-        decode(false);
-    }
-
-    private void decode(boolean awaited) {
+    /** Decodes until no image is left or loading stops. */
+    void run() {
         try {
-            while (queue.turn(awaited)) {
+            while (queue.open()) {
                 int index = next.getAndIncrement();
                 if (index >= count) {
                     return;
